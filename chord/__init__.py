@@ -1,0 +1,29 @@
+"""The ring: who owns an identifier."""
+
+from chord.contact import UNKNOWN_ID as UNKNOWN_ID
+from chord.contact import Contact as Contact
+from chord.contact import WideInt as WideInt
+from chord.errors import Busy as Busy
+from chord.errors import CallError as CallError
+from chord.errors import DialRefused as DialRefused
+from chord.errors import Fault as Fault
+from chord.errors import JoinRefused as JoinRefused
+from chord.errors import LinkClosed as LinkClosed
+from chord.errors import LookupFailed as LookupFailed
+from chord.errors import MeteorError as MeteorError
+from chord.errors import NotJoined as NotJoined
+from chord.errors import RemoteFault as RemoteFault
+from chord.errors import RequestTimeout as RequestTimeout
+from chord.errors import RingError as RingError
+from chord.runtime import Deferred as Deferred
+from chord.runtime import Handler as Handler
+from chord.runtime import Link as Link
+from chord.runtime import Runtime as Runtime
+from chord.runtime import Task as Task
+
+__all__ = [
+    "UNKNOWN_ID", "Contact", "WideInt",
+    "MeteorError", "RingError", "CallError", "DialRefused", "LinkClosed", "RequestTimeout", "Busy",
+    "RemoteFault", "Fault", "LookupFailed", "NotJoined", "JoinRefused",
+    "Runtime", "Handler", "Deferred", "Link", "Task",
+]  # fmt: skip

@@ -1,0 +1,40 @@
+"""How one peer names another.
+
+A contact is an identifier and an address.  A client has no address: it is reached over the link
+that it opened, and when that link closes it is gone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+WideInt = Annotated[int, "wide"]
+"""A non-negative integer of any size: ring identifiers and curve indexes.  The codec writes it as
+big-endian bytes, as msgpack ends at 64 bits."""
+
+UNKNOWN_ID: Final = 0
+"""The id of a contact known by its address alone, before it has introduced itself.  A real peer
+with id 0 is legal: what tells them apart is `Contact.known`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """A peer's identifier, its address (`host:port`, empty for a client) and its incarnation.
+
+    A restarted peer resumes under its identifier with a higher incarnation: the newer contact
+    replaces the older one."""
+
+    id: WideInt
+    address: str
+    incarnation: int = 0
+    known: bool = True
+
+    @classmethod
+    def at(cls, address: str) -> Contact:
+        """A contact of which only the address is known."""
+        return cls(UNKNOWN_ID, address, known=False)
+
+    def __str__(self) -> str:
+        where = self.address or "client"
+        return f"{where}#{self.id:x}"[:32] if self.known else where

@@ -1,0 +1,68 @@
+"""What can go wrong between peers: few kinds, told apart by who is at fault.
+
+Law of this file: every error pickles, and its text says what was asked of whom and the limit.
+"""
+
+from __future__ import annotations
+
+
+class MeteorError(Exception):
+    """Root of everything that Meteor raises on purpose, in every layer."""
+
+
+class RingError(MeteorError):
+    """Root of what chord raises."""
+
+
+class CallError(RingError):
+    """A call to another peer brought no reply."""
+
+
+class DialRefused(CallError):
+    """Nobody listens at the contact's address: fail-stop evidence, the strongest there is."""
+
+
+class LinkClosed(CallError):
+    """The link broke before the reply came; the request may or may not have been carried out."""
+
+
+class RequestTimeout(CallError):
+    """No reply within the time given."""
+
+
+class Busy(CallError):
+    """The receiver's queue for this link is full; try later or elsewhere."""
+
+
+class RemoteFault(CallError):
+    """The receiver refused the request: `kind` names the error, `details` its fields."""
+
+    def __init__(self, kind: str, message: str, details: tuple[str, ...] = ()) -> None:
+        super().__init__(kind, message, details)
+        self.kind, self.message, self.details = kind, message, details
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}"
+
+
+class Fault(RingError):
+    """Raised by a handler to refuse a request; the caller sees `RemoteFault` with these fields."""
+
+    def __init__(self, kind: str, message: str, details: tuple[str, ...] = ()) -> None:
+        super().__init__(kind, message, details)
+        self.kind, self.message, self.details = kind, message, details
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}"
+
+
+class LookupFailed(RingError):
+    """No owner answered for a key before the time was spent."""
+
+
+class NotJoined(RingError):
+    """The node is not a member of a ring (yet, or no longer)."""
+
+
+class JoinRefused(RingError):
+    """The ring did not take the joiner; the text says why."""

@@ -1,0 +1,89 @@
+"""The journal: what a peer has acknowledged, in a form that outlives it.
+
+Law of this file: a record is a key and a value; the newest record of a key counts, a record
+without a value removes its key.  `append` returns when the whole batch is durable, batches become
+durable in the order in which `append` was called, and a batch that was begun outlives a closed
+peer.  Every stored record carries a checksum; one that does not fit is set aside and reported,
+never handed out.  Memory, simulated disk and SQLite keep one conformance suite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One record: `value` None removes the key."""
+
+    key: bytes
+    value: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What a journal holds: the living entries in the order of their last write, and the keys of
+    records whose checksum did not fit."""
+
+    entries: tuple[Entry, ...]
+    damaged: tuple[bytes, ...]
+
+
+class Journal(Protocol):
+    """A peer's durable memory."""
+
+    async def append(self, batch: Sequence[Entry]) -> None:
+        """Return when every entry is durable, all or none; raises `JournalFailed`."""
+
+    async def scan(self) -> Scan:
+        """Everything that is durable now."""
+
+    async def replace(self, entries: Sequence[Entry]) -> None:
+        """Make these entries the whole content, in one atomic step."""
+
+    async def close(self) -> None:
+        """Finish what was begun and release the store; later calls raise `JournalFailed`."""
+
+
+class JournalFailed(Exception):
+    """The store could not make a batch durable (disk full, closed, damaged)."""
+
+
+class MemoryJournal:
+    """A journal for tests and for peers without a data directory: durable as long as the object."""
+
+    def __init__(self) -> None:
+        self._entries: dict[bytes, bytes] = {}
+        self._closed = False
+
+    async def append(self, batch: Sequence[Entry]) -> None:
+        """Apply the batch at once."""
+        self._check_open()
+        for entry in batch:
+            self._entries.pop(entry.key, None)
+            if entry.value is not None:
+                self._entries[entry.key] = entry.value
+
+    async def scan(self) -> Scan:
+        """The living entries."""
+        self._check_open()
+        return Scan(tuple(Entry(k, v) for k, v in self._entries.items()), ())
+
+    async def replace(self, entries: Sequence[Entry]) -> None:
+        """Swap the content."""
+        self._check_open()
+        self._entries = {e.key: e.value for e in entries if e.value is not None}
+
+    async def close(self) -> None:
+        """Refuse further use; the content stays for a later `reopen`."""
+        self._closed = True
+
+    def reopen(self) -> None:
+        """Let a restarted peer use the same memory."""
+        self._closed = False
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise JournalFailed("the journal is closed")

@@ -1,0 +1,205 @@
+"""What peers and their clients say to each other, above the ring and the router.
+
+Law of this file: only frozen values; new fields are added at the end, with defaults.  Durations
+travel, clock readings never do.  The same messages serve a client on its own link and the client
+that lives inside a peer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chord import Contact, WideInt
+
+WireInterval = tuple[WideInt, WideInt]
+"""First and last curve index, both included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The immutable content of a post; encoded once by its poster, kept and handed on as bytes."""
+
+    action: str
+    profile: bytes
+    """`arms.Profile.pack()` in msgpack."""
+    data: bytes = b""
+    content_type: str = ""
+    context: tuple[tuple[str, str], ...] = ()
+    claims: tuple[tuple[str, str], ...] = ()
+    """Attributes of the credentials element: unverified, kept."""
+    reply_to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Greet:
+    """A joiner or a client asks who is there; `digest` is empty when it takes the ring's space."""
+
+    digest: bytes = b""
+    space: str = ""
+    """The asker's space in TOML, so that a refusal can show the difference."""
+
+
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    """The answer to `Greet`."""
+
+    contact: Contact
+    space: str
+    digest: bytes
+    ready: bool
+    """Whether the peer is a member of a ring and serves."""
+    id_bits: int = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A client posts a document.  The reply is a `PostReply`; the matches of a retrieve come
+    before it as `ResultPage`s on the same link, in order."""
+
+    token: int
+    """Chosen by the client; pages carry it."""
+    document: bytes
+    stem: str
+    version: int
+    ttl_s: float
+    timeout_s: float
+    everywhere: bool = False
+    mode: str = "within"
+    """Of a delete: `within` or `overlap`."""
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Amend:
+    """A client renews, cancels or replaces what it posted, by id.  The reply is a `PostReply`
+    whose `matches` says on how many records it took effect (0: not found).
+
+    Renewing an interest also makes the sender's link the one that its notices go to."""
+
+    token: int
+    verb: str
+    """`renew`, `cancel` or `replace`."""
+    id: str
+    version: int
+    ttl_s: float
+    timeout_s: float
+    document: bytes = b""
+    """The new document of a replace."""
+
+
+@dataclass(frozen=True, slots=True)
+class PostReply:
+    """What became of a post."""
+
+    id: str
+    """The full id, `<stem>.<region>`; of a replaced record the new one."""
+    complete: bool
+    missing: tuple[WireInterval, ...]
+    matches: int
+    peers: int
+    pages: int = 0
+    """How many `ResultPage`s were sent before this."""
+    hops: int = 0
+    ttl_s: float = 0.0
+    """The time to live that took effect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A stored record on its way to whom it concerns."""
+
+    id: str
+    version: int
+    owner: str
+    ttl_ms: int
+    """What remains of its life, rounded down."""
+    blob: bytes
+    """The encoded `Document`; empty for a notice without payload."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPage:
+    """A page of a retrieve's matches, at most 64 KiB unless one match alone is larger."""
+
+    token: int
+    number: int
+    found: tuple[Found, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A rendezvous peer tells a client: a match for its interest, or an interest that appeared or
+    is gone for its watch.  Sent again until acknowledged to `source`."""
+
+    id: str
+    """`<interest id>:<other stem>:<version>`, the same whoever sends it and how often."""
+    interest: str
+    """The stem of the client's interest or watch."""
+    kind: str
+    """`match`, `appeared` or `gone`."""
+    found: Found
+    source: Contact
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledge:
+    """A client has these notices (one way; handed on by its peer to their source)."""
+
+    interest: str
+    ids: tuple[str, ...]
+    source: Contact
+
+
+@dataclass(frozen=True, slots=True)
+class Farewell:
+    """A peer that stops tells its clients to go to another one now."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RingQuestion:
+    """A client asks its peer what the ring looks like from there (`meteor ring`)."""
+
+    limit: int = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """One peer of the ring as another sees it."""
+
+    contact: Contact
+    first: WideInt
+    """The first ring id of its arc."""
+    stored: int
+    """Records that it holds; -1 while unknown."""
+    answers: bool
+    data: int = -1
+    interests: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class RingPicture:
+    """The ring in order, walked along successors from the peer that was asked."""
+
+    peers: tuple[Neighbour, ...]
+    closed: bool
+    """Whether the walk came back to where it began."""
+
+
+MESSAGES: tuple[type, ...] = (
+    Document,
+    Greet,
+    Greeting,
+    Post,
+    Amend,
+    PostReply,
+    Found,
+    ResultPage,
+    Notice,
+    Acknowledge,
+    Farewell,
+    RingQuestion,
+    Neighbour,
+    RingPicture,
+)

@@ -1,0 +1,49 @@
+# One command each; every target sets up .venv in the tree by itself and changes nothing else.
+#   make demo       16 peers bring sensors and clients together; READINGS=file.csv for real data
+#   make test       the suite                     make test-long  the longer suites as well
+#   make lint       ruff                          make types      mypy --strict
+#   make bench      measurements, one JSON line each
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+# Named by what is installed: another set of dependencies makes another stamp.
+STAMP  := $(VENV)/.installed-$(shell cat setup.cfg pyproject.toml | cksum | cut -d' ' -f1)
+READINGS ?=
+# Two processes by default: the suite is meant to stay short on two cores.
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-long lint types bench clean
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+$(STAMP):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Meteor needs Python 3.11 or later; try: make PYTHON=python3.12"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[sim,test]'
+	rm -f $(VENV)/.installed-*
+	touch $@
+
+demo: $(STAMP)
+	$(BIN)/meteor demo $(if $(READINGS),--readings '$(READINGS)')
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+test-long: $(STAMP)
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not benchmark'
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+bench: $(STAMP)
+	$(BIN)/python -m pytest -m benchmark -s -q tests/benchmarks
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .hypothesis .mypy_cache .ruff_cache

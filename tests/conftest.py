@@ -1,0 +1,93 @@
+"""Rules of the whole suite: nothing skips silently, failures can be replayed, files suffice.
+
+A skipped test fails the run unless tests/skips.txt lists it with its reason.  A failing property
+test prints the blob that replays it; `HYPOTHESIS_PROFILE=long` draws more examples.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+SKIPS = Path(__file__).with_name("skips.txt")
+FILES_WANTED = 8192
+"""64 peers over sockets hold about 1,100 descriptors; the usual soft limit is 1,024."""
+
+settings.register_profile(
+    "default",
+    deadline=None,  # a shared machine stalls; time is not what these tests assert
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("long", settings.get_profile("default"), max_examples=1_000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--rewrite",
+        action="store_true",
+        help="write expected texts (tests/public_api.txt, transcripts) anew instead of comparing",
+    )
+
+
+@pytest.fixture
+def rewrite(request: pytest.FixtureRequest) -> bool:
+    """Whether expected texts are to be written anew."""
+    return bool(request.config.getoption("--rewrite"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES_WANTED if hard == resource.RLIM_INFINITY else min(FILES_WANTED, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    config.pluginmanager.register(SkipGuard(allowed_skips(SKIPS.read_text())), "skip-guard")
+
+
+def allowed_skips(text: str) -> dict[str, str]:
+    """Pattern of a test's id -> reason; a line without a reason is an error."""
+    allowed = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        pattern, separator, reason = line.partition("|")
+        if not separator or not reason.strip():
+            raise pytest.UsageError(f"{SKIPS.name}:{number}: no reason given: {line!r}")
+        allowed[pattern.strip()] = reason.strip()
+    return allowed
+
+
+class SkipGuard:
+    """Fails the run when a test was skipped that is not on the list."""
+
+    def __init__(self, allowed: dict[str, str]) -> None:
+        self.allowed = allowed
+        self.unlisted: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.note(report.nodeid, report.skipped, report.longrepr)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        self.note(report.nodeid, report.skipped, report.longrepr)
+
+    def note(self, nodeid: str, skipped: bool, why: object) -> None:
+        if skipped and not any(fnmatch(nodeid, pattern) for pattern in self.allowed):
+            self.unlisted.append(f"{nodeid}: {why[2] if isinstance(why, tuple) else why}")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        worker = hasattr(session.config, "workerinput")  # the controller sees every report
+        if self.unlisted and not worker and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.unlisted:
+            terminalreporter.section("skipped, but not listed in tests/skips.txt", red=True)
+            for line in self.unlisted:
+                terminalreporter.line(line)

@@ -1,5 +1,7 @@
 """The ring: who owns an identifier."""
 
+from chord.arc_cache import ArcCache as ArcCache
+from chord.config import ChordConfig as ChordConfig
 from chord.contact import UNKNOWN_ID as UNKNOWN_ID
 from chord.contact import Contact as Contact
 from chord.contact import WideInt as WideInt
@@ -15,6 +17,20 @@ from chord.errors import NotJoined as NotJoined
 from chord.errors import RemoteFault as RemoteFault
 from chord.errors import RequestTimeout as RequestTimeout
 from chord.errors import RingError as RingError
+from chord.finger_table import Finger as Finger
+from chord.ideal import IdealPlace as IdealPlace
+from chord.ideal import ideal_ring as ideal_ring
+from chord.identifiers import Arc as Arc
+from chord.identifiers import between as between
+from chord.identifiers import distance as distance
+from chord.identifiers import identifier as identifier
+from chord.lookup import Owner as Owner
+from chord.messages import MESSAGES as MESSAGES
+from chord.messages import GetNeighbours as GetNeighbours
+from chord.messages import Neighbours as Neighbours
+from chord.node import ChordNode as ChordNode
+from chord.node import Observer as Observer
+from chord.routing import Route as Route
 from chord.runtime import Deferred as Deferred
 from chord.runtime import Handler as Handler
 from chord.runtime import Link as Link
@@ -23,6 +39,9 @@ from chord.runtime import Task as Task
 
 __all__ = [
     "UNKNOWN_ID", "Contact", "WideInt",
+    "Arc", "between", "distance", "identifier",
+    "ChordNode", "ChordConfig", "Observer", "Owner", "Route", "Finger", "ArcCache",
+    "IdealPlace", "ideal_ring", "GetNeighbours", "Neighbours", "MESSAGES",
     "MeteorError", "RingError", "CallError", "DialRefused", "LinkClosed", "RequestTimeout", "Busy",
     "RemoteFault", "Fault", "LookupFailed", "NotJoined", "JoinRefused",
     "Runtime", "Handler", "Deferred", "Link", "Task",

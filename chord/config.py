@@ -1,0 +1,78 @@
+"""The constants of the ring protocol, with presets for one machine, one site, and the Internet.
+
+Law of this file: every duration carries its unit and its reason.  `bits` and `successor_count`
+are ring constants: a joiner with other values is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChordConfig:
+    """How one peer takes part in the ring; the defaults are those of `lan()`."""
+
+    bits: int = 160
+    """Width of identifiers; a ring constant."""
+    successor_count: int = 8
+    """Length r of successor lists; a ring constant, at least twice the copies kept of a record."""
+    stabilise_interval_s: float = 0.5
+    """Mean time between two looks at the successor: silence is noticed by three of them."""
+    finger_interval_s_min: float = 0.2
+    """Time to the next refresh of the fingers after one that changed something."""
+    finger_interval_s_max: float = 15.0
+    """The longest time between refreshes: it doubles while nothing changes."""
+    call_timeout_s_min: float = 0.1
+    """Floor of a call's time-out, which else is srtt + 4·rttvar of the link."""
+    call_timeout_s_initial: float = 0.5
+    """Time-out of a call over a link not yet measured; a dial is part of it."""
+    call_timeout_s_max: float = 5.0
+    """Ceiling of a call's time-out."""
+    silence_s: float = 1.5
+    """Pointers never change for silence shorter than this ..."""
+    misses_max: int = 3
+    """... nor for fewer unanswered calls in a row; a refused dial needs neither."""
+    lateness_s_max: float = 0.1
+    """A peer whose own loop runs later than this counts no misses."""
+    lookup_timeout_s: float = 5.0
+    """How long a lookup goes on trying by default."""
+    lookup_attempt_s: float = 0.25
+    """Floor of the wait for an owner's answer before the origin tries another first hop."""
+    hops_max: int = 96
+    """A lookup that was handed on more often is dropped; an ideal ring of 2^64 peers needs 64."""
+    arc_cache_max: int = 1024
+    """Arcs kept; 0 turns the cache off."""
+    join_timeout_s: float = 10.0
+    """How long a join goes on trying while the ring is there but does not settle."""
+    departed_max: int = 64
+    """How many dead or departed contacts are remembered ..."""
+    departed_s: float = 30.0
+    """... and how long, so that a neighbour's older list does not bring them back."""
+
+    @classmethod
+    def local(cls) -> ChordConfig:
+        """All peers in one machine."""
+        return cls(call_timeout_s_min=0.1, call_timeout_s_initial=0.5, finger_interval_s_min=0.1)
+
+    @classmethod
+    def lan(cls) -> ChordConfig:
+        """One site: round trips below some milliseconds."""
+        return cls()
+
+    @classmethod
+    def wan(cls) -> ChordConfig:
+        """The Internet: round trips up to some hundred milliseconds."""
+        return cls(
+            stabilise_interval_s=1.0,
+            finger_interval_s_min=1.0,
+            finger_interval_s_max=60.0,
+            call_timeout_s_min=0.5,
+            call_timeout_s_initial=2.0,
+            call_timeout_s_max=10.0,
+            silence_s=3.0,
+            lateness_s_max=0.5,
+            lookup_timeout_s=15.0,
+            lookup_attempt_s=1.5,
+            join_timeout_s=30.0,
+        )

@@ -1,0 +1,488 @@
+"""What one peer asks of others and is asked by them: calls, forwarded frames, expectations.
+
+Law of this file: the half of a runtime that does not depend on it.  Nothing here knows sockets,
+virtual time or tasks; the adapter gives a `World` (a clock, later turns, waits, links) and hands
+in what arrives.  Nothing is delivered inside the caller's own turn, the first outcome wins, and
+whatever comes too late is dropped and counted (contract: `chord.runtime`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Generator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from chord.contact import Contact
+from chord.deadline_table import DeadlineTable
+from chord.errors import (
+    Busy,
+    CallError,
+    DialRefused,
+    Fault,
+    LinkClosed,
+    RemoteFault,
+    RequestTimeout,
+)
+from chord.link import FaultReport, Forwarded, FrameKind, LinkEnd
+from chord.runtime import Deferred, Handler
+
+CALLS_PER_LINK: Final = 1024
+"""Calls that may wait for one link's replies; more raise `Busy` at the caller."""
+SERVING_PER_LINK: Final = 512
+"""Deferred conversations that one link may keep running; more are answered `Busy`."""
+LATE_S: Final = 0.010
+"""A sweep that runs later than this looks a second time before it gives anything up: what came in
+meanwhile has not been read yet."""
+EARLY_S: Final = 1e-6
+"""Timers may fire this much early: virtual time is rounded, and so are event loops."""
+
+_REQUEST, _REPLY, _FAULT = FrameKind.REQUEST, FrameKind.REPLY, FrameKind.FAULT
+_BUSY, _SEND, _FORWARD = FrameKind.BUSY, FrameKind.SEND, FrameKind.FORWARD
+
+
+class Waiter(Protocol):
+    """Something to wait for: settled once, awaited by any number of conversations."""
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether somebody awaited it once and nobody does now, before it had an outcome."""
+
+    def resolve(self, value: object) -> None:
+        """Give the value to all who wait; too late is harmless."""
+
+    def fail(self, error: Exception) -> None:
+        """Raise `error` in all who wait; too late is harmless."""
+
+    def __await__(self) -> Generator[Any, Any, Any]: ...
+
+
+class World(Protocol):
+    """What the exchange needs of the runtime around it."""
+
+    @property
+    def contact(self) -> Contact:
+        """The peer itself."""
+
+    def now(self) -> float:
+        """Seconds of the local clock."""
+
+    def call_soon(self, callback: Callable[..., object], *args: Any) -> None:
+        """Run `callback(*args)` in a later turn, first in first out."""
+
+    def sweep_at(self, when_s: float) -> None:
+        """Call `Exchange.sweep` once at that time, or soon after."""
+
+    def waiter(self) -> Waiter:
+        """Something new to wait for."""
+
+    def converse(
+        self,
+        conversation: Coroutine[Any, Any, object],
+        concluded: Callable[[object, BaseException | None], None],
+    ) -> None:
+        """Run a conversation owned by the peer and hand its value or error to `concluded`."""
+
+    def link_to(self, contact: Contact) -> LinkEnd:
+        """The link to a contact, open or being opened.
+
+        Raises `LinkClosed` to a client without link, `DialRefused` if another peer is known to
+        answer at the contact's address."""
+
+    def failed(self, error: BaseException) -> None:
+        """Hear of a bug in a handler (contract rule 5)."""
+
+
+@dataclass(slots=True, eq=False)
+class _Call:
+    """A request that waits for its reply."""
+
+    waiter: Waiter
+    link: LinkEnd
+    request: str
+    sent_s: float
+    timeout_s: float
+
+
+@dataclass(slots=True, eq=False)
+class _Expectation:
+    """A value that another peer than the one asked will bring."""
+
+    waiter: Waiter
+    token: object
+    timeout_s: float
+
+
+_Entry = _Call | _Expectation | LinkEnd
+
+
+@dataclass(slots=True)
+class Counters:
+    """What an exchange dropped, and why; for metrics."""
+
+    late_replies: int = 0
+    """Replies to calls that had an outcome already."""
+    unsent: int = 0
+    """One-way messages and replies that no link took."""
+    unasked: int = 0
+    """Frames that made no sense at this moment."""
+    rerouted: dict[str, int] = field(default_factory=dict)
+    """Forwarded messages that went to a further candidate, by reason."""
+
+
+class LoopBack(LinkEnd):
+    """The link of a peer to itself: everything arrives in a later turn."""
+
+    __slots__ = ("_exchange", "_world")
+
+    def __init__(self, world: World, exchange: Exchange) -> None:
+        super().__init__(world.contact)
+        self._world, self._exchange = world, exchange
+
+    def settle(self, now_s: float) -> None:
+        """Nothing to settle: nothing is acknowledged here."""
+
+    def transmit(self, kind: FrameKind, number: int, duration_s: float, message: object) -> None:
+        """Hand the frame back in a later turn."""
+        self._world.call_soon(self._exchange.receive, self, kind, number, duration_s, message)
+
+
+class Exchange:
+    """The calls, forwarded messages and expectations of one peer."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._handler: Handler | None = None
+        self._link_closed: Callable[[Contact], None] = lambda _: None
+        self._pending: DeadlineTable[_Entry] = DeadlineTable()
+        self._expected: dict[object, list[tuple[int, Waiter]]] = {}
+        self._forget_above = 64
+        self._sweep_s = float("inf")
+        self._looks_again = False
+        self.own_link = LoopBack(world, self)
+        self.counters = Counters()
+        self.closed = False
+
+    def serve(self, handler: Handler, link_closed: Callable[[Contact], None]) -> None:
+        """Name who takes messages and who hears of lost links."""
+        self._handler, self._link_closed = handler, link_closed
+
+    # ---- asking ----------------------------------------------------------------------------
+
+    def call(self, contact: Contact, request: object, timeout_s: float) -> Waiter:
+        """Send a request; the waiter brings its reply or a `CallError`."""
+        waiter = self._world.waiter()
+        name = type(request).__name__
+        try:
+            link = self._link_to(contact)
+            if link.asking >= CALLS_PER_LINK:
+                raise Busy(f"{name}: {link.asking} calls to {contact} wait for replies already")
+            now_s = self._world.now()
+            number = self._add(now_s + timeout_s, _Call(waiter, link, name, now_s, timeout_s))
+            try:
+                link.transmit(_REQUEST, number, timeout_s, request)
+                link.asking += 1
+            except CallError:
+                self._pending.take(number)
+                raise
+        except CallError as error:
+            waiter.fail(error)
+        return waiter
+
+    def send(self, contact: Contact, message: object) -> None:
+        """Send one way, best effort."""
+        try:
+            self._link_to(contact).transmit(_SEND, 0, 0.0, message)
+        except CallError:
+            self.counters.unsent += 1
+
+    def _link_to(self, contact: Contact) -> LinkEnd:
+        if self.closed:
+            raise LinkClosed(f"no link to {contact}: this peer is closed")
+        return self._world.link_to(contact)
+
+    def forward(
+        self,
+        candidates: Sequence[Contact],
+        message: object,
+        undelivered: Callable[[object, str], None],
+    ) -> None:
+        """Send one way, tracked, to the first candidate that acknowledges it."""
+        if not self.closed:
+            self._advance(Forwarded(message, tuple(candidates), undelivered), "no candidate")
+
+    def _advance(self, forwarded: Forwarded, reason: str) -> None:
+        """Try the next candidate; after the last, report in a later turn."""
+        while (contact := forwarded.next_candidate()) is not None:
+            try:
+                self._transmit_tracked(self._link_to(contact), forwarded)
+            except CallError as error:
+                reason = str(error)
+            else:
+                return
+        self._world.call_soon(forwarded.undelivered, forwarded.message, reason)
+
+    def _transmit_tracked(self, link: LinkEnd, forwarded: Forwarded) -> None:
+        """Send over one link and watch it; raises what the link raises."""
+        if link is self.own_link:
+            link.transmit(_SEND, 0, 0.0, forwarded.message)
+            return
+        number = link.track(forwarded, self._world.now())
+        try:
+            link.transmit(_FORWARD, number, 0.0, forwarded.message)
+        except CallError:
+            link.untrack()
+            raise
+        self._watch(link)
+
+    def _watch(self, link: LinkEnd) -> None:
+        """See to it that silence about the oldest unacknowledged frame is noticed."""
+        silent_s = link.silent_at_s()
+        if silent_s is not None and not link.watched:
+            link.watched = True
+            self._add(silent_s, link)
+
+    # ---- expecting -------------------------------------------------------------------------
+
+    def expect(self, token: object, timeout_s: float | None) -> Waiter:
+        """Register for `token`; the waiter brings the first value delivered for it."""
+        waiter = self._world.waiter()
+        if self.closed:
+            waiter.fail(RequestTimeout(f"nothing is delivered to a closed peer: {token!r}"))
+            return waiter
+        if len(self._expected) > self._forget_above:
+            self._forget_abandoned()
+        number = 0
+        if timeout_s is not None:
+            entry = _Expectation(waiter, token, timeout_s)
+            number = self._add(self._world.now() + timeout_s, entry)
+        self._expected.setdefault(token, []).append((number, waiter))
+        return waiter
+
+    def deliver(self, token: object, value: object) -> bool:
+        """Hand `value` to all who expect `token` now; False when nobody does."""
+        taken = False
+        for number, waiter in self._expected.pop(token, ()):
+            self._pending.take(number)
+            taken = taken or not waiter.abandoned
+            waiter.resolve(value)
+        return taken
+
+    def _forget_abandoned(self) -> None:
+        """Drop expectations whose awaiters were cancelled: without a time-out they would stay."""
+        for token, waiting in list(self._expected.items()):
+            kept = [(number, waiter) for number, waiter in waiting if not waiter.abandoned]
+            if kept:
+                self._expected[token] = kept
+            else:
+                del self._expected[token]
+        self._forget_above = 64 + 2 * len(self._expected)
+
+    # ---- arriving --------------------------------------------------------------------------
+
+    def receive(
+        self, link: LinkEnd, kind: FrameKind, number: int, duration_s: float, message: object
+    ) -> None:
+        """Take in one frame; the adapter calls this in a turn of its own."""
+        if self.closed:
+            return
+        now_s = link.last_heard_s = self._world.now()
+        if kind == _REQUEST:
+            self._answer(link, number, duration_s, message)
+        elif kind in (_SEND, _FORWARD):
+            self._take_in(link, message)
+        elif kind == FrameKind.ACKNOWLEDGE:
+            link.acknowledge(number, duration_s, now_s)
+        else:
+            self._conclude(link, kind, number, duration_s, message)
+
+    def _answer(self, link: LinkEnd, number: int, remaining_s: float, request: object) -> None:
+        if self._handler is None or link.serving >= SERVING_PER_LINK:
+            self._transmit(link, _BUSY, number, 0.0, None)
+            return
+        try:
+            reply = self._handler(link.contact, request, remaining_s)
+        except Fault as fault:
+            self._report(link, number, 0.0, fault)
+        except Exception as error:
+            self._report(link, number, 0.0, _internal(error))
+            self._world.failed(error)
+        else:
+            if isinstance(reply, Deferred):
+                self._answer_later(link, number, reply)
+            else:
+                self._transmit(link, _REPLY, number, 0.0, reply)
+
+    def _answer_later(self, link: LinkEnd, number: int, deferred: Deferred) -> None:
+        link.serving += 1
+        began_s = self._world.now()
+
+        def concluded(reply: object, error: BaseException | None) -> None:
+            link.serving -= 1
+            held_s = self._world.now() - began_s
+            if error is None:
+                self._transmit(link, _REPLY, number, held_s, reply)
+            elif isinstance(error, Fault):
+                self._report(link, number, held_s, error)
+            elif isinstance(error, Exception):
+                self._report(link, number, held_s, _internal(error))
+                self._world.failed(error)
+
+        self._world.converse(deferred.conversation, concluded)
+
+    def _take_in(self, link: LinkEnd, message: object) -> None:
+        """Handle a one-way message; its outcome goes nowhere."""
+        if self._handler is None:
+            self.counters.unasked += 1
+            return
+        try:
+            outcome = self._handler(link.contact, message, 0.0)
+        except Fault:
+            self.counters.unasked += 1
+        except Exception as error:
+            self._world.failed(error)
+        else:
+            if isinstance(outcome, Deferred):
+                self._world.converse(outcome.conversation, self._ended)
+
+    def _ended(self, _: object, error: BaseException | None) -> None:
+        if isinstance(error, Fault):
+            self.counters.unasked += 1
+        elif isinstance(error, Exception):
+            self._world.failed(error)
+
+    def _conclude(
+        self, link: LinkEnd, kind: FrameKind, number: int, held_s: float, message: object
+    ) -> None:
+        """Give a call its outcome; only the link that was asked may answer."""
+        entry = self._pending.get(number)
+        if not isinstance(entry, _Call) or entry.link is not link:
+            self.counters.late_replies += 1
+            return
+        self._pending.take(number)
+        link.asking -= 1
+        link.round_trip.sample(self._world.now() - entry.sent_s - held_s)
+        if kind == _REPLY:
+            entry.waiter.resolve(message)
+        elif kind == _FAULT and isinstance(message, FaultReport):
+            entry.waiter.fail(RemoteFault(message.kind, message.message, message.details))
+        else:
+            entry.waiter.fail(Busy(f"{link.contact} is busy: {entry.request} was not looked at"))
+
+    # ---- ending ----------------------------------------------------------------------------
+
+    def link_lost(self, link: LinkEnd, reason: str, *, refused: bool, tell: bool) -> None:
+        """Fail and re-route what depends on a link that is gone.
+
+        `refused`: nobody took the dial.  `tell`: the peer is told that the link closed."""
+        if self.closed:
+            return
+        link.settle(self._world.now())
+        kind = DialRefused if refused else LinkClosed
+        for number, entry in self._pending.items():
+            if isinstance(entry, _Call) and entry.link is link:
+                self._pending.take(number)
+                entry.waiter.fail(kind(f"{entry.request} to {link.contact}: {reason}"))
+        link.asking = 0
+        self._reroute(link, reason)
+        if tell:
+            self._link_closed(link.contact)
+
+    def _reroute(self, link: LinkEnd, reason: str) -> None:
+        rerouted = self.counters.rerouted
+        for forwarded in link.take_unacknowledged():
+            rerouted[reason] = rerouted.get(reason, 0) + 1
+            self._advance(forwarded, reason)
+
+    def sweep(self) -> None:
+        """Give up what its deadline has passed for; the world calls it at the time asked for."""
+        now_s = self._world.now()
+        if self.closed or now_s < self._sweep_s - EARLY_S:
+            return  # the timer of an earlier deadline that was settled, or of a later one
+        now_s = max(now_s, self._sweep_s)
+        if now_s > self._sweep_s + LATE_S and not self._looks_again:
+            self._looks_again = True
+            self._sweep_s = now_s
+            self._world.sweep_at(now_s)
+            return
+        self._looks_again = False
+        self._sweep_s = float("inf")
+        for entry in self._pending.expire(now_s):
+            self._give_up(entry, now_s)
+        self._arm()
+
+    def _give_up(self, entry: _Entry, now_s: float) -> None:
+        if isinstance(entry, _Call):
+            entry.link.asking -= 1
+            entry.waiter.fail(
+                RequestTimeout(
+                    f"{entry.request} to {entry.link.contact}: no reply in {entry.timeout_s} s"
+                )
+            )
+        elif isinstance(entry, _Expectation):
+            waiting = self._expected.pop(entry.token, [])
+            kept = [pair for pair in waiting if pair[1] is not entry.waiter]
+            if kept:
+                self._expected[entry.token] = kept
+            entry.waiter.fail(
+                RequestTimeout(f"{entry.token!r} was not delivered in {entry.timeout_s} s")
+            )
+        else:
+            self._look_at(entry, now_s)
+
+    def _look_at(self, link: LinkEnd, now_s: float) -> None:
+        """Re-route what a link has been silent about for too long."""
+        link.watched = False
+        link.settle(now_s)
+        silent_s = link.silent_at_s()
+        if silent_s is not None and silent_s <= now_s:
+            link.round_trip.back_off()
+            self._reroute(link, "silence")
+        self._watch(link)
+
+    def close(self) -> None:
+        """End everything: calls raise `LinkClosed`, sends vanish."""
+        if self.closed:
+            return
+        self.closed = True
+        for number, entry in self._pending.items():
+            self._pending.take(number)
+            if isinstance(entry, _Call):
+                entry.waiter.fail(LinkClosed(f"{entry.request} to {entry.link.contact}: closed"))
+        self._expected.clear()
+
+    # ---- small parts -----------------------------------------------------------------------
+
+    def _add(self, deadline_s: float, entry: _Entry) -> int:
+        number = self._pending.add(deadline_s, entry)
+        if deadline_s < self._sweep_s:
+            self._sweep_s = deadline_s
+            self._world.sweep_at(deadline_s)
+        return number
+
+    def _arm(self) -> None:
+        next_s = self._pending.next_deadline_s()
+        if next_s is not None and next_s < self._sweep_s:
+            self._sweep_s = next_s
+            self._world.sweep_at(next_s)
+
+    def _transmit(
+        self, link: LinkEnd, kind: FrameKind, number: int, duration_s: float, message: object
+    ) -> None:
+        """Send what nobody waits for here; a reply that does not fit becomes a fault."""
+        try:
+            link.transmit(kind, number, duration_s, message)
+        except RemoteFault as error:
+            if kind == _REPLY:
+                self._report(link, number, duration_s, Fault(error.kind, error.message))
+            else:
+                self.counters.unsent += 1
+        except CallError:
+            self.counters.unsent += 1
+
+    def _report(self, link: LinkEnd, number: int, held_s: float, fault: Fault) -> None:
+        report = FaultReport(fault.kind, fault.message, fault.details)
+        self._transmit(link, _FAULT, number, held_s, report)
+
+
+def _internal(error: Exception) -> Fault:
+    return Fault("internal", type(error).__name__)

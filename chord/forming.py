@@ -1,0 +1,230 @@
+"""Rings too small for the ring protocol: a keeper has the member list and installs it whole.
+
+Law of this file: Zave's proof begins with an ideal ring of r + 1 members, so up to there nobody
+joins by himself: the founder, or the lowest living identifier after it, is the keeper, gives every
+list a version, and each member takes a newer list in one atomic step.  With r + 1 members the last
+list is marked complete and forming ends.  DESIGN section 2.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chord.errors import CallError, Fault, JoinRefused, RemoteFault
+from chord.messages import Acknowledged, Enter, Entered, Install, MemberGone, Membership
+from chord.runtime import Deferred
+
+if TYPE_CHECKING:
+    from chord.config import ChordConfig
+    from chord.contact import Contact
+    from chord.pointers import RingPointers
+    from chord.runtime import Runtime, Task
+    from chord.watch import Watch
+
+
+def next_keeper(membership: Membership, gone: Contact | None = None) -> Contact | None:
+    """Who keeps the list if `gone` does not: the keeper, or the lowest identifier of the rest."""
+    rest = [m for m in membership.members if gone is None or m.id != gone.id]
+    if any(member.id == membership.keeper.id for member in rest):
+        return membership.keeper
+    return min(rest, key=lambda member: member.id, default=None)
+
+
+def neighbours_of(
+    own_id: int, members: tuple[Contact, ...]
+) -> tuple[Contact | None, tuple[Contact, ...]]:
+    """Predecessor and successors of one member in the ideal ring of all."""
+    others = sorted((m for m in members if m.id != own_id), key=lambda member: member.id)
+    behind = [m for m in others if m.id < own_id]
+    clockwise = (*[m for m in others if m.id > own_id], *behind)
+    return (clockwise[-1] if clockwise else None), clockwise
+
+
+class Forming:
+    """One node's part in a ring that is still forming; `membership` is None outside of one."""
+
+    def __init__(
+        self, runtime: Runtime, config: ChordConfig, pointers: RingPointers, watch: Watch
+    ) -> None:
+        self._runtime = runtime
+        self._config = config
+        self._pointers = pointers
+        self._watch = watch
+        self._waiting: list[Contact] = []
+        self._gone: list[Contact] = []
+        self._work: Task[None] | None = None
+        self._entering = False
+        self.membership: Membership | None = None
+
+    @property
+    def keeper(self) -> Contact | None:
+        """Who takes joiners in; None once the ring is formed."""
+        return None if self.membership is None else self.membership.keeper
+
+    def found(self) -> None:
+        """Keep the list of a ring of one."""
+        own = self._pointers.own
+        version = 0 if self.membership is None else self.membership.version
+        self.membership = Membership(version + 1, own, (own,))
+        self._pointers.found()
+
+    def dissolve(self) -> None:
+        """Keep no list any more: the ring is formed, or we leave it."""
+        self.membership = None
+
+    def heir(self) -> Contact | None:
+        """Who must hear first that we leave a forming ring."""
+        if self.membership is None:
+            return None
+        return next_keeper(self.membership, self._pointers.own)
+
+    def pointers_changed(self) -> None:
+        """Forming is over, whatever we have heard, once somebody else stands in our pointers;
+        and it begins again when we are left alone."""
+        pointers = self._pointers
+        if pointers.alone and (self.membership is None or len(self.membership.members) > 1):
+            version = 0 if self.membership is None else self.membership.version
+            self.membership = Membership(version + 1, pointers.own, (pointers.own,))
+        elif self.membership is not None:
+            ids = {member.id for member in self.membership.members}
+            if any(contact.id not in ids for contact in pointers.successors.contacts):
+                self.membership = None
+
+    # Joiner
+
+    async def enter(self, keeper: Contact) -> bool:
+        """Ask the keeper to be installed; False when the ring turns out to be formed.
+
+        Raises `CallError`, `JoinRefused`."""
+        self._entering = True
+        try:
+            for _ in range(self._config.successor_count + 1):
+                try:
+                    reply = await self._runtime.call(keeper, Enter(), self._config.join_timeout_s)
+                except RemoteFault as fault:
+                    if fault.kind == "JoinRefused":
+                        raise JoinRefused(f"{self._pointers.own}: {fault.message}") from fault
+                    raise
+                if not isinstance(reply, Entered):
+                    raise JoinRefused(f"{self._pointers.own}: {keeper} answered nonsense")
+                if reply.installed or reply.keeper is None:
+                    return reply.installed and self._pointers.joined
+                keeper = reply.keeper
+        finally:
+            self._entering = False
+        return False
+
+    def on_install(self, sender: Contact, request: object, remaining_s: float) -> object:
+        """The keeper's list: taken if it is newer than ours, and we are in it."""
+        del sender, remaining_s
+        assert isinstance(request, Install)
+        new, old, own = request.membership, self.membership, self._pointers.own
+        wanted = self._entering if not self._pointers.joined else old is not None
+        newer = old is None or (new.version, new.keeper.id) > (old.version, old.keeper.id)
+        if wanted and newer and any(member.id == own.id for member in new.members):
+            self._apply(new)
+        return Acknowledged()
+
+    # Keeper
+
+    def on_enter(self, sender: Contact, request: object, remaining_s: float) -> object:
+        """A joiner: taken in by the keeper, sent to it by the others."""
+        del request, remaining_s
+        membership = self.membership
+        if not self._pointers.joined:
+            raise Fault("NotJoined", f"{self._pointers.own} is no member")
+        if membership is None:
+            return Entered(installed=False)
+        if membership.keeper.id != self._pointers.own.id:
+            return Entered(installed=False, keeper=membership.keeper)
+        twin = next((m for m in membership.members if m.id == sender.id), None)
+        if twin is not None and twin.address != sender.address:
+            raise Fault("JoinRefused", f"identifier {sender.id:x} belongs to {twin.address}")
+        return Deferred(self._take_in(sender))
+
+    def on_member_gone(self, sender: Contact, message: object, remaining_s: float) -> None:
+        """A member misses another one: see for ourselves."""
+        del sender, remaining_s
+        assert isinstance(message, MemberGone)
+        if self._is_member(message.contact):
+            self._watch.check(message.contact)
+
+    def lost(self, contact: Contact) -> None:
+        """A member is dead or has left: tell the keeper, or strike it off as the keeper."""
+        membership = self.membership
+        if membership is None or not self._is_member(contact):
+            return
+        keeper = next_keeper(membership, contact)
+        if keeper is None or keeper.id == self._pointers.own.id:
+            self._gone.append(contact)
+            self._start_work()
+        else:
+            self._runtime.send(keeper, MemberGone(contact))
+
+    def _is_member(self, contact: Contact) -> bool:
+        members = () if self.membership is None else self.membership.members
+        return any(member.id == contact.id for member in members)
+
+    async def _take_in(self, joiner: Contact) -> Entered:
+        self._waiting.append(joiner)
+        await self._start_work()
+        return Entered(installed=self._is_member(joiner) or self._pointers.has(joiner))
+
+    def _start_work(self) -> Task[None]:
+        if self._work is None or self._work.done():
+            self._work = self._runtime.spawn(self._keep())
+        return self._work
+
+    async def _keep(self) -> None:
+        """Change the list until nobody waits and nobody is gone: one new list at a time."""
+        while self.membership is not None and (self._waiting or self._gone):
+            gone = {contact.id for contact in self._gone}
+            members = [m for m in self.membership.members if m.id not in gone]
+            room = self._config.successor_count + 1 - len(members)
+            joiners, self._waiting = self._waiting[:room], self._waiting[room:]
+            self._gone = []
+            await self._change_members(members, joiners)
+        self._waiting, self._gone = [], []
+
+    async def _change_members(self, members: list[Contact], joiners: list[Contact]) -> None:
+        assert self.membership is not None
+        own, taken = self._pointers.own, {joiner.id for joiner in joiners}
+        members = [member for member in members if member.id not in taken]
+        new = self._next(own, [*members, *joiners])
+        # Joiners first: nobody points at a peer that is not yet a member.
+        refused = await self._install_at(joiners, new)
+        if not self._keeps():
+            return
+        if refused:
+            new = self._next(own, [m for m in new.members if m.id not in refused], steps=2)
+        self._apply(new)
+        rest = [member for member in new.members if member.id != own.id]
+        if not refused:
+            rest = [member for member in rest if member.id not in taken]
+        await self._install_at(rest, new)
+
+    def _keeps(self) -> bool:
+        return self.membership is not None
+
+    def _next(self, keeper: Contact, members: list[Contact], steps: int = 1) -> Membership:
+        assert self.membership is not None
+        complete = len(members) > self._config.successor_count
+        return Membership(self.membership.version + steps, keeper, tuple(members), complete)
+
+    async def _install_at(self, contacts: list[Contact], new: Membership) -> set[int]:
+        """Install at all of them at once; the identifiers of those that did not answer."""
+        calls = [(c, self._runtime.spawn(self._install_one(c, new))) for c in contacts]
+        return {contact.id for contact, call in calls if not await call}
+
+    async def _install_one(self, contact: Contact, new: Membership) -> bool:
+        try:
+            await self._watch.ask(contact, Install(new))
+        except CallError:
+            return False
+        return True
+
+    def _apply(self, new: Membership) -> None:
+        """Point as the list says, in one step."""
+        self.membership = None if new.complete else new
+        predecessor, successors = neighbours_of(self._pointers.own.id, new.members)
+        self._pointers.install(predecessor, successors)

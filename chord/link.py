@@ -1,0 +1,196 @@
+"""One end of a link between two peers: what it has heard, and what it waits to be acknowledged.
+
+Law of this file: pure decisions; `now` is an argument, nothing is sent here.  Forwarded frames are
+numbered per link and acknowledged cumulatively; the acknowledgement says how long it was held, so
+that the round trip is measured without it.  The estimate is RFC 6298's with one change: its lower
+bound is `SILENCE_FLOOR_S`, not a second, as a falsely suspected link costs one message and no
+more.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from chord.contact import Contact
+
+SILENCE_FLOOR_S: Final = 0.020
+"""Silence shorter than this is never suspicious: a garbage collection takes 10 ms."""
+SILENCE_FIRST_S: Final = 0.250
+"""The retransmission time-out of a link without a measured round trip."""
+SILENCE_CEILING_S: Final = 3.0
+"""Backing off ends here."""
+ACKNOWLEDGE_WITHIN_S: Final = 0.003
+"""How long an acknowledgement may wait for company."""
+
+
+class FrameKind(IntEnum):
+    """What a frame is; the number that follows it on the wire differs in meaning."""
+
+    REQUEST = 0
+    """Number of the call; the duration is what remains for it."""
+    REPLY = 1
+    """Number of the call; the duration is how long the request was held."""
+    FAULT = 2
+    """As REPLY; the message is a `FaultReport`."""
+    BUSY = 3
+    """As REPLY; the receiver did not look at the request."""
+    SEND = 4
+    """No number."""
+    FORWARD = 5
+    """Number of the forwarded frame on this link."""
+    ACKNOWLEDGE = 6
+    """Every forwarded frame up to this number arrived; the duration is how long the last was
+    held."""
+
+
+@dataclass(frozen=True, slots=True)
+class FaultReport:
+    """Why a request was refused: the fields of `chord.Fault`."""
+
+    kind: str
+    message: str
+    details: tuple[str, ...] = ()
+
+
+MESSAGES: tuple[type, ...] = (FaultReport,)
+
+
+class RoundTrip:
+    """Smoothed round-trip time of a link and the silence that is suspicious (RFC 6298)."""
+
+    __slots__ = ("backoff", "rttvar_s", "srtt_s")
+
+    def __init__(self) -> None:
+        self.srtt_s = 0.0
+        self.rttvar_s = 0.0
+        self.backoff = 1
+
+    def sample(self, round_trip_s: float) -> None:
+        """Take a measured round trip into account; a negative one is read as 0."""
+        round_trip_s = max(round_trip_s, 0.0)
+        self.backoff = 1
+        if not self.srtt_s:
+            self.srtt_s, self.rttvar_s = round_trip_s, round_trip_s / 2
+            return
+        self.rttvar_s += (abs(self.srtt_s - round_trip_s) - self.rttvar_s) / 4
+        self.srtt_s += (round_trip_s - self.srtt_s) / 8
+
+    def silence_s(self) -> float:
+        """How long a forwarded frame may stay unacknowledged."""
+        if not self.srtt_s:
+            return min(SILENCE_FIRST_S * self.backoff, SILENCE_CEILING_S)
+        measured_s = self.srtt_s + 4 * self.rttvar_s + ACKNOWLEDGE_WITHIN_S
+        return min(max(SILENCE_FLOOR_S, measured_s) * self.backoff, SILENCE_CEILING_S)
+
+    def back_off(self) -> None:
+        """Be twice as patient until the next sample."""
+        self.backoff = min(self.backoff * 2, 64)
+
+
+@dataclass(slots=True, eq=False)
+class Forwarded:
+    """A tracked message on its way through its candidates."""
+
+    message: object
+    candidates: Sequence[Contact]
+    undelivered: Callable[[object, str], None]
+    tried: int = 0
+    """How many candidates were tried."""
+
+    def next_candidate(self) -> Contact | None:
+        """The candidate to try now; None when all were tried."""
+        if self.tried >= len(self.candidates):
+            return None
+        self.tried += 1
+        return self.candidates[self.tried - 1]
+
+
+@dataclass(slots=True, eq=False)
+class Unacknowledged:
+    """A forwarded frame that the other end has not acknowledged."""
+
+    number: int
+    sent_s: float
+    forwarded: Forwarded
+
+
+class LinkEnd(ABC):
+    """One end of a link: to whom, and the state that both runtimes keep of it.
+
+    A runtime adds how a frame leaves."""
+
+    __slots__ = (
+        "asking",
+        "contact",
+        "last_heard_s",
+        "round_trip",
+        "sent_number",
+        "serving",
+        "unacknowledged",
+        "watched",
+    )
+
+    def __init__(self, contact: Contact) -> None:
+        self.contact = contact
+        self.round_trip = RoundTrip()
+        self.last_heard_s = float("-inf")
+        self.asking = 0
+        """Calls that wait for this link's replies."""
+        self.serving = 0
+        """Deferred conversations that will reply over this link."""
+        self.sent_number = 0
+        """Number of the last forwarded frame."""
+        self.unacknowledged: list[Unacknowledged] = []
+        self.watched = False
+        """Whether a deadline is set for the oldest unacknowledged frame."""
+
+    @abstractmethod
+    def transmit(self, kind: FrameKind, number: int, duration_s: float, message: object) -> None:
+        """Send one frame, in the order of these calls.
+
+        Raises `Busy` if the link's queue is full, `LinkClosed` after its end, `RemoteFault` if
+        the frame is larger than the link carries."""
+
+    @abstractmethod
+    def settle(self, now_s: float) -> None:
+        """Take in acknowledgements that arrived by other ways than frames, if the link has any."""
+
+    def track(self, forwarded: Forwarded, now_s: float) -> int:
+        """Number a forwarded frame and keep it until it is acknowledged."""
+        self.sent_number += 1
+        self.unacknowledged.append(Unacknowledged(self.sent_number, now_s, forwarded))
+        return self.sent_number
+
+    def untrack(self) -> None:
+        """Forget the frame tracked last: it did not leave."""
+        self.unacknowledged.pop()
+
+    def acknowledge(self, number: int, held_s: float, now_s: float) -> None:
+        """Forget the frames up to `number`; the newest of them measures the round trip."""
+        count = 0
+        for frame in self.unacknowledged:
+            if frame.number > number:
+                break
+            count += 1
+        if count:
+            newest = self.unacknowledged[count - 1]
+            if newest.number == number:
+                self.round_trip.sample(now_s - newest.sent_s - held_s)
+            del self.unacknowledged[:count]
+
+    def silent_at_s(self) -> float | None:
+        """When the oldest unacknowledged frame will have been met by too much silence; None
+        without one.  Anything heard since it was sent starts the wait again."""
+        if not self.unacknowledged:
+            return None
+        since_s = max(self.unacknowledged[0].sent_s, self.last_heard_s)
+        return since_s + self.round_trip.silence_s()
+
+    def take_unacknowledged(self) -> list[Forwarded]:
+        """Give up every unacknowledged frame, oldest first."""
+        frames, self.unacknowledged = self.unacknowledged, []
+        return [frame.forwarded for frame in frames]

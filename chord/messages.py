@@ -1,0 +1,175 @@
+"""What ring members say to each other.
+
+Law of this file: frozen values only.  Lists of contacts are cut by their receiver to the ring's
+successor count.  "Request" messages are answered by the class that their docstring names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from chord.contact import Contact, WideInt
+from chord.identifiers import Arc
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledged:
+    """Reply: done, or already so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    """Request → `Acknowledged`: is this process alive."""
+
+
+@dataclass(frozen=True, slots=True)
+class GetNeighbours:
+    """Request → `Neighbours`: whom do you point at (ring walks, `meteor ring`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notify:
+    """Request → `Neighbours`: I take you for my successor (stabilise and notify in one).
+
+    `version_seen` is that of your successor list as I have it: an unchanged list is not sent."""
+
+    version_seen: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Reply: a member's pointers.  `unchanged` means the list that the asker already has."""
+
+    contact: Contact
+    predecessor: Contact | None
+    successors: tuple[Contact, ...]
+    version: int
+    unchanged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SuccessorsChanged:
+    """To a predecessor, one way or as a request → `Acknowledged`: my list is now this one."""
+
+    successors: tuple[Contact, ...]
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class GetFinger:
+    """Request → `FingerFound`: your finger of this level, please."""
+
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class FingerFound:
+    """Reply: the finger, None while unknown, its predecessor's id, and the replier's own."""
+
+    finger: Contact | None
+    finger_predecessor_id: WideInt | None
+    own_predecessor_id: WideInt | None
+
+
+@dataclass(frozen=True, slots=True)
+class FindOwner:
+    """Forwarded from peer to peer: the owner of the key answers the origin with `OwnerFound`."""
+
+    key: WideInt
+    origin: Contact
+    token: int
+    hops: int
+    """How many peers it has been handed to, the receiver included."""
+    to_owner: bool = False
+    """The sender believed the receiver to own the key."""
+    stepped_back: bool = False
+    """It was handed once to the predecessor of a peer wrongly believed the owner."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerFound:
+    """To the origin, one way: I own the key that you asked for, and this is my arc."""
+
+    token: int
+    owner: Contact
+    arc: Arc
+    hops: int
+
+
+@dataclass(frozen=True, slots=True)
+class FindPredecessor:
+    """Request → `PredecessorFound`: one step of an iterative search, for joiners and repair."""
+
+    key: WideInt
+    bits: int
+    successor_count: int
+    past_forming: bool = False
+    """The asker knows that the ring is formed: do not send it to the keeper."""
+
+
+@dataclass(frozen=True, slots=True)
+class PredecessorFound:
+    """Reply: the replier's pointers if it is the key's predecessor, else whom to ask next, or the
+    keeper of a ring that is still forming."""
+
+    contact: Contact
+    found: bool
+    successors: tuple[Contact, ...] = ()
+    closer: tuple[Contact, ...] = ()
+    keeper: Contact | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """Request → `Acknowledged`: I leave; these were my pointers."""
+
+    predecessor: Contact | None
+    successors: tuple[Contact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """All members of a ring too small for the ring protocol, as its keeper last knew them."""
+
+    version: int
+    keeper: Contact
+    members: tuple[Contact, ...]
+    complete: bool = False
+    """There are enough members: from here on the ring protocol carries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enter:
+    """Request to the keeper → `Entered`: take me in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """Reply: whether the asker is installed; if not, who keeps the list, or None when the ring
+    is formed and joined by its protocol."""
+
+    installed: bool
+    keeper: Contact | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Install:
+    """Request from the keeper → `Acknowledged`: point at these members, in one step."""
+
+    membership: Membership
+
+
+@dataclass(frozen=True, slots=True)
+class MemberGone:
+    """To the keeper, one way: this member of the forming ring does not answer."""
+
+    contact: Contact
+
+
+MESSAGES: Final = (
+    Acknowledged, Ping, GetNeighbours, Notify, Neighbours, SuccessorsChanged, GetFinger,
+    FingerFound, FindOwner, OwnerFound, FindPredecessor, PredecessorFound, Leaving, Membership,
+    Enter, Entered, Install, MemberGone,
+)  # fmt: skip
+"""Every message of the ring, for the codec."""

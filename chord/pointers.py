@@ -1,0 +1,227 @@
+"""The ring pointers of one member, and the operations of Zave's corrected Chord upon them.
+
+Law of this file: pure decisions, each one atomic step; the conversations that lead to them are in
+`maintenance`, `joining` and `forming`.  Every change is told once, after it is complete.  Only
+successor lists carry the proof; predecessors say which arc is ours, fingers make lookups short.
+literature.md section 3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from chord.finger_table import FingerTable
+from chord.identifiers import Arc, between
+from chord.routing import RoutingTable
+from chord.successor_list import SuccessorList
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chord.contact import Contact
+    from chord.finger_table import Finger
+
+ArcChanged = Callable[[Arc | None, Arc | None], None]
+"""Told the arc before and after; None while not a member."""
+
+
+class RingPointers:
+    """Predecessor, successor list and fingers of `own`.
+
+    `absent` holds contacts known to be gone: they are not taken over from older lists."""
+
+    def __init__(
+        self,
+        own: Contact,
+        bits: int,
+        successor_count: int,
+        absent: Collection[Contact],
+        arc_changed: ArcChanged,
+        list_changed: Callable[[], None],
+    ) -> None:
+        self.own = own
+        self.bits = bits
+        self.joined = False
+        self.predecessor: Contact | None = None
+        self.successors = SuccessorList(own.id, successor_count)
+        self.fingers = FingerTable(own.id)
+        self._absent = absent
+        self._arc_changed = arc_changed
+        self._list_changed = list_changed
+        self._table: RoutingTable | None = None
+
+    # What they say
+
+    @property
+    def arc(self) -> Arc | None:
+        """What this member owns; the whole ring when alone, None when not a member."""
+        if not self.joined:
+            return None
+        return Arc(self.own.id if self.predecessor is None else self.predecessor.id, self.own.id)
+
+    @property
+    def alone(self) -> bool:
+        """Whether this is the only member that it knows of."""
+        return self.joined and self.predecessor is None
+
+    @property
+    def table(self) -> RoutingTable:
+        """The routing table made of these pointers."""
+        if self._table is None:
+            self._table = RoutingTable(
+                self.own.id, self.bits, self.successors.contacts, self.fingers.entries
+            )
+        return self._table
+
+    def precedes(self, key: int) -> bool:
+        """Whether this member is the last one before the key: it lies within (own, successor]."""
+        first = self.successors.first
+        return first is None or between(self.own.id, key, first.id) or key == first.id
+
+    def has(self, contact: Contact) -> bool:
+        """Whether any pointer names the contact."""
+        return (
+            (self.predecessor is not None and self.predecessor.id == contact.id)
+            or contact in self.successors
+            or any(finger.contact.id == contact.id for finger in self.fingers.entries)
+        )
+
+    # Becoming and ceasing to be a member
+
+    def found(self) -> None:
+        """Be the first member of a new ring."""
+        self.install(None, ())
+
+    def install(
+        self,
+        predecessor: Contact | None,
+        successors: Sequence[Contact],
+        fingers: tuple[Finger, ...] = (),
+    ) -> None:
+        """Point at these, all at once, as a member."""
+        with self._change():
+            self.joined = True
+            self.predecessor = predecessor
+            self.successors.install(successors)
+            self.fingers.install(fingers)
+
+    def join_behind(self, member: Contact, successors: Sequence[Contact]) -> None:
+        """Zave's join: `member` precedes us, and its list becomes ours in one step."""
+        behind = [contact for contact in successors if contact not in self._absent]
+        self.install(member, behind or [member])
+
+    def leave(self) -> None:
+        """Be no member any more."""
+        with self._change():
+            self.joined = False
+            self.predecessor = None
+            self.successors.install(())
+            self.fingers.install(())
+
+    # Zave's operations
+
+    def adopt(self, head: Contact, tail: Sequence[Contact], version: int) -> bool:
+        """Stabilise: `head`, alive, is our successor and `tail` its list of that version."""
+        with self._change():
+            present = [contact for contact in tail if contact not in self._absent]
+            return self.successors.adopt(head, present, version)
+
+    def improves_successor(self, candidate: Contact) -> bool:
+        """Whether the candidate lies between us and our successor."""
+        first = self.successors.first
+        return first is None or between(self.own.id, candidate.id, first.id)
+
+    def rectify(self, notifier: Contact) -> bool:
+        """A member takes us for its successor: whether it is our predecessor now.
+
+        It becomes so if it is nearer than the old one, or if that one is gone."""
+        old = self.predecessor
+        if old is not None and old.id == notifier.id:
+            return True
+        if notifier.id == self.own.id:
+            return False
+        nearer = old is None or between(old.id, notifier.id, self.own.id)
+        if not nearer and old not in self._absent:
+            return False
+        with self._change():
+            self.predecessor = notifier
+            if self.successors.first is None:
+                self.successors.install((notifier,))
+        return True
+
+    def drop(self, contact: Contact) -> bool:
+        """A contact is gone: lose it from list and fingers; whether any pointer named it.
+
+        The predecessor stays until a member notifies us, as our arc grows only then."""
+        named = self.has(contact)
+        with self._change():
+            self.fingers.drop(contact)
+            self.successors.drop(contact)
+            if not self.successors and self.joined:
+                self._fall_back()
+        return named
+
+    def bypass(
+        self, leaver: Contact, predecessor: Contact | None, successors: Sequence[Contact]
+    ) -> None:
+        """A neighbour leaves and names its own pointers: close the gap with them."""
+        with self._change():
+            first = self.successors.first
+            if first is not None and first.id == leaver.id:
+                behind = [contact for contact in successors if contact not in self._absent]
+                self.successors.install(behind)
+            self.successors.drop(leaver)
+            self.fingers.drop(leaver)
+            if self.predecessor is not None and self.predecessor.id == leaver.id:
+                usable = predecessor is not None and predecessor.id not in (
+                    self.own.id,
+                    leaver.id,
+                )
+                if usable and predecessor not in self._absent:
+                    self.predecessor = predecessor
+                elif len(self.successors) == 0:
+                    self.predecessor = None
+            if not self.successors and self.joined:
+                self._fall_back()
+
+    def _fall_back(self) -> None:
+        """No successor is left (more died at once than the list is long): go on with the nearest
+        contact that we know of, or alone."""
+        others = [finger.contact for finger in self.fingers.entries]
+        if self.predecessor is not None:
+            others.append(self.predecessor)
+        for contact in others:
+            if contact not in self._absent and contact.id != self.own.id:
+                self.successors.install((contact,))
+                return
+        self.predecessor = None
+
+    # Fingers
+
+    def set_finger(self, level: int, finger: Finger) -> bool:
+        """Fill one level of the finger table; whether the contact changed."""
+        self._table = None
+        return self.fingers.put(level, finger)
+
+    def note_finger_predecessor(self, level: int, predecessor_id: int | None) -> None:
+        """A finger has said who precedes it."""
+        self._table = None
+        self.fingers.note_predecessor(level, predecessor_id)
+
+    def cut_fingers(self, level: int) -> bool:
+        """Forget fingers of that level and above; whether there were any."""
+        self._table = None
+        return self.fingers.cut(level)
+
+    @contextmanager
+    def _change(self) -> Iterator[None]:
+        """Tell what changed once the change is complete, however many steps it has."""
+        arc, version = self.arc, self.successors.version
+        yield
+        self._table = None
+        if self.arc != arc:
+            self._arc_changed(arc, self.arc)
+        if self.successors.version != version:
+            self._list_changed()

@@ -1,0 +1,70 @@
+"""Who is silent and who is gone: the evidence on which ring pointers may change.
+
+Law of this file: pure, bounded, and `now` is given.  A refused dial is proof at once; silence is
+proof only after several misses and some time, as a pointer changed in error moves ownership.
+(DESIGN section 2.  Soft suspicion, which only steers routing, will live here too.)
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+
+from chord.contact import Contact
+
+
+class Silence:
+    """Counts the calls that a contact left unanswered in a row."""
+
+    def __init__(self, misses_max: int, silence_s: float) -> None:
+        self._misses_max = misses_max
+        self._silence_s = silence_s
+        self._misses: dict[Contact, tuple[float, int]] = {}
+
+    def missed(self, contact: Contact, asked_s: float, now: float) -> bool:
+        """Count a call made at `asked_s` that brought nothing; whether that makes the contact
+        dead: enough misses, and enough time since the first of them was asked."""
+        since, count = self._misses.get(contact, (asked_s, 0))
+        self._misses[contact] = (since, count + 1)
+        return count + 1 >= self._misses_max and now - since >= self._silence_s
+
+    def heard(self, contact: Contact) -> None:
+        """Forget the misses of a contact that answered, or that is no longer asked."""
+        self._misses.pop(contact, None)
+
+
+class Departed:
+    """Contacts that died or left lately: neighbours may still name them for a while."""
+
+    def __init__(self, limit: int, memory_s: float) -> None:
+        self._limit = limit
+        self._memory_s = memory_s
+        self._since: OrderedDict[Contact, float] = OrderedDict()
+
+    def add(self, contact: Contact, now: float) -> None:
+        """Remember it, instead of the one remembered longest when there are too many."""
+        self._since[contact] = now
+        self._since.move_to_end(contact)
+        if len(self._since) > self._limit:
+            self._since.popitem(last=False)
+
+    def discard(self, contact: Contact) -> None:
+        """It was heard again."""
+        self._since.pop(contact, None)
+
+    def expire(self, now: float) -> None:
+        """Forget those that have been gone for longer than the memory."""
+        while self._since:
+            contact, since = next(iter(self._since.items()))
+            if now - since < self._memory_s:
+                return
+            del self._since[contact]
+
+    def __contains__(self, contact: object) -> bool:
+        return contact in self._since
+
+    def __iter__(self) -> Iterator[Contact]:
+        return iter(self._since)
+
+    def __len__(self) -> int:
+        return len(self._since)

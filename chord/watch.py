@@ -1,0 +1,105 @@
+"""Asking other members, with time-outs from the measured link, and noting who does not answer.
+
+Law of this file: a contact is given up on a refused dial, or after enough unanswered calls over
+enough time, never for less; a peer that is late itself counts nothing against others.  DESIGN
+section 2, failure detection.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from chord.errors import Busy, CallError, DialRefused, RemoteFault
+from chord.messages import Ping
+from chord.suspicion import Departed, Silence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chord.config import ChordConfig
+    from chord.contact import Contact
+    from chord.runtime import Runtime, Task
+
+
+class Watch:
+    """Calls to ring members; `lost(contact)` is told, in the asker's turn, when one is dead."""
+
+    def __init__(
+        self, runtime: Runtime, config: ChordConfig, lost: Callable[[Contact], None]
+    ) -> None:
+        self._runtime = runtime
+        self._config = config
+        self._lost = lost
+        self._silence = Silence(config.misses_max, config.silence_s)
+        self._checks: dict[Contact, Task[None]] = {}
+        self.departed = Departed(config.departed_max, config.departed_s)
+
+    def timeout_s(self, contact: Contact) -> float:
+        """How long a call to the contact may take: srtt + 4·rttvar between floor and ceiling."""
+        link, config = self._runtime.link(contact), self._config
+        if link.srtt_s <= 0:
+            return config.call_timeout_s_initial
+        measured = link.srtt_s + 4 * link.rttvar_s
+        return min(max(measured, config.call_timeout_s_min), config.call_timeout_s_max)
+
+    async def ask(self, contact: Contact, request: object, timeout_s: float | None = None) -> Any:
+        """The contact's reply; raises `CallError` as the runtime does, having noted it."""
+        asked_s = self._runtime.now()
+        limit_s = self.timeout_s(contact) if timeout_s is None else timeout_s
+        try:
+            reply = await self._runtime.call(contact, request, limit_s)
+        except DialRefused:
+            self._give_up(contact)
+            raise
+        except (Busy, RemoteFault):
+            self.heard(contact)
+            raise
+        except CallError:
+            self._missed(contact, asked_s)
+            raise
+        self.heard(contact)
+        return reply
+
+    def heard(self, contact: Contact) -> None:
+        """A frame came from the contact: it is neither silent nor gone."""
+        self._silence.heard(contact)
+        self.departed.discard(contact)
+
+    def left(self, contact: Contact) -> None:
+        """The contact said good-bye."""
+        self._silence.heard(contact)
+        self.departed.add(contact, self._runtime.now())
+
+    def check(self, contact: Contact) -> Task[None]:
+        """Ask the contact for a sign of life, once at a time."""
+        task = self._checks.get(contact)
+        if task is None:
+            task = self._runtime.spawn(self._check(contact))
+            self._checks[contact] = task
+        return task
+
+    async def _check(self, contact: Contact) -> None:
+        try:
+            await self.ask(contact, Ping())
+        except CallError:
+            return  # `ask` has noted what it means
+        finally:
+            self._checks.pop(contact, None)
+
+    def _missed(self, contact: Contact, asked_s: float) -> None:
+        now = self._runtime.now()
+        if self._runtime.lateness() > self._config.lateness_s_max:
+            return
+        if self._runtime.link(contact).last_heard_s > asked_s:
+            self._silence.heard(contact)
+        elif self._silence.missed(contact, asked_s, now):
+            self._give_up(contact)
+
+    def _give_up(self, contact: Contact) -> None:
+        if not contact.known:
+            return
+        now = self._runtime.now()
+        self._silence.heard(contact)
+        self.departed.expire(now)
+        self.departed.add(contact, now)
+        self._lost(contact)

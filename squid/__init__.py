@@ -1,1 +1,50 @@
-"""squid"""
+"""Content routing: keyword tuples on a Hilbert curve, and the curve on the ring."""
+
+from chord import MeteorError as MeteorError
+from squid.clusters import Share as Share
+from squid.clusters import shares as shares
+from squid.errors import CurveError as CurveError
+from squid.errors import LimitExceeded as LimitExceeded
+from squid.errors import SpaceError as SpaceError
+from squid.errors import SpaceMismatch as SpaceMismatch
+from squid.errors import SquidError as SquidError
+from squid.errors import TypeMismatch as TypeMismatch
+from squid.hilbert import HilbertCurve as HilbertCurve
+from squid.index_keys import indexes_from_keys as indexes_from_keys
+from squid.index_keys import keys_from_indexes as keys_from_indexes
+from squid.intervals import Intervals as Intervals
+from squid.intervals import count as count_indexes
+from squid.intervals import covers as covers
+from squid.intervals import intersect as intersect
+from squid.intervals import merge as merge
+from squid.intervals import of_arc as indexes_of_arc
+from squid.intervals import subtract as subtract
+from squid.keyword_space import Extra as Extra
+from squid.keyword_space import KeywordSpace as KeywordSpace
+from squid.keywords import Choice as Choice
+from squid.keywords import Dimension as Dimension
+from squid.keywords import Number as Number
+from squid.keywords import Time as Time
+from squid.keywords import Word as Word
+from squid.ledger import Ledger as Ledger
+from squid.normal_form import normal_form as normal_form
+from squid.query import Absent as Absent
+from squid.query import Hull as Hull
+from squid.query import NumberInterval as NumberInterval
+from squid.query import Prefix as Prefix
+from squid.query import Term as Term
+from squid.query import Whole as Whole
+from squid.query import WordInterval as WordInterval
+from squid.region import Box as Box
+from squid.region import Interval as Interval
+
+__all__ = [
+    "KeywordSpace", "Extra", "Dimension", "Word", "Number", "Choice", "Time", "normal_form",
+    "Term", "Whole", "Absent", "WordInterval", "Prefix", "NumberInterval", "Hull",
+    "HilbertCurve", "Box", "Interval", "Intervals",
+    "merge", "intersect", "subtract", "covers", "count_indexes", "indexes_of_arc",
+    "keys_from_indexes", "indexes_from_keys",
+    "Share", "shares", "Ledger",
+    "MeteorError", "SquidError", "CurveError", "SpaceError", "SpaceMismatch", "TypeMismatch",
+    "LimitExceeded",
+]  # fmt: skip

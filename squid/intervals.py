@@ -1,0 +1,86 @@
+"""Sets of curve indexes as intervals.
+
+Law of this file: what goes in may be in any order and overlap; what comes out is normal: sorted,
+disjoint, with a gap between neighbours.  Pure, and linear in the number of intervals once sorted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from squid.region import Interval
+
+Intervals = tuple[Interval, ...]
+"""A set of curve indexes in normal form."""
+
+
+def merge(*sets: Iterable[Interval]) -> Intervals:
+    """The union, in normal form; an interval whose first index is after its last is empty."""
+    merged: list[Interval] = []
+    for first, last in sorted(interval for some in sets for interval in some):
+        if first > last:
+            continue
+        if merged and first <= merged[-1][1] + 1:
+            if last > merged[-1][1]:
+                merged[-1] = (merged[-1][0], last)
+        else:
+            merged.append((first, last))
+    return tuple(merged)
+
+
+def intersect(left: Iterable[Interval], right: Iterable[Interval]) -> Intervals:
+    """The indexes that are in both sets."""
+    ours, theirs = merge(left), merge(right)
+    common: list[Interval] = []
+    i = j = 0
+    while i < len(ours) and j < len(theirs):
+        first = max(ours[i][0], theirs[j][0])
+        last = min(ours[i][1], theirs[j][1])
+        if first <= last:
+            common.append((first, last))
+        if ours[i][1] < theirs[j][1]:
+            i += 1
+        else:
+            j += 1
+    return tuple(common)
+
+
+def subtract(whole: Iterable[Interval], part: Iterable[Interval]) -> Intervals:
+    """The indexes of `whole` that are not in `part`."""
+    holes = merge(part)
+    rest: list[Interval] = []
+    j = 0
+    for start, last in merge(whole):
+        first = start
+        while j < len(holes) and holes[j][1] < first:
+            j += 1
+        k = j
+        while k < len(holes) and holes[k][0] <= last:
+            if first < holes[k][0]:
+                rest.append((first, holes[k][0] - 1))
+            first = holes[k][1] + 1
+            k += 1
+        if first <= last:
+            rest.append((first, last))
+    return tuple(rest)
+
+
+def covers(intervals: Iterable[Interval], index: int) -> bool:
+    """Whether an index is in the set."""
+    return any(first <= index <= last for first, last in intervals)
+
+
+def count(intervals: Iterable[Interval]) -> int:
+    """How many indexes are in the set."""
+    return sum(last - first + 1 for first, last in merge(intervals))
+
+
+def of_arc(after: int, last: int, index_bits: int, id_bits: int) -> Intervals:
+    """The curve indexes that a ring arc `(after, last]` owns, two intervals when it runs over 0.
+
+    Index i sits at ring id `i << (id_bits - index_bits)`; `after == last` is the whole ring."""
+    shift = id_bits - index_bits
+    first, end = (after >> shift) + 1, last >> shift
+    if after < last:
+        return ((first, end),) if first <= end else ()
+    return merge([(0, end), (first, (1 << index_bits) - 1)])

@@ -1,0 +1,73 @@
+"""Moments as text and as integer milliseconds since the Unix epoch.
+
+Law of this file: pure arithmetic, no clock is read.  RFC 3339 date-times with their offset, or a
+date alone (midnight UTC); a finer fraction of a second is cut off.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from fractions import Fraction
+from math import floor, isfinite
+from typing import Final
+
+_RFC3339: Final = re.compile(
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
+    r"(?:[Tt ]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?(?:([Zz])|([+-])([0-9]{2}):([0-9]{2})))?"
+)
+_NUMBER: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_EPOCH_DAY: Final = date(1970, 1, 1).toordinal()
+_DAY_MS: Final = 86_400_000
+_FARTHEST_MS: Final = (1 << 53) - 1
+"""Beyond this a double no longer holds every millisecond."""
+
+
+def milliseconds(text: str) -> int | None:
+    """RFC 3339 text or Unix seconds in milliseconds; None when it is neither, or too far away."""
+    text = text.strip()
+    if _NUMBER.fullmatch(text):
+        return milliseconds_of_seconds(Fraction(text) if text.isdigit() else float(text))
+    return _from_rfc3339(text)
+
+
+def milliseconds_of_seconds(seconds: float | Fraction) -> int | None:
+    """Unix seconds in milliseconds, rounded down; None when not finite or too far away."""
+    if isinstance(seconds, float):
+        if not isfinite(seconds):
+            return None
+        # a decimal of seconds is meant as written: 1.001 is 1001 ms, though its float is below
+        seconds = Fraction(repr(seconds))
+    moment = floor(seconds * 1000)
+    return moment if abs(moment) <= _FARTHEST_MS else None
+
+
+def rfc3339(moment_ms: int) -> str | None:
+    """Milliseconds since the epoch as RFC 3339 text in UTC; None outside the years 1 to 9999."""
+    days, rest = divmod(moment_ms, _DAY_MS)
+    if not 1 <= days + _EPOCH_DAY <= date.max.toordinal():
+        return None
+    seconds, fraction = divmod(rest, 1000)
+    minutes, second = divmod(seconds, 60)
+    hour, minute = divmod(minutes, 60)
+    tail = f".{fraction:03}" if fraction else ""
+    day = date.fromordinal(days + _EPOCH_DAY).isoformat()
+    return f"{day}T{hour:02}:{minute:02}:{second:02}{tail}Z"
+
+
+def _from_rfc3339(text: str) -> int | None:
+    match = _RFC3339.fullmatch(text)
+    if match is None:
+        return None
+    year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
+    fraction, _, sign, offset_hour, offset_minute = match.groups()[6:]
+    east = int(offset_hour or 0) * 60 + int(offset_minute or 0)
+    in_range = hour < 24 and minute < 60 and second <= 60  # 60 is a leap second
+    if not in_range or int(offset_hour or 0) > 23 or int(offset_minute or 0) > 59:
+        return None
+    try:
+        days = date(year, month, day).toordinal() - _EPOCH_DAY
+    except ValueError:
+        return None
+    minutes = hour * 60 + minute - (-east if sign == "-" else east)
+    return days * _DAY_MS + (minutes * 60 + second) * 1000 + int((fraction or "0")[:3].ljust(3, "0"))

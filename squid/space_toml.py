@@ -1,0 +1,107 @@
+"""Keyword spaces as TOML text.
+
+Law of this file: what it writes it reads back equal; an entry that it does not know is an error
+that names it, as a misspelt bound would otherwise become a silent default.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import MISSING, fields
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from squid.errors import LimitExceeded, SpaceError
+from squid.keywords import Choice, Dimension, Number, Time, Word
+
+if TYPE_CHECKING:
+    from squid.keyword_space import KeywordSpace
+
+MOST_BYTES: Final = 64 * 1024
+_KINDS: Final[dict[str, type[Dimension]]] = {
+    kind.kind: kind for kind in (Word, Number, Choice, Time)
+}
+_ENTRIES: Final = ("name", "bits", "extra", "max_attributes", "dimensions")
+_ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def read(text: str) -> dict[str, Any]:
+    """The arguments of a KeywordSpace.  Raises SpaceError, LimitExceeded."""
+    size = len(text.encode())
+    if size > MOST_BYTES:
+        raise LimitExceeded("bytes of a keyword space", size, MOST_BYTES)
+    try:
+        entries = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SpaceError(f"the keyword space is not TOML: {error}") from error
+    _refuse_unknown("the keyword space", entries, _ENTRIES)
+    tables = entries.get("dimensions")
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise SpaceError("the keyword space has no [[dimensions]]")
+    if "name" not in entries:
+        raise SpaceError("the keyword space has no name")
+    return {**entries, "dimensions": [_read_dimension(table) for table in tables]}
+
+
+def write(space: KeywordSpace) -> str:
+    """A space as TOML text."""
+    lines = [
+        f"name = {_value(space.name)}",
+        f"bits = {space.bits}",
+        f"extra = {_value(space.extra)}",
+        f"max_attributes = {space.max_attributes}",
+    ]
+    for dimension in space.dimensions:
+        lines += ["", "[[dimensions]]", f"name = {_value(dimension.name)}"]
+        lines.append(f"kind = {_value(dimension.kind)}")
+        for entry in fields(dimension):
+            value = getattr(dimension, entry.name)
+            if entry.name != "name" and value != entry.default:
+                lines.append(f"{entry.name} = {_value(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def _read_dimension(table: dict[str, Any]) -> Dimension:
+    name = table.get("name")
+    if not isinstance(name, str):
+        raise SpaceError(f"a dimension has no name: {table}")
+    kind = table.get("kind")
+    declared = _KINDS.get(kind) if isinstance(kind, str) else None
+    if declared is None:
+        raise SpaceError(f"{name}: kind is {kind!r}, not one of {', '.join(_KINDS)}")
+    entries = {entry: _plain(value) for entry, value in table.items() if entry != "kind"}
+    _refuse_unknown(name, entries, tuple(entry.name for entry in fields(declared)))
+    for entry in fields(declared):
+        if entry.default is MISSING and entry.name not in entries:
+            raise SpaceError(f"{name}: a {kind} needs {entry.name}")
+    try:
+        return declared(**entries)
+    except TypeError as error:
+        raise SpaceError(f"{name}: {error}") from error
+
+
+def _refuse_unknown(where: str, entries: dict[str, Any], known: tuple[str, ...]) -> None:
+    unknown = sorted(set(entries) - set(known))
+    if unknown:
+        raise SpaceError(f"{where}: {unknown[0]!r} is none of {', '.join(known)}")
+
+
+def _plain(value: object) -> object:
+    """TOML's own dates are times as text."""
+    return value.isoformat() if isinstance(value, (date, datetime)) else value
+
+
+def _value(value: object) -> str:
+    """A value as TOML writes it."""
+    if isinstance(value, str):
+        return '"' + "".join(map(_escape, value)) + '"'
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    return repr(value)
+
+
+def _escape(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    code = ord(character)
+    return f"\\u{code:04x}" if code < 0x20 or code == 0x7F else character

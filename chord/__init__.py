@@ -17,6 +17,8 @@ from chord.errors import NotJoined as NotJoined
 from chord.errors import RemoteFault as RemoteFault
 from chord.errors import RequestTimeout as RequestTimeout
 from chord.errors import RingError as RingError
+from chord.exchange import Counters as Counters
+from chord.exchange import Exchange as Exchange
 from chord.finger_table import Finger as Finger
 from chord.ideal import IdealPlace as IdealPlace
 from chord.ideal import ideal_ring as ideal_ring
@@ -24,8 +26,13 @@ from chord.identifiers import Arc as Arc
 from chord.identifiers import between as between
 from chord.identifiers import distance as distance
 from chord.identifiers import identifier as identifier
+from chord.link import ACKNOWLEDGE_WITHIN_S as ACKNOWLEDGE_WITHIN_S
+from chord.link import MESSAGES as LINK_MESSAGES
+from chord.link import FaultReport as FaultReport
+from chord.link import FrameKind as FrameKind
+from chord.link import LinkEnd as LinkEnd
 from chord.lookup import Owner as Owner
-from chord.messages import MESSAGES as MESSAGES
+from chord.messages import MESSAGES as RING_MESSAGES
 from chord.messages import GetNeighbours as GetNeighbours
 from chord.messages import Neighbours as Neighbours
 from chord.node import ChordNode as ChordNode
@@ -36,6 +43,11 @@ from chord.runtime import Handler as Handler
 from chord.runtime import Link as Link
 from chord.runtime import Runtime as Runtime
 from chord.runtime import Task as Task
+from chord.world import Waiter as Waiter
+from chord.world import World as World
+
+MESSAGES = LINK_MESSAGES + RING_MESSAGES
+"""All that chord puts on the wire, for the codec."""
 
 __all__ = [
     "UNKNOWN_ID", "Contact", "WideInt",
@@ -45,4 +57,6 @@ __all__ = [
     "MeteorError", "RingError", "CallError", "DialRefused", "LinkClosed", "RequestTimeout", "Busy",
     "RemoteFault", "Fault", "LookupFailed", "NotJoined", "JoinRefused",
     "Runtime", "Handler", "Deferred", "Link", "Task",
+    "Exchange", "World", "Waiter", "Counters", "LinkEnd", "FrameKind", "FaultReport",
+    "ACKNOWLEDGE_WITHIN_S",
 ]  # fmt: skip

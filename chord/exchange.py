@@ -8,9 +8,9 @@ whatever comes too late is dropped and counted (contract: `chord.runtime`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Final
 
 from chord.contact import Contact
 from chord.deadline_table import DeadlineTable
@@ -23,8 +23,10 @@ from chord.errors import (
     RemoteFault,
     RequestTimeout,
 )
+from chord.expectations import Expectation, Expectations
 from chord.link import FaultReport, Forwarded, FrameKind, LinkEnd
 from chord.runtime import Deferred, Handler
+from chord.world import Waiter, World
 
 CALLS_PER_LINK: Final = 1024
 """Calls that may wait for one link's replies; more raise `Busy` at the caller."""
@@ -40,58 +42,6 @@ _REQUEST, _REPLY, _FAULT = FrameKind.REQUEST, FrameKind.REPLY, FrameKind.FAULT
 _BUSY, _SEND, _FORWARD = FrameKind.BUSY, FrameKind.SEND, FrameKind.FORWARD
 
 
-class Waiter(Protocol):
-    """Something to wait for: settled once, awaited by any number of conversations."""
-
-    @property
-    def abandoned(self) -> bool:
-        """Whether somebody awaited it once and nobody does now, before it had an outcome."""
-
-    def resolve(self, value: object) -> None:
-        """Give the value to all who wait; too late is harmless."""
-
-    def fail(self, error: Exception) -> None:
-        """Raise `error` in all who wait; too late is harmless."""
-
-    def __await__(self) -> Generator[Any, Any, Any]: ...
-
-
-class World(Protocol):
-    """What the exchange needs of the runtime around it."""
-
-    @property
-    def contact(self) -> Contact:
-        """The peer itself."""
-
-    def now(self) -> float:
-        """Seconds of the local clock."""
-
-    def call_soon(self, callback: Callable[..., object], *args: Any) -> None:
-        """Run `callback(*args)` in a later turn, first in first out."""
-
-    def sweep_at(self, when_s: float) -> None:
-        """Call `Exchange.sweep` once at that time, or soon after."""
-
-    def waiter(self) -> Waiter:
-        """Something new to wait for."""
-
-    def converse(
-        self,
-        conversation: Coroutine[Any, Any, object],
-        concluded: Callable[[object, BaseException | None], None],
-    ) -> None:
-        """Run a conversation owned by the peer and hand its value or error to `concluded`."""
-
-    def link_to(self, contact: Contact) -> LinkEnd:
-        """The link to a contact, open or being opened.
-
-        Raises `LinkClosed` to a client without link, `DialRefused` if another peer is known to
-        answer at the contact's address."""
-
-    def failed(self, error: BaseException) -> None:
-        """Hear of a bug in a handler (contract rule 5)."""
-
-
 @dataclass(slots=True, eq=False)
 class _Call:
     """A request that waits for its reply."""
@@ -103,16 +53,7 @@ class _Call:
     timeout_s: float
 
 
-@dataclass(slots=True, eq=False)
-class _Expectation:
-    """A value that another peer than the one asked will bring."""
-
-    waiter: Waiter
-    token: object
-    timeout_s: float
-
-
-_Entry = _Call | _Expectation | LinkEnd
+_Entry = _Call | Expectation | LinkEnd
 
 
 @dataclass(slots=True)
@@ -154,8 +95,7 @@ class Exchange:
         self._handler: Handler | None = None
         self._link_closed: Callable[[Contact], None] = lambda _: None
         self._pending: DeadlineTable[_Entry] = DeadlineTable()
-        self._expected: dict[object, list[tuple[int, Waiter]]] = {}
-        self._forget_above = 64
+        self._expected = Expectations()
         self._sweep_s = float("inf")
         self._looks_again = False
         self.own_link = LoopBack(world, self)
@@ -249,33 +189,20 @@ class Exchange:
         if self.closed:
             waiter.fail(RequestTimeout(f"nothing is delivered to a closed peer: {token!r}"))
             return waiter
-        if len(self._expected) > self._forget_above:
-            self._forget_abandoned()
-        number = 0
+        expectation = Expectation(token, waiter, timeout_s)
         if timeout_s is not None:
-            entry = _Expectation(waiter, token, timeout_s)
-            number = self._add(self._world.now() + timeout_s, entry)
-        self._expected.setdefault(token, []).append((number, waiter))
+            expectation.number = self._add(self._world.now() + timeout_s, expectation)
+        self._expected.add(expectation)
         return waiter
 
     def deliver(self, token: object, value: object) -> bool:
         """Hand `value` to all who expect `token` now; False when nobody does."""
         taken = False
-        for number, waiter in self._expected.pop(token, ()):
-            self._pending.take(number)
-            taken = taken or not waiter.abandoned
-            waiter.resolve(value)
+        for expectation in self._expected.take(token):
+            self._pending.take(expectation.number)
+            taken = taken or not expectation.waiter.abandoned
+            expectation.waiter.resolve(value)
         return taken
-
-    def _forget_abandoned(self) -> None:
-        """Drop expectations whose awaiters were cancelled: without a time-out they would stay."""
-        for token, waiting in list(self._expected.items()):
-            kept = [(number, waiter) for number, waiter in waiting if not waiter.abandoned]
-            if kept:
-                self._expected[token] = kept
-            else:
-                del self._expected[token]
-        self._forget_above = 64 + 2 * len(self._expected)
 
     # ---- arriving --------------------------------------------------------------------------
 
@@ -418,11 +345,8 @@ class Exchange:
                     f"{entry.request} to {entry.link.contact}: no reply in {entry.timeout_s} s"
                 )
             )
-        elif isinstance(entry, _Expectation):
-            waiting = self._expected.pop(entry.token, [])
-            kept = [pair for pair in waiting if pair[1] is not entry.waiter]
-            if kept:
-                self._expected[entry.token] = kept
+        elif isinstance(entry, Expectation):
+            self._expected.drop(entry)
             entry.waiter.fail(
                 RequestTimeout(f"{entry.token!r} was not delivered in {entry.timeout_s} s")
             )

@@ -1,1 +1,26 @@
-"""sim"""
+"""Meteor in virtual time: the very same protocol code over a simulated network."""
+
+try:
+    import simpy as _simpy  # noqa: F401 - looked for here, so that its absence has a clear text
+except ImportError as error:
+    raise ImportError(
+        "the simulator needs SimPy: install it with the extra, pip install 'meteor-rendezvous[sim]'"
+    ) from error
+
+from sim.kernel import Deadlock as Deadlock
+from sim.kernel import Kernel as Kernel
+from sim.network import Latency as Latency
+from sim.network import Network as Network
+from sim.network import TailedLatency as TailedLatency
+from sim.network import UniformLatency as UniformLatency
+from sim.runtime import SimRuntime as SimRuntime
+from sim.task import Cancelled as Cancelled
+from sim.task import Task as Task
+from sim.trace import Event as Event
+from sim.trace import Trace as Trace
+
+__all__ = [
+    "Kernel", "Deadlock", "Task", "Cancelled",
+    "Network", "Latency", "UniformLatency", "TailedLatency", "SimRuntime",
+    "Trace", "Event",
+]  # fmt: skip

@@ -1,0 +1,155 @@
+"""The simulation kernel: virtual time by SimPy, turns by a first-in-first-out ready queue.
+
+Law of this file: SimPy keeps the clock and the event queue, and only they move time; everything
+that is ready at one instant runs in the order in which it became ready, before time moves.
+Timers are never cancelled: late ones fire as no-ops.  Nothing here draws from a global source:
+every stream of randomness is named and seeded from the run's seed.
+
+    kernel = Kernel(seed=1)
+    task = kernel.spawn(conversation())
+    kernel.run_until(task)
+"""
+
+from __future__ import annotations
+
+import random
+import weakref
+from collections import deque
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, TypeVar
+
+import simpy
+
+from chord import MeteorError
+from sim.task import Task, Waiter
+from sim.trace import Trace
+
+ResultT = TypeVar("ResultT")
+
+ORPHAN_GRACE_S: Final = 30.0
+"""How long a conversation that ended with a `MeteorError` may wait for somebody to await it; longer
+than any time-out of a call, so that "spawn several, then await each" is legal.  Other exceptions
+are bugs and stop the run at once."""
+
+
+class Deadlock(Exception):
+    """Nothing is scheduled any more and the awaited task has no outcome."""
+
+
+class Kernel:
+    """One simulated world: a clock, turns, seeded randomness and a trace.
+
+    `environment` is the SimPy environment: workload and churn are written as ordinary SimPy
+    processes there, protocol conversations as tasks."""
+
+    def __init__(self, seed: int = 0, *, keep_trace: bool = False) -> None:
+        self.seed = seed
+        self.environment = simpy.Environment()
+        self.trace = Trace(keep=keep_trace)
+        self.running: Task[Any] | None = None
+        self._ready: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
+        self._orphans: set[weakref.ref[Task[Any]]] = set()
+
+    def now(self) -> float:
+        """Seconds of virtual time."""
+        return float(self.environment.now)
+
+    def random(self, name: str) -> random.Random:
+        """A stream of its own for `name`: the same seed and name give the same draws, whatever
+        the others drew and whatever the hash seed is."""
+        return random.Random(f"{self.seed}/{name}")
+
+    def call_soon(self, callback: Callable[..., object], *args: Any) -> None:
+        """Run `callback(*args)` in a later turn of the present instant, first in first out."""
+        self._ready.append((callback, args))
+
+    def call_later(self, delay_s: float, callback: Callable[..., object], *args: Any) -> None:
+        """Run `callback(*args)` after `delay_s` seconds of virtual time, none if it is negative."""
+        timer = self.environment.timeout(max(delay_s, 0.0), (callback, args))
+        timer.callbacks.append(_fire)
+
+    def waiter(self) -> Waiter:
+        """Something that a conversation can await and a callback can settle."""
+        return Waiter(self)
+
+    async def sleep(self, delay_s: float) -> None:
+        """Suspend the conversation; it resumes in a later turn also when `delay_s` is 0."""
+        waiter = Waiter(self)
+        self.call_later(delay_s, waiter.resolve, None)
+        await waiter
+
+    def spawn(
+        self,
+        conversation: Coroutine[Any, Any, ResultT],
+        owned: dict[Task[Any], None] | None = None,
+    ) -> Task[ResultT]:
+        """Start a conversation; `owned` lists its owner's living tasks in spawn order."""
+        return Task(self, conversation, owned)
+
+    def run(self, until_s: float | None = None) -> None:
+        """Run until nothing is scheduled, or until virtual time is `until_s`.
+
+        Raises what a conversation raised that nobody awaits (`chord.runtime`, rule 5)."""
+        if until_s is None:
+            self._loop(lambda: False)
+            return
+        stop = self.environment.timeout(max(until_s - self.now(), 0.0))
+        self._loop(lambda: stop.processed)
+
+    def run_until(self, task: Task[ResultT]) -> ResultT:
+        """Run until the task is done and return its value or raise its error.
+
+        Raises `Deadlock` if nothing is scheduled any more before it is done."""
+        task.witnessed = True
+        self._loop(task.done)
+        if not task.done():
+            raise Deadlock(f"nothing is scheduled after {self.now()} s, and the task still waits")
+        outcome: ResultT = task.result()
+        return outcome
+
+    def orphaned(self, task: Task[Any], error: BaseException) -> None:
+        """Stop the run for a failure that nobody awaits: at once for a bug or when nobody holds
+        the handle any more, after a grace for a `MeteorError` that may still be awaited."""
+        if task.witnessed or (task.awaited and isinstance(error, MeteorError)):
+            return
+        if not isinstance(error, MeteorError):
+            self.fail(error)
+            return
+
+        def dropped(reference: weakref.ref[Task[Any]]) -> None:
+            self._orphans.discard(reference)
+            self.fail(error)
+
+        reference = weakref.ref(task, dropped)
+        self._orphans.add(reference)
+        self.call_later(ORPHAN_GRACE_S, self._end_grace, reference, error)
+
+    def _end_grace(self, reference: weakref.ref[Task[Any]], error: BaseException) -> None:
+        task = reference()
+        self._orphans.discard(reference)
+        if task is not None and not task.awaited and not task.witnessed:
+            self.fail(error)
+
+    def fail(self, error: BaseException) -> None:
+        """Stop the run: raise `error` from it in the next turn."""
+        self._ready.appendleft((_raise, (error,)))
+
+    def _loop(self, finished: Callable[[], bool]) -> None:
+        ready, environment = self._ready, self.environment
+        while True:
+            while ready:
+                callback, args = ready.popleft()
+                callback(*args)
+            if finished() or environment.peek() == float("inf"):
+                return
+            environment.step()
+
+
+def _fire(timer: simpy.Event) -> None:
+    assert timer.value is not None
+    callback, args = timer.value
+    callback(*args)
+
+
+def _raise(error: BaseException) -> None:
+    raise error

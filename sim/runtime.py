@@ -1,0 +1,176 @@
+"""One peer's world in virtual time: the SimPy adapter of `chord.runtime.Runtime`.
+
+Law of this file: no protocol, no randomness of its own, no clock but the kernel's.  A peer here
+behaves as one on sockets does; the conformance suite runs on both.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any, TypeVar
+
+from chord import Contact, DialRefused, Exchange, Handler, Link, LinkClosed, LinkEnd
+from sim.kernel import Kernel
+from sim.network import Network, SimLinkEnd
+from sim.task import Task, Waiter
+
+ResultT = TypeVar("ResultT")
+
+
+class SimRuntime:
+    """The runtime of one simulated peer, or of a client if `contact` has no address.
+
+    It listens from the start; the peer is silent until `serve` (requests are answered busy)."""
+
+    def __init__(self, kernel: Kernel, network: Network, contact: Contact) -> None:
+        self._kernel, self._network, self._contact = kernel, network, contact
+        self.name = str(contact)
+        """How the trace names this peer."""
+        self._random = kernel.random(f"peer {contact.id:x} {contact.address}")
+        self._owned: dict[Task[Any], None] = {}
+        self.exchange = Exchange(self)
+        self._links: dict[object, LinkEnd] = {_key(contact): self.exchange.own_link}
+        network.listen(self)
+
+    # ---- the verbs of chord.runtime.Runtime --------------------------------------------------
+
+    @property
+    def contact(self) -> Contact:
+        """How others reach this peer."""
+        return self._contact
+
+    @property
+    def random(self) -> random.Random:
+        """Seeded from the run's seed and this peer's contact."""
+        return self._random
+
+    def now(self) -> float:
+        """Seconds of virtual time."""
+        return self._kernel.now()
+
+    def lateness(self) -> float:
+        """A simulated peer is never late."""
+        return 0.0
+
+    async def sleep(self, delay_s: float) -> None:
+        """Suspend this conversation."""
+        await self._kernel.sleep(delay_s)
+
+    def spawn(self, conversation: Coroutine[Any, Any, ResultT]) -> Task[ResultT]:
+        """Start a conversation owned by this peer."""
+        task = self._kernel.spawn(conversation, self._owned)
+        if self.exchange.closed:
+            task.cancel()
+        return task
+
+    def close(self) -> None:
+        """Cancel what this peer owns, in spawn order, and close its links."""
+        if self.exchange.closed:
+            return
+        self.exchange.close()
+        for task in list(self._owned):
+            task.cancel()
+        ends = [end for end in self._links.values() if isinstance(end, SimLinkEnd)]
+        self._links.clear()
+        self._network.sever(self, ends)
+
+    def serve(self, handler: Handler, link_closed: Callable[[Contact], None]) -> None:
+        """Name who takes messages and who hears of lost links."""
+        self.exchange.serve(handler, link_closed)
+
+    async def call(self, contact: Contact, request: object, timeout_s: float) -> Any:
+        """The reply, or a `chord.CallError`."""
+        return await self.exchange.call(contact, request, timeout_s)
+
+    def send(self, contact: Contact, message: object) -> None:
+        """One way, best effort."""
+        self.exchange.send(contact, message)
+
+    def forward(
+        self,
+        candidates: Sequence[Contact],
+        message: object,
+        undelivered: Callable[[object, str], None],
+    ) -> None:
+        """One way and tracked, to the first candidate that acknowledges."""
+        self.exchange.forward(candidates, message, undelivered)
+
+    def expect(self, token: object, timeout_s: float | None) -> Awaitable[Any]:
+        """Register for a value; await it later."""
+        return self.exchange.expect(token, timeout_s)
+
+    def deliver(self, token: object, value: object) -> bool:
+        """Hand `value` to whoever expects `token`."""
+        return self.exchange.deliver(token, value)
+
+    def link(self, contact: Contact) -> Link:
+        """What is known of the link to `contact`."""
+        end = self._links.get(_key(contact))
+        if end is None:
+            return Link(float("-inf"), 0.0, 0.0)
+        end.settle(self.now())
+        return Link(end.last_heard_s, end.round_trip.srtt_s, end.round_trip.rttvar_s)
+
+    # ---- what the exchange and the network ask -----------------------------------------------
+
+    def call_soon(self, callback: Callable[..., object], *args: Any) -> None:
+        """Run `callback(*args)` in a later turn."""
+        self._kernel.call_soon(callback, *args)
+
+    def sweep_at(self, when_s: float) -> None:
+        """Look at deadlines at that time."""
+        self._kernel.call_later(when_s - self._kernel.now(), self.exchange.sweep)
+
+    def waiter(self) -> Waiter:
+        """Something new to wait for."""
+        return self._kernel.waiter()
+
+    def converse(
+        self,
+        conversation: Coroutine[Any, Any, object],
+        concluded: Callable[[object, BaseException | None], None],
+    ) -> None:
+        """Run a conversation and hand its outcome to `concluded`."""
+        self._kernel.spawn(conversation, self._owned).concluded = concluded
+
+    def link_to(self, contact: Contact) -> LinkEnd:
+        """The link to `contact`; a new one opens with its first frame."""
+        key = contact.address or contact
+        end = self._links.get(key)
+        if end is None:
+            if not contact.address:
+                raise LinkClosed(f"{contact} has no link to this peer")
+            end = self._links[key] = SimLinkEnd(self._network, self, contact)
+        elif contact.known and end.contact.known and end.contact.id != contact.id:
+            raise DialRefused(f"{end.contact} answers at the address of {contact}")
+        return end
+
+    def failed(self, error: BaseException) -> None:
+        """A bug in a handler stops the simulation."""
+        self._kernel.fail(error)
+
+    def accept(self, contact: Contact) -> SimLinkEnd:
+        """The near end of a link that `contact` opens: the one dialled at the same time, or new."""
+        key = _key(contact)
+        present = self._links.get(key)
+        if isinstance(present, SimLinkEnd):
+            if present.other is None:
+                present.contact = contact
+                return present
+            self.lose(present, "replaced by a newer link", refused=False)
+        end = self._links[key] = SimLinkEnd(self._network, self, contact)
+        return end
+
+    def lose(self, end: SimLinkEnd, reason: str, *, refused: bool) -> None:
+        """A link is gone: forget it, then let the exchange fail and re-route what hung on it."""
+        end.lost = True
+        key = _key(end.contact)
+        if self._links.get(key) is end:
+            del self._links[key]
+        self.exchange.link_lost(end, reason, refused=refused, tell=not refused)
+
+
+def _key(contact: Contact) -> object:
+    """Links are found by address; a client's by the whole contact."""
+    return contact.address or contact

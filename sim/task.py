@@ -1,0 +1,196 @@
+"""Conversations in virtual time: what they wait for, and how they are stepped and cancelled.
+
+Law of this file: a resolved wait resumes in a later turn, in the order of resolving, never inside
+the resolver's own call; the first outcome wins.  A cancelled task is never stepped again, also
+when it was ready; a task that cancels itself ends at its next wait.  Outcomes are carried as
+values and raised inside the awaiter, because SimPy rebuilds exceptions from their arguments and a
+failed event that nobody awaits would stop its environment (`chord.runtime`, rules 2 to 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+ResultT = TypeVar("ResultT")
+
+_UNSETTLED: Final = object()
+
+
+class Cancelled(BaseException):
+    """Raised in whoever awaits a cancelled task; protocol code never catches it."""
+
+
+class Turns(Protocol):
+    """What tasks need of the kernel: later turns, and somebody to tell of orphaned failures."""
+
+    running: Task[Any] | None
+    """The task whose coroutine is being stepped."""
+
+    def call_soon(self, callback: Callable[..., object], *args: Any) -> None:
+        """Run `callback(*args)` in a later turn of the present instant, first in first out."""
+
+    def orphaned(self, task: Task[Any], error: BaseException) -> None:
+        """Hear of a task that failed while nobody awaited it."""
+
+
+class Waiter:
+    """Something to wait for: settled once, awaited by any number of tasks."""
+
+    __slots__ = ("__weakref__", "_error", "_tasks", "_turns", "_value", "awaited")
+
+    def __init__(self, turns: Turns) -> None:
+        self._turns = turns
+        self._tasks: list[Task[Any]] | None = None
+        self._value: Any = _UNSETTLED
+        self._error: BaseException | None = None
+        self.awaited = False
+        """Whether anybody ever awaited it."""
+
+    def done(self) -> bool:
+        """Whether it has an outcome."""
+        return self._value is not _UNSETTLED
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether somebody awaited it once and nobody does now, before it had an outcome."""
+        return self.awaited and not self._tasks and not self.done()
+
+    def result(self) -> Any:
+        """The outcome of a settled wait: the value, or raises the error."""
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+    def resolve(self, value: object) -> None:
+        """Give the value to all who wait; too late is harmless."""
+        if self._value is _UNSETTLED:
+            self._settle(value, None)
+
+    def fail(self, error: BaseException) -> None:
+        """Raise `error` in all who wait; too late is harmless."""
+        if self._value is _UNSETTLED:
+            self._settle(None, error)
+
+    def _settle(self, value: object, error: BaseException | None) -> None:
+        self._value, self._error = value, error
+        tasks, self._tasks = self._tasks, None
+        if tasks is not None:
+            for task in tasks:
+                task.wake()
+
+    def hold(self, task: Task[Any]) -> None:
+        """Wake `task` with the outcome."""
+        if self._tasks is None:
+            self._tasks = [task]
+        else:
+            self._tasks.append(task)
+
+    def release(self, task: Task[Any]) -> None:
+        """Forget a cancelled awaiter; the others stay."""
+        if self._tasks is not None and task in self._tasks:
+            self._tasks.remove(task)
+
+    def __await__(self) -> Generator[Waiter, None, Any]:
+        self.awaited = True
+        if self._value is _UNSETTLED:
+            yield self
+        return self.result()
+
+
+class Task(Waiter, Generic[ResultT]):
+    """A spawned conversation; what it returns or raises is the outcome of the wait that it is."""
+
+    __slots__ = ("_cancelling", "_conversation", "_owned", "_waits_for", "concluded", "witnessed")
+
+    def __init__(
+        self,
+        turns: Turns,
+        conversation: Coroutine[Any, Any, ResultT],
+        owned: dict[Task[Any], None] | None = None,
+    ) -> None:
+        super().__init__(turns)
+        self._conversation = conversation
+        self._owned = owned
+        self._waits_for: Waiter | None = None
+        self._cancelling = False
+        self.concluded: Callable[[Any, BaseException | None], None] | None = None
+        """Called with the value or the error in the task's last turn."""
+        self.witnessed = False
+        """Whether somebody outside the simulation reads the outcome."""
+        if owned is not None:
+            owned[self] = None
+        turns.call_soon(self._step)
+
+    def __await__(self) -> Generator[Waiter, None, ResultT]:
+        outcome: ResultT = yield from super().__await__()
+        return outcome
+
+    def cancel(self) -> None:
+        """End it at its present wait, in a later turn; harmless when it is done."""
+        if self.done() or self._cancelling:
+            return
+        self._cancelling = True
+        if self._waits_for is not None:
+            self._waits_for.release(self)
+            self.wake()
+
+    def wake(self) -> None:
+        """Step it in a later turn; only what it waits for calls this."""
+        self._waits_for = None
+        self._turns.call_soon(self._step)
+
+    def _step(self) -> None:
+        if self._cancelling:
+            self._end()
+            return
+        self._turns.running = self
+        try:
+            waiter = self._conversation.send(None)
+        except StopIteration as stop:
+            if self._was_cancelled():
+                self._finish(None, Cancelled())
+            else:
+                self._finish(stop.value, None)
+        except (Exception, Cancelled) as error:
+            self._finish(None, _without_frame(error))
+        else:
+            if self._was_cancelled():
+                self._end()
+            elif waiter.done():
+                self.wake()
+            else:
+                self._waits_for = waiter
+                waiter.hold(self)
+        finally:
+            self._turns.running = None
+
+    def _was_cancelled(self) -> bool:
+        """Whether the conversation cancelled itself in the step just made."""
+        return self._cancelling
+
+    def _end(self) -> None:
+        """Close the conversation at its wait: only its `finally` blocks run, and may not wait."""
+        try:
+            self._conversation.close()
+        except Exception as error:
+            self._finish(None, _without_frame(error))
+        else:
+            self._finish(None, Cancelled())
+
+    def _finish(self, value: object, error: BaseException | None) -> None:
+        if self._owned is not None:
+            self._owned.pop(self, None)
+        orphan = error is not None and not self._tasks and self.concluded is None
+        self._settle(value, error)
+        if self.concluded is not None:
+            self.concluded(value, error)
+        elif orphan and error is not None and not isinstance(error, Cancelled):
+            self._turns.orphaned(self, error)
+
+
+def _without_frame(error: BaseException) -> BaseException:
+    """Drop our own frame from the traceback: it would keep the task alive and hide that its
+    handle was dropped."""
+    trace = error.__traceback__
+    return error.with_traceback(trace.tb_next if trace is not None else None)

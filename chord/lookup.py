@@ -152,9 +152,7 @@ class Lookups:
         message = FindOwner(key, self._pointers.own, token, hops=0)
         self._hand_on(message, route)
 
-    def _hand_on(
-        self, message: FindOwner, route: Route, failed: tuple[Contact, ...] = ()
-    ) -> None:
+    def _hand_on(self, message: FindOwner, route: Route, failed: tuple[Contact, ...] = ()) -> None:
         if not route.candidates or message.hops >= self._config.hops_max:
             return  # the origin asks again
         stepped_back = message.stepped_back or (

@@ -145,9 +145,7 @@ class ChordNode:
     def neighbours(self) -> Neighbours:
         """Its pointers, as it tells them to a ring walk."""
         successors = self._pointers.successors
-        return Neighbours(
-            self.contact, self.predecessor, successors.contacts, successors.version
-        )
+        return Neighbours(self.contact, self.predecessor, successors.contacts, successors.version)
 
     def route(self, key: int) -> Route:
         """Where a message for a key that is not ours goes next, the arc cache included."""

@@ -81,9 +81,7 @@ class RoutingTable:
         else:
             order = [*range(at - 1, -1, -1), *range(at, len(self._entries))]
         candidates = tuple(self._pick(order, avoid, limit))
-        to_owner = (
-            owner_known and bool(candidates) and candidates[0] == self._entries[at].contact
-        )
+        to_owner = owner_known and bool(candidates) and candidates[0] == self._entries[at].contact
         return Route(candidates, to_owner)
 
     def closest_preceding(self, key: int, avoid: Collection[Contact] = ()) -> tuple[Contact, ...]:

@@ -16,9 +16,7 @@ UNKNOWN_VERSION = -1
 """The version of a list that was never seen."""
 
 
-def clockwise_prefix(
-    own_id: int, contacts: Iterable[Contact], limit: int
-) -> tuple[Contact, ...]:
+def clockwise_prefix(own_id: int, contacts: Iterable[Contact], limit: int) -> tuple[Contact, ...]:
     """The leading contacts that run clockwise from `own_id` without passing it, at most `limit`.
 
     A neighbour's list that comes round to its reader ends there: in a small ring it would

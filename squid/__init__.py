@@ -17,7 +17,7 @@ from squid.intervals import count as count_indexes
 from squid.intervals import covers as covers
 from squid.intervals import intersect as intersect
 from squid.intervals import merge as merge
-from squid.intervals import of_arc as indexes_of_arc
+from squid.intervals import of_arc as of_arc
 from squid.intervals import subtract as subtract
 from squid.keyword_space import Extra as Extra
 from squid.keyword_space import KeywordSpace as KeywordSpace
@@ -42,7 +42,7 @@ __all__ = [
     "KeywordSpace", "Extra", "Dimension", "Word", "Number", "Choice", "Time", "normal_form",
     "Term", "Whole", "Absent", "WordInterval", "Prefix", "NumberInterval", "Hull",
     "HilbertCurve", "Box", "Interval", "Intervals",
-    "merge", "intersect", "subtract", "covers", "count_indexes", "indexes_of_arc",
+    "merge", "intersect", "subtract", "covers", "count_indexes", "of_arc",
     "keys_from_indexes", "indexes_from_keys",
     "Share", "shares", "Ledger",
     "MeteorError", "SquidError", "CurveError", "SpaceError", "SpaceMismatch", "TypeMismatch",

@@ -173,13 +173,12 @@ class ArrayCodec:
                 part &= digits_in
                 state |= part
                 entry = table[state]
-                for dimension, row in enumerate(block):
-                    np.right_shift(
-                        entry, np.uint32(levels * (self._dimensions - 1 - dimension)), out=part
-                    )
+                block <<= np.uint32(levels)
+                for dimension in range(self._dimensions):
+                    below = levels * (self._dimensions - 1 - dimension)
+                    np.right_shift(entry, np.uint32(below), out=part)
                     part &= taken
-                    row <<= np.uint32(levels)
-                    row |= part
+                    block[dimension] |= part
                 state = entry & ~digits_in
         return block
 

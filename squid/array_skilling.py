@@ -89,14 +89,14 @@ def separate(word: Word, block: Block) -> None:
     """Move the coordinates on by eight bits, and fill these from eight levels of the index."""
     dimensions = len(block)
     first, moves = _gather(dimensions)
-    for dimension, row in enumerate(block):
+    block <<= np.uint32(8)
+    for dimension in range(dimensions):
         bits = word >> np.uint64(dimensions - 1 - dimension)
         bits &= first
         for shift, mask in moves:
             bits |= bits >> shift
             bits &= mask
-        row <<= np.uint32(8)
-        row |= bits.astype(np.uint32)
+        block[dimension] |= bits.astype(np.uint32)
 
 
 @cache

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from squid.intervals import Intervals, intersect, merge, subtract
@@ -68,7 +69,7 @@ def _join_smallest_gaps(clusters: list[Interval], limit: int) -> list[Interval]:
     """Join neighbours until `limit` are left."""
     gaps = [
         (after[0] - before[1], place)
-        for place, (before, after) in enumerate(zip(clusters, clusters[1:], strict=False))
+        for place, (before, after) in enumerate(pairwise(clusters))
     ]
     heapify(gaps)
     closed = {heappop(gaps)[1] for _ in range(len(clusters) - limit)}

@@ -33,9 +33,10 @@ class WordCoder:
         self._digits = {character: place for place, character in enumerate(self._alphabet, 1)}
         self._base = len(self._alphabet) + 1
         self._cells = (1 << bits) - 1
-        self._depth = 1
-        while self._base**self._depth < self._cells * self._base:
-            self._depth += 1
+        self._powers = [1]
+        while self._powers[-1] < self._cells * self._base:
+            self._powers.append(self._powers[-1] * self._base)
+        self._depth = len(self._powers) - 1
 
     def cell(self, word: str) -> int:
         """The cell of a word in normal form."""
@@ -61,10 +62,10 @@ class WordCoder:
         return number, min(len(word), self._depth), True
 
     def _first(self, number: int, length: int) -> int:
-        return 1 + number * self._cells // self._base**length
+        return 1 + number * self._cells // self._powers[length]
 
     def _last(self, number: int, length: int) -> int:
-        return 1 + ((number + 1) * self._cells - 1) // self._base**length
+        return 1 + ((number + 1) * self._cells - 1) // self._powers[length]
 
 
 class NumberCoder:

@@ -51,4 +51,4 @@ class SpaceMismatch(SquidError):
         self.difference = difference
 
     def __str__(self) -> str:
-        return f"the keyword spaces differ: {self.difference}; take the ring's space or join another"
+        return f"keyword spaces differ: {self.difference}; take the ring's, or join another"

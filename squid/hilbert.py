@@ -115,8 +115,8 @@ class HilbertCurve:
         Raises CurveError for another type or shape, or indexes not on the curve."""
         width = key_bytes(self.index_bits)
         words = self.index_bits <= WORD_BITS
-        expected = (np.uint64, ()) if words else (np.uint8, (width,))
-        if not isinstance(keys, np.ndarray) or (keys.dtype, keys.shape[1:]) != expected:
+        kind, shape = ("uint64", ()) if words else ("uint8", (width,))
+        if keys.dtype.name != kind or keys.shape[1:] != shape:
             raise CurveError(
                 f"indexes of {self.index_bits} bits come as "
                 + ("uint64 of shape (n,)" if words else f"uint8 of shape (n, {width})")

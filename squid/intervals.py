@@ -10,6 +10,8 @@ from collections.abc import Iterable
 
 from squid.region import Interval
 
+__all__ = ["Interval", "Intervals", "count", "covers", "intersect", "merge", "of_arc", "subtract"]
+
 Intervals = tuple[Interval, ...]
 """A set of curve indexes in normal form."""
 

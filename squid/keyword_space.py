@@ -172,7 +172,8 @@ def _check(
     room = default_bits(len(dimensions))
     if bits is not None and not (_is_integer(bits) and 1 <= bits <= room):
         raise SpaceError(
-            f"space {name!r}: bits is {bits!r}; {len(dimensions)} dimensions have room for 1 to {room}"
+            f"space {name!r}: bits is {bits!r}; "
+            f"{len(dimensions)} dimensions have room for 1 to {room} each"
         )
     if extra not in {"allow", "refuse"}:
         raise SpaceError(f'space {name!r}: extra is "allow" or "refuse", not {extra!r}')

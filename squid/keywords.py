@@ -16,8 +16,10 @@ from squid import moments
 from squid.axes import Axis, NumberAxis, WordAxis
 from squid.coders import NumberCoder, RankCoder, Scale
 from squid.errors import SpaceError, TypeMismatch
-from squid.normal_form import normal_form as normal_form
+from squid.normal_form import normal_form
 from squid.units import convert
+
+__all__ = ["DEFAULT_ALPHABET", "Choice", "Dimension", "Number", "Time", "Word", "normal_form"]
 
 DEFAULT_ALPHABET: Final = "-.0123456789_abcdefghijklmnopqrstuvwxyz"
 _QUANTITY: Final = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*(.*)", re.DOTALL)
@@ -62,7 +64,7 @@ class Word:
         object.__setattr__(self, "alphabet", ordered)
 
     def axis(self, bits: int) -> Axis:
-        """This dimension's cells on a curve of so many bits."""
+        """The dimension's axis on a curve of so many bits."""
         return WordAxis(self.name, bits, self.alphabet)
 
 
@@ -93,7 +95,7 @@ class Number:
             raise SpaceError(f"{self.name}: {self.unit!r} is no unit")
 
     def axis(self, bits: int) -> Axis:
-        """This dimension's cells on a curve of so many bits."""
+        """The dimension's axis on a curve of so many bits."""
         return NumberAxis(self.name, bits, NumberCoder(self.low, self.high, bits, self.scale))
 
     def quantity(self, text: str) -> float:
@@ -107,8 +109,8 @@ class Number:
                 converted = self._in_unit(value, unit) if unit else value
                 if converted is not None:
                     return converted
-        expected = "a number" if self.unit is None else f"a number, bare or with a unit like {self.unit}"
-        raise TypeMismatch(self.name, text, expected)
+        unit = "" if self.unit is None else f", bare or with a unit like {self.unit}"
+        raise TypeMismatch(self.name, text, f"a finite number{unit}")
 
     def _in_unit(self, value: float, unit: str) -> float | None:
         if self.unit is None:
@@ -138,7 +140,7 @@ class Choice:
             raise SpaceError(f"{self.name}: two of {list(self.values)} are the same keyword")
 
     def axis(self, bits: int) -> Axis:
-        """This dimension's cells on a curve of so many bits."""
+        """The dimension's axis on a curve of so many bits."""
         return NumberAxis(self.name, bits, RankCoder(len(self.values), bits))
 
     def rank(self, text: str) -> int:
@@ -165,10 +167,7 @@ class Time:
         _check_name(self.name)
         for end in ("low", "high"):
             given = getattr(self, end)
-            if isinstance(given, str):
-                moment = moments.milliseconds(given)
-            else:
-                moment = moments.milliseconds_of_seconds(given) if _is_number(given) else None
+            moment = moments.milliseconds(given)
             text = None if moment is None else moments.rfc3339(moment)
             if text is None:
                 raise SpaceError(f"{self.name}: {given!r} is no RFC 3339 time, nor Unix seconds")
@@ -179,24 +178,24 @@ class Time:
     @property
     def low_ms(self) -> int:
         """The lower bound in milliseconds since the epoch."""
-        return self.milliseconds(str(self.low))
+        return self.milliseconds(self.low)
 
     @property
     def high_ms(self) -> int:
         """The upper bound in milliseconds since the epoch."""
-        return self.milliseconds(str(self.high))
+        return self.milliseconds(self.high)
 
     def axis(self, bits: int) -> Axis:
-        """This dimension's cells on a curve of so many bits."""
+        """The dimension's axis on a curve of so many bits."""
         return NumberAxis(self.name, bits, NumberCoder(self.low_ms, self.high_ms, bits))
 
-    def milliseconds(self, text: str) -> int:
-        """A moment's text, RFC 3339 or Unix seconds, in milliseconds since the epoch, rounded down.
-        Raises TypeMismatch for any other text."""
-        moment = moments.milliseconds(text)
-        if moment is None:
-            raise TypeMismatch(self.name, text, "an RFC 3339 time or Unix seconds")
-        return moment
+    def milliseconds(self, moment: str | float) -> int:
+        """RFC 3339 text, or Unix seconds as text or number, in milliseconds since the epoch,
+        rounded down.  Raises TypeMismatch for anything else."""
+        since_epoch_ms = moments.milliseconds(moment)
+        if since_epoch_ms is None:
+            raise TypeMismatch(self.name, moment, "an RFC 3339 time or Unix seconds")
+        return since_epoch_ms
 
 
 Dimension = Word | Number | Choice | Time

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from datetime import date
 from fractions import Fraction
-from math import floor, isfinite
+from math import floor
 from typing import Final
 
 _RFC3339: Final = re.compile(
-    r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
-    r"(?:[Tt ]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?(?:([Zz])|([+-])([0-9]{2}):([0-9]{2})))?"
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})"  # year, month, day
+    r"(?:[Tt ]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?"  # hour, minute, second, fraction
+    r"(?:[Zz]|([+-])([0-9]{2}):([0-9]{2})))?"  # UTC, or the offset east of it
 )
 _NUMBER: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _EPOCH_DAY: Final = date(1970, 1, 1).toordinal()
@@ -23,23 +24,20 @@ _FARTHEST_MS: Final = (1 << 53) - 1
 """Beyond this a double no longer holds every millisecond."""
 
 
-def milliseconds(text: str) -> int | None:
-    """RFC 3339 text or Unix seconds in milliseconds; None when it is neither, or too far away."""
-    text = text.strip()
-    if _NUMBER.fullmatch(text):
-        return milliseconds_of_seconds(Fraction(text) if text.isdigit() else float(text))
-    return _from_rfc3339(text)
+def milliseconds(moment: str | float) -> int | None:
+    """RFC 3339 text or Unix seconds in milliseconds, rounded down; None when it is neither, or too
+    far away."""
+    if isinstance(moment, str):
+        text = moment.strip()
+        return _from_seconds(float(text)) if _NUMBER.fullmatch(text) else _from_rfc3339(text)
+    return None if isinstance(moment, bool) else _from_seconds(moment)
 
 
-def milliseconds_of_seconds(seconds: float | Fraction) -> int | None:
-    """Unix seconds in milliseconds, rounded down; None when not finite or too far away."""
-    if isinstance(seconds, float):
-        if not isfinite(seconds):
-            return None
-        # a decimal of seconds is meant as written: 1.001 is 1001 ms, though its float is below
-        seconds = Fraction(repr(seconds))
-    moment = floor(seconds * 1000)
-    return moment if abs(moment) <= _FARTHEST_MS else None
+def _from_seconds(seconds: float) -> int | None:
+    if not abs(seconds) <= _FARTHEST_MS / 1000:  # so written that NaN is refused as well
+        return None
+    # a decimal of seconds is meant as written: 1.001 is 1001 ms, though its double lies below
+    return floor(Fraction(repr(seconds)) * 1000)
 
 
 def rfc3339(moment_ms: int) -> str | None:
@@ -60,7 +58,7 @@ def _from_rfc3339(text: str) -> int | None:
     if match is None:
         return None
     year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
-    fraction, _, sign, offset_hour, offset_minute = match.groups()[6:]
+    fraction, sign, offset_hour, offset_minute = match.groups()[6:]
     east = int(offset_hour or 0) * 60 + int(offset_minute or 0)
     in_range = hour < 24 and minute < 60 and second <= 60  # 60 is a leap second
     if not in_range or int(offset_hour or 0) > 23 or int(offset_minute or 0) > 59:
@@ -70,4 +68,5 @@ def _from_rfc3339(text: str) -> int | None:
     except ValueError:
         return None
     minutes = hour * 60 + minute - (-east if sign == "-" else east)
-    return days * _DAY_MS + (minutes * 60 + second) * 1000 + int((fraction or "0")[:3].ljust(3, "0"))
+    thousandths = int((fraction or "0")[:3].ljust(3, "0"))
+    return days * _DAY_MS + (minutes * 60 + second) * 1000 + thousandths

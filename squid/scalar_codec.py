@@ -164,12 +164,11 @@ class ScalarCodec:
         word, shift = 0, dimensions
         for cell in cells:
             shift -= 1
-            wide, place = 0, shift
-            while cell:
-                wide |= spread[cell & 255] << place
-                cell >>= 8
+            rest, place = cell, shift
+            while rest:
+                word |= spread[rest & 255] << place
+                rest >>= 8
                 place += 8 * dimensions
-            word |= wide
         return word
 
     def _separate(self, word: int) -> list[int]:

@@ -69,7 +69,7 @@ def _read_dimension(table: dict[str, Any]) -> Dimension:
     declared = _KINDS.get(kind) if isinstance(kind, str) else None
     if declared is None:
         raise SpaceError(f"{name}: kind is {kind!r}, not one of {', '.join(_KINDS)}")
-    entries = {entry: _plain(value) for entry, value in table.items() if entry != "kind"}
+    entries: dict[str, Any] = {key: _plain(value) for key, value in table.items() if key != "kind"}
     _refuse_unknown(name, entries, tuple(entry.name for entry in fields(declared)))
     for entry in fields(declared):
         if entry.default is MISSING and entry.name not in entries:

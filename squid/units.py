@@ -24,7 +24,9 @@ _SMALL: Final = {"n": -9, "u": -6, "µ": -6, "m": -3, "c": -2}
 _BINARY: Final = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5}
 
 
-def _prefixed(quantity: str, base: str, prefixes: str = "", one: Fraction | int = 1) -> dict[str, Unit]:
+def _prefixed(
+    quantity: str, base: str, prefixes: str = "", one: Fraction | int = 1
+) -> dict[str, Unit]:
     """A base unit and those with the prefixes given, blank-separated; `one` is its own factor."""
     units = {base: Unit(quantity, Fraction(one))}
     for prefix in prefixes.split():

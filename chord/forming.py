@@ -55,6 +55,8 @@ class Forming:
         self._work: Task[None] | None = None
         self._entering = False
         self.membership: Membership | None = None
+        self.installing = False
+        """While a whole list is being taken: the keeper tells everybody, so nobody else need."""
 
     @property
     def keeper(self) -> Contact | None:
@@ -227,4 +229,6 @@ class Forming:
         """Point as the list says, in one step."""
         self.membership = None if new.complete else new
         predecessor, successors = neighbours_of(self._pointers.own.id, new.members)
+        self.installing = True
         self._pointers.install(predecessor, successors)
+        self.installing = False

@@ -57,6 +57,13 @@ class SuccessorsChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class PredecessorChanged:
+    """To the predecessor before, one way: this nearer peer precedes me now."""
+
+    predecessor: Contact
+
+
+@dataclass(frozen=True, slots=True)
 class GetFinger:
     """Request → `FingerFound`: your finger of this level, please."""
 
@@ -168,8 +175,8 @@ class MemberGone:
 
 
 MESSAGES: Final = (
-    Acknowledged, Ping, GetNeighbours, Notify, Neighbours, SuccessorsChanged, GetFinger,
-    FingerFound, FindOwner, OwnerFound, FindPredecessor, PredecessorFound, Leaving, Membership,
-    Enter, Entered, Install, MemberGone,
+    Acknowledged, Ping, GetNeighbours, Notify, Neighbours, SuccessorsChanged,
+    PredecessorChanged, GetFinger, FingerFound, FindOwner, OwnerFound, FindPredecessor,
+    PredecessorFound, Leaving, Membership, Enter, Entered, Install, MemberGone,
 )  # fmt: skip
 """Every message of the ring, for the codec."""

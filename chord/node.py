@@ -34,6 +34,7 @@ from chord.messages import (
     Notify,
     OwnerFound,
     Ping,
+    PredecessorChanged,
     PredecessorFound,
     SuccessorsChanged,
 )
@@ -90,6 +91,7 @@ class ChordNode:
             GetNeighbours: self._on_get_neighbours,
             Notify: self._on_notify,
             SuccessorsChanged: self._on_successors_changed,
+            PredecessorChanged: self._on_predecessor_changed,
             GetFinger: self._on_get_finger,
             FindPredecessor: self._on_find_predecessor,
             Leaving: self._on_leaving,
@@ -232,7 +234,7 @@ class ChordNode:
         self._forming.pointers_changed()
         self._maintenance.disturbed()
         pointers = self._pointers
-        if not pointers.joined or pointers.predecessor is None:
+        if not pointers.joined or pointers.predecessor is None or self._forming.installing:
             return
         successors = pointers.successors
         told = SuccessorsChanged(successors.contacts, successors.version)
@@ -274,8 +276,11 @@ class ChordNode:
         self._require_membership()
         self._watch.heard(sender)
         predecessor = self._pointers.predecessor
-        if not self._pointers.rectify(sender) and predecessor is not None:
-            self._runtime.spawn(self._rectify_if_gone(predecessor, sender))
+        if not self._pointers.rectify(sender):
+            if predecessor is not None:
+                self._runtime.spawn(self._rectify_if_gone(predecessor, sender))
+        elif predecessor is not None and predecessor.id != sender.id:
+            self._runtime.send(predecessor, PredecessorChanged(sender))
         reply = self.neighbours()
         if request.version_seen != reply.version:
             return reply
@@ -305,6 +310,15 @@ class ChordNode:
             pointers.adopt(sender, message.successors, message.version)
             self._maintenance.stabilise()
         return Acknowledged()
+
+    def _on_predecessor_changed(
+        self, sender: Contact, message: object, remaining_s: float
+    ) -> None:
+        """Our successor has a nearer predecessor than us: look at once."""
+        del sender, remaining_s
+        assert isinstance(message, PredecessorChanged)
+        if self._pointers.joined and self._pointers.improves_successor(message.predecessor):
+            self._maintenance.stabilise()
 
     def _on_get_finger(self, sender: Contact, request: object, remaining_s: float) -> object:
         del sender, remaining_s

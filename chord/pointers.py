@@ -126,6 +126,8 @@ class RingPointers:
         """Stabilise: `head`, alive, is our successor and `tail` its list of that version."""
         with self._change():
             present = [contact for contact in tail if contact not in self._absent]
+            if self.predecessor is None:
+                self.predecessor = head  # alone until now: it is both our neighbours
             return self.successors.adopt(head, present, version)
 
     def improves_successor(self, candidate: Contact) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chord.config import ChordConfig
     from chord.contact import Contact
     from chord.pointers import RingPointers
-    from chord.runtime import Runtime, Task
+    from chord.runtime import Handler, Runtime, Task
     from chord.watch import Watch
 
 
@@ -57,6 +57,11 @@ class Forming:
         self.membership: Membership | None = None
         self.installing = False
         """While a whole list is being taken: the keeper tells everybody, so nobody else need."""
+        self.handlers: dict[type, Handler] = {
+            Enter: self._on_enter,
+            Install: self._on_install,
+            MemberGone: self._on_member_gone,
+        }
 
     @property
     def keeper(self) -> Contact | None:
@@ -116,7 +121,7 @@ class Forming:
             self._entering = False
         return False
 
-    def on_install(self, sender: Contact, request: object, remaining_s: float) -> object:
+    def _on_install(self, sender: Contact, request: object, remaining_s: float) -> object:
         """The keeper's list: taken if it is newer than ours, and we are in it."""
         del sender, remaining_s
         assert isinstance(request, Install)
@@ -129,7 +134,7 @@ class Forming:
 
     # Keeper
 
-    def on_enter(self, sender: Contact, request: object, remaining_s: float) -> object:
+    def _on_enter(self, sender: Contact, request: object, remaining_s: float) -> object:
         """A joiner: taken in by the keeper, sent to it by the others."""
         del request, remaining_s
         membership = self.membership
@@ -144,7 +149,7 @@ class Forming:
             raise Fault("JoinRefused", f"identifier {sender.id:x} belongs to {twin.address}")
         return Deferred(self._take_in(sender))
 
-    def on_member_gone(self, sender: Contact, message: object, remaining_s: float) -> None:
+    def _on_member_gone(self, sender: Contact, message: object, remaining_s: float) -> None:
         """A member misses another one: see for ourselves."""
         del sender, remaining_s
         assert isinstance(message, MemberGone)

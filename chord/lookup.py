@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from chord.config import ChordConfig
     from chord.contact import Contact
     from chord.pointers import RingPointers
-    from chord.runtime import Runtime
+    from chord.runtime import Handler, Runtime
     from chord.watch import Watch
 
 
@@ -47,6 +47,10 @@ class Lookups:
         self._watch = watch
         self._next_token = runtime.random.getrandbits(32)
         self.arc_cache = ArcCache(config.arc_cache_max)
+        self.handlers: dict[type, Handler] = {
+            FindOwner: self._on_find_owner,
+            OwnerFound: self._on_owner_found,
+        }
 
     def route(self, key: int, avoid: Collection[Contact] = ()) -> Route:
         """Where a key that is not ours goes next, by the ring pointers alone."""
@@ -97,7 +101,7 @@ class Lookups:
                 continue
             return found
 
-    def on_owner_found(self, sender: Contact, message: object, remaining_s: float) -> None:
+    def _on_owner_found(self, sender: Contact, message: object, remaining_s: float) -> None:
         """An owner answers: remember its arc, and wake the lookup if it still waits."""
         del sender, remaining_s
         assert isinstance(message, OwnerFound)
@@ -105,7 +109,7 @@ class Lookups:
         found = Owner(message.owner, message.arc, message.hops)
         self._runtime.deliver(("lookup", message.token), found)
 
-    def on_find_owner(self, sender: Contact, message: object, remaining_s: float) -> None:
+    def _on_find_owner(self, sender: Contact, message: object, remaining_s: float) -> None:
         """A lookup arrives: answer it if the key is ours, else hand it on."""
         del sender, remaining_s
         assert isinstance(message, FindOwner)

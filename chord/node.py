@@ -1,7 +1,7 @@
-"""A member of the ring: the node that peers embed, with its handlers and its verbs.
+"""A member of the ring: the node that peers embed.
 
-Law of this file: assembly and request handlers; decisions live in the pure modules, conversations
-in `joining`, `forming`, `maintenance` and `lookup`.  Handlers never wait.
+Law of this file: assembly only; decisions live in the pure modules, conversations in `joining`,
+`forming`, `maintenance` and `lookup`, replies to others in `answers`.
 
     node = ChordNode(contact, runtime, ChordConfig.local(), observer)
     await node.join([Contact.at("10.0.0.5:7400")])
@@ -13,31 +13,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from chord.errors import Fault
-from chord.finger_table import Finger
+from chord.answers import Answers
 from chord.forming import Forming
 from chord.joining import Joining
 from chord.lookup import Lookups, Owner
 from chord.maintenance import Maintenance
-from chord.messages import (
-    Acknowledged,
-    Enter,
-    FindOwner,
-    FindPredecessor,
-    FingerFound,
-    GetFinger,
-    GetNeighbours,
-    Install,
-    Leaving,
-    MemberGone,
-    Neighbours,
-    Notify,
-    OwnerFound,
-    Ping,
-    PredecessorChanged,
-    PredecessorFound,
-    SuccessorsChanged,
-)
+from chord.messages import Neighbours, SuccessorsChanged
 from chord.pointers import RingPointers
 from chord.watch import Watch
 
@@ -46,6 +27,7 @@ if TYPE_CHECKING:
 
     from chord.config import ChordConfig
     from chord.contact import Contact
+    from chord.finger_table import Finger
     from chord.identifiers import Arc
     from chord.routing import Route
     from chord.runtime import Handler, Runtime
@@ -86,20 +68,19 @@ class ChordNode:
         self._joining = Joining(
             runtime, config, self._pointers, self._watch, self._maintenance, self._forming
         )
+        answers = Answers(
+            runtime,
+            config,
+            self._pointers,
+            self._watch,
+            self._maintenance,
+            self._forming,
+            self._lookups.arc_cache.forget,
+        )
         self.handlers: dict[type, Handler] = {
-            Ping: self._on_ping,
-            GetNeighbours: self._on_get_neighbours,
-            Notify: self._on_notify,
-            SuccessorsChanged: self._on_successors_changed,
-            PredecessorChanged: self._on_predecessor_changed,
-            GetFinger: self._on_get_finger,
-            FindPredecessor: self._on_find_predecessor,
-            Leaving: self._on_leaving,
-            FindOwner: self._lookups.on_find_owner,
-            OwnerFound: self._lookups.on_owner_found,
-            Enter: self._forming.on_enter,
-            Install: self._forming.on_install,
-            MemberGone: self._forming.on_member_gone,
+            **answers.handlers,
+            **self._lookups.handlers,
+            **self._forming.handlers,
         }
 
     # What it knows
@@ -146,8 +127,7 @@ class ChordNode:
 
     def neighbours(self) -> Neighbours:
         """Its pointers, as it tells them to a ring walk."""
-        successors = self._pointers.successors
-        return Neighbours(self.contact, self.predecessor, successors.contacts, successors.version)
+        return self._pointers.neighbours()
 
     def route(self, key: int) -> Route:
         """Where a message for a key that is not ours goes next, the arc cache included."""
@@ -256,117 +236,3 @@ class ChordNode:
         self._pointers.drop(contact)
         self._lookups.arc_cache.forget(contact)
         self._forming.lost(contact)
-
-    # Handlers
-
-    def _on_ping(self, sender: Contact, request: object, remaining_s: float) -> object:
-        del request, remaining_s
-        self._watch.heard(sender)
-        return Acknowledged()
-
-    def _on_get_neighbours(self, sender: Contact, request: object, remaining_s: float) -> object:
-        del sender, request, remaining_s
-        self._require_membership()
-        return self.neighbours()
-
-    def _on_notify(self, sender: Contact, request: object, remaining_s: float) -> object:
-        """Rectify, and answer with our pointers."""
-        del remaining_s
-        assert isinstance(request, Notify)
-        self._require_membership()
-        self._watch.heard(sender)
-        predecessor = self._pointers.predecessor
-        if not self._pointers.rectify(sender):
-            if predecessor is not None:
-                self._runtime.spawn(self._rectify_if_gone(predecessor, sender))
-        elif predecessor is not None and predecessor.id != sender.id:
-            self._runtime.send(predecessor, PredecessorChanged(sender))
-        reply = self.neighbours()
-        if request.version_seen != reply.version:
-            return reply
-        return Neighbours(self.contact, self.predecessor, (), reply.version, unchanged=True)
-
-    async def _rectify_if_gone(self, predecessor: Contact, notifier: Contact) -> None:
-        """A farther member takes us for its successor: right, if our predecessor is dead."""
-        await self._watch.check(predecessor)
-        if self._pointers.joined and notifier not in self._watch.departed:
-            self._pointers.rectify(notifier)
-
-    def _on_successors_changed(
-        self, sender: Contact, message: object, remaining_s: float
-    ) -> object:
-        """Our successor's new list, or that of a peer that has joined before it."""
-        del remaining_s
-        assert isinstance(message, SuccessorsChanged)
-        pointers = self._pointers
-        if not pointers.joined:
-            return Acknowledged()
-        self._watch.heard(sender)
-        first = pointers.successors.first
-        if first is not None and first.id == sender.id:
-            if message.version > pointers.successors.version_seen(sender):
-                pointers.adopt(sender, message.successors, message.version)
-        elif pointers.improves_successor(sender):
-            pointers.adopt(sender, message.successors, message.version)
-            self._maintenance.stabilise()
-        return Acknowledged()
-
-    def _on_predecessor_changed(
-        self, sender: Contact, message: object, remaining_s: float
-    ) -> None:
-        """Our successor has a nearer predecessor than us: look at once."""
-        del sender, remaining_s
-        assert isinstance(message, PredecessorChanged)
-        if self._pointers.joined and self._pointers.improves_successor(message.predecessor):
-            self._maintenance.stabilise()
-
-    def _on_get_finger(self, sender: Contact, request: object, remaining_s: float) -> object:
-        del sender, remaining_s
-        assert isinstance(request, GetFinger)
-        self._require_membership()
-        pointers = self._pointers
-        finger = pointers.fingers.get(request.level)
-        if request.level == 0 and pointers.successors.first is not None:
-            finger = Finger(pointers.successors.first, self.contact.id)
-        before = None if pointers.predecessor is None else pointers.predecessor.id
-        if finger is None:
-            return FingerFound(None, None, before)
-        return FingerFound(finger.contact, finger.predecessor_id, before)
-
-    def _on_find_predecessor(self, sender: Contact, request: object, remaining_s: float) -> object:
-        del sender, remaining_s
-        assert isinstance(request, FindPredecessor)
-        self._require_membership()
-        self._require_constants(request)
-        keeper = None if request.past_forming else self._forming.keeper
-        pointers = self._pointers
-        if keeper is not None:
-            return PredecessorFound(self.contact, found=False, keeper=keeper)
-        if pointers.precedes(request.key):
-            return PredecessorFound(self.contact, found=True, successors=self.successors)
-        closer = pointers.table.closest_preceding(request.key, self._watch.departed)
-        return PredecessorFound(self.contact, found=False, closer=closer)
-
-    def _on_leaving(self, sender: Contact, message: object, remaining_s: float) -> object:
-        del remaining_s
-        assert isinstance(message, Leaving)
-        self._watch.left(sender)
-        self._lookups.arc_cache.forget(sender)
-        if self._pointers.joined:
-            self._forming.lost(sender)
-            self._pointers.bypass(sender, message.predecessor, message.successors)
-            self._maintenance.stabilise()
-        return Acknowledged()
-
-    def _require_membership(self) -> None:
-        if not self._pointers.joined:
-            raise Fault("NotJoined", f"{self.contact} is no member of a ring")
-
-    def _require_constants(self, request: FindPredecessor) -> None:
-        config = self._config
-        if (request.bits, request.successor_count) != (config.bits, config.successor_count):
-            raise Fault(
-                "JoinRefused",
-                f"this ring has {config.bits} bits and {config.successor_count} successors, "
-                f"the joiner {request.bits} and {request.successor_count}",
-            )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from chord.finger_table import FingerTable
 from chord.identifiers import Arc, between
+from chord.messages import Neighbours
 from chord.routing import RoutingTable
 from chord.successor_list import SuccessorList
 
@@ -74,6 +75,11 @@ class RingPointers:
                 self.own.id, self.bits, self.successors.contacts, self.fingers.entries
             )
         return self._table
+
+    def neighbours(self) -> Neighbours:
+        """Predecessor and successor list, as they are told to others."""
+        successors = self.successors
+        return Neighbours(self.own, self.predecessor, successors.contacts, successors.version)
 
     def precedes(self, key: int) -> bool:
         """Whether this member is the last one before the key: it lies within (own, successor]."""

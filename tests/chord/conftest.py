@@ -59,7 +59,12 @@ class SimRing:
     """Peers by identifier, in one simulated world."""
 
     def __init__(
-        self, seed: int = 0, config: ChordConfig | None = None, *, latency: Any = None, **changes: Any
+        self,
+        seed: int = 0,
+        config: ChordConfig | None = None,
+        *,
+        latency: Any = None,
+        **changes: Any,
     ) -> None:
         self.config = replace(config or ChordConfig.local(), **changes)
         self.kernel = Kernel(seed)

@@ -1,0 +1,183 @@
+"""What a member answers when others ask about the ring.
+
+Law of this file: handlers, each one atomic: they change pointers by one step of `RingPointers`
+and start conversations, but never wait for one.  Whoever is no member answers `NotJoined`, so that
+nobody keeps pointing at it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chord.errors import Fault
+from chord.finger_table import Finger
+from chord.messages import (
+    Acknowledged,
+    FindPredecessor,
+    FingerFound,
+    GetFinger,
+    GetNeighbours,
+    Leaving,
+    Neighbours,
+    Notify,
+    Ping,
+    PredecessorChanged,
+    PredecessorFound,
+    SuccessorsChanged,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from chord.config import ChordConfig
+    from chord.contact import Contact
+    from chord.forming import Forming
+    from chord.maintenance import Maintenance
+    from chord.pointers import RingPointers
+    from chord.runtime import Handler, Runtime
+    from chord.watch import Watch
+
+
+class Answers:
+    """The request handlers of one member; `forget_arc(contact)` is told of who left."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        config: ChordConfig,
+        pointers: RingPointers,
+        watch: Watch,
+        maintenance: Maintenance,
+        forming: Forming,
+        forget_arc: Callable[[Contact], None],
+    ) -> None:
+        self._runtime = runtime
+        self._config = config
+        self._pointers = pointers
+        self._own = pointers.own
+        self._watch = watch
+        self._maintenance = maintenance
+        self._forming = forming
+        self._forget_arc = forget_arc
+        self.handlers: dict[type, Handler] = {
+            Ping: self._on_ping,
+            GetNeighbours: self._on_get_neighbours,
+            Notify: self._on_notify,
+            SuccessorsChanged: self._on_successors_changed,
+            PredecessorChanged: self._on_predecessor_changed,
+            GetFinger: self._on_get_finger,
+            FindPredecessor: self._on_find_predecessor,
+            Leaving: self._on_leaving,
+        }
+
+    def _on_ping(self, sender: Contact, request: object, remaining_s: float) -> object:
+        del request, remaining_s
+        self._watch.heard(sender)
+        return Acknowledged()
+
+    def _on_get_neighbours(self, sender: Contact, request: object, remaining_s: float) -> object:
+        del sender, request, remaining_s
+        self._require_membership()
+        return self._pointers.neighbours()
+
+    def _on_notify(self, sender: Contact, request: object, remaining_s: float) -> object:
+        """Rectify, and answer with our pointers."""
+        del remaining_s
+        assert isinstance(request, Notify)
+        self._require_membership()
+        self._watch.heard(sender)
+        predecessor = self._pointers.predecessor
+        if not self._pointers.rectify(sender):
+            if predecessor is not None:
+                self._runtime.spawn(self._rectify_if_gone(predecessor, sender))
+        elif predecessor is not None and predecessor.id != sender.id:
+            self._runtime.send(predecessor, PredecessorChanged(sender))
+        reply = self._pointers.neighbours()
+        if request.version_seen != reply.version:
+            return reply
+        return Neighbours(self._own, self._pointers.predecessor, (), reply.version, unchanged=True)
+
+    async def _rectify_if_gone(self, predecessor: Contact, notifier: Contact) -> None:
+        """A farther member takes us for its successor: right, if our predecessor is dead."""
+        await self._watch.check(predecessor)
+        if self._pointers.joined and notifier not in self._watch.departed:
+            self._pointers.rectify(notifier)
+
+    def _on_successors_changed(
+        self, sender: Contact, message: object, remaining_s: float
+    ) -> object:
+        """Our successor's new list, or that of a peer that has joined before it."""
+        del remaining_s
+        assert isinstance(message, SuccessorsChanged)
+        pointers = self._pointers
+        if not pointers.joined:
+            return Acknowledged()
+        self._watch.heard(sender)
+        first = pointers.successors.first
+        if first is not None and first.id == sender.id:
+            if message.version > pointers.successors.version_seen(sender):
+                pointers.adopt(sender, message.successors, message.version)
+        elif pointers.improves_successor(sender):
+            pointers.adopt(sender, message.successors, message.version)
+            self._maintenance.stabilise()
+        return Acknowledged()
+
+    def _on_predecessor_changed(self, sender: Contact, message: object, remaining_s: float) -> None:
+        """Our successor has a nearer predecessor than us: look at once."""
+        del sender, remaining_s
+        assert isinstance(message, PredecessorChanged)
+        if self._pointers.joined and self._pointers.improves_successor(message.predecessor):
+            self._maintenance.stabilise()
+
+    def _on_get_finger(self, sender: Contact, request: object, remaining_s: float) -> object:
+        del sender, remaining_s
+        assert isinstance(request, GetFinger)
+        self._require_membership()
+        pointers = self._pointers
+        finger = pointers.fingers.get(request.level)
+        if request.level == 0 and pointers.successors.first is not None:
+            finger = Finger(pointers.successors.first, self._own.id)
+        before = None if pointers.predecessor is None else pointers.predecessor.id
+        if finger is None:
+            return FingerFound(None, None, before)
+        return FingerFound(finger.contact, finger.predecessor_id, before)
+
+    def _on_find_predecessor(self, sender: Contact, request: object, remaining_s: float) -> object:
+        del sender, remaining_s
+        assert isinstance(request, FindPredecessor)
+        self._require_membership()
+        self._require_constants(request)
+        keeper = None if request.past_forming else self._forming.keeper
+        pointers = self._pointers
+        if keeper is not None:
+            return PredecessorFound(self._own, found=False, keeper=keeper)
+        if pointers.precedes(request.key):
+            return PredecessorFound(
+                self._own, found=True, successors=self._pointers.successors.contacts
+            )
+        closer = pointers.table.closest_preceding(request.key, self._watch.departed)
+        return PredecessorFound(self._own, found=False, closer=closer)
+
+    def _on_leaving(self, sender: Contact, message: object, remaining_s: float) -> object:
+        del remaining_s
+        assert isinstance(message, Leaving)
+        self._watch.left(sender)
+        self._forget_arc(sender)
+        if self._pointers.joined:
+            self._forming.lost(sender)
+            self._pointers.bypass(sender, message.predecessor, message.successors)
+            self._maintenance.stabilise()
+        return Acknowledged()
+
+    def _require_membership(self) -> None:
+        if not self._pointers.joined:
+            raise Fault("NotJoined", f"{self._own} is no member of a ring")
+
+    def _require_constants(self, request: FindPredecessor) -> None:
+        config = self._config
+        if (request.bits, request.successor_count) != (config.bits, config.successor_count):
+            raise Fault(
+                "JoinRefused",
+                f"this ring has {config.bits} bits and {config.successor_count} successors, "
+                f"the joiner {request.bits} and {request.successor_count}",
+            )

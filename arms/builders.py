@@ -1,0 +1,97 @@
+"""Profiles from plain values: never build a selector by pasting text together.
+
+Law of this file: a plain value is literal; only what `between`, `prefix` and `ANY` make has a
+meaning beyond itself (SPEC section 2).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from squid import LimitExceeded
+
+from arms.errors import ProfileError
+from arms.written import (
+    IS_QUANTITY,
+    LIMITS,
+    NOTHING,
+    Anything,
+    Element,
+    Partial,
+    Scalar,
+    Span,
+    Written,
+    is_name,
+    scalar,
+)
+
+Leaf = str | int | float | Anything | Partial | Span | None
+Plain = Leaf | Mapping[str, "Plain"] | Sequence["Plain"]
+"""What a name may stand for: a value, a mapping for what lies below, several for siblings."""
+
+
+def between(low: str | float | None, high: str | float | None) -> Span:
+    """The range from `low` to `high`, both included; None is an open end."""
+    if low is None and high is None:
+        raise ProfileError("between(None, None) has no end: use ANY")
+    if isinstance(low, str) != isinstance(high, str) and None not in {low, high}:
+        raise ProfileError(f"between({low!r}, {high!r}): a keyword and a number")
+    if not isinstance(low, str) and not isinstance(high, str):
+        if low is not None and high is not None and low > high:
+            raise ProfileError(f"between({low!r}, {high!r}) is empty: write the smaller end first")
+    return Span(None if low is None else _scalar(low), None if high is None else _scalar(high))
+
+
+def prefix(stem: str) -> Partial:
+    """Every keyword that begins with `stem`."""
+    return Partial(stem)
+
+
+def root_of(attributes: Mapping[str, Plain]) -> Element:
+    """The elements of a mapping; raises `ProfileError`."""
+    if not attributes:
+        raise ProfileError("an empty profile selects nothing in particular: name an attribute")
+    return Element("", NOTHING, _children(attributes, 1))
+
+
+def _children(attributes: Mapping[str, Plain], depth: int) -> tuple[Element, ...]:
+    if depth > LIMITS.depth:
+        raise LimitExceeded("profile depth", depth, LIMITS.depth)
+    elements: list[Element] = []
+    for name, plain in attributes.items():
+        if isinstance(plain, Sequence) and not isinstance(plain, str):
+            elements.extend(_element(name, one, depth) for one in plain)
+        else:
+            elements.append(_element(name, plain, depth))
+    return tuple(elements)
+
+
+def _element(name: str, plain: Plain, depth: int) -> Element:
+    if not isinstance(name, str) or not is_name(name):
+        raise ProfileError(f"{name!r} is not a name: letters, digits, '_', '-' and '.'")
+    if isinstance(plain, Mapping):
+        return Element(name, NOTHING, _children(plain, depth + 1))
+    return Element(name, _value(name, plain))
+
+
+def _value(name: str, plain: object) -> Written:
+    if plain is None:
+        return NOTHING
+    if isinstance(plain, Anything | Partial | Span):
+        return plain
+    if isinstance(plain, bool) or not isinstance(plain, str | int | float):
+        raise ProfileError(
+            f"{name}: {plain!r} is no value: use a text, a number, None for presence alone, "
+            "between(), prefix() or ANY"
+        )
+    return _scalar(plain)
+
+
+def _scalar(plain: str | float) -> Scalar:
+    """A text is a keyword (or a time, where one is declared), a number a number."""
+    if isinstance(plain, str):
+        return scalar(plain, IS_QUANTITY.fullmatch(plain) is not None)
+    if isinstance(plain, float) and not math.isfinite(plain):
+        raise ProfileError(f"{plain!r} is not a finite number")
+    return Scalar(repr(plain))

@@ -1,0 +1,189 @@
+"""Profiles: what messages are posted by, read and written in every form.
+
+Law of this file: a profile is immutable and hashable; it is equal to another when both are
+written alike, whatever space they were typed against.  Matching works on the typed tree, which is
+built once: against the space given, or by form alone (report section 2.1.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from squid import Term
+
+from arms import matching, profile_terms
+from arms.builders import Plain, root_of
+from arms.declarations import Space
+from arms.errors import ProfileError
+from arms.profile_pack import pack_node, unpack_node
+from arms.profile_xml import parse_profile_xml, write_profile_xml
+from arms.selector import check_shape, check_size, parse_selector
+from arms.selector_text import selector_text
+from arms.tree import Node, build_tree, count_attributes
+from arms.written import LIMITS, Element
+
+_LONGEST_TEXT = 2 * LIMITS.text_bytes
+_LONGEST_DIGEST = 64
+
+
+class Profile:
+    """What a message is about: a tree of attributes, in the role of a subject or a selector."""
+
+    __slots__ = ("_digest", "_element", "_source", "_text", "_tree")
+
+    def __init__(
+        self,
+        text: str,
+        element: Element | None = None,
+        *,
+        source: str = "",
+        tree: Node | None = None,
+        digest: bytes = b"",
+    ) -> None:
+        self._text = text
+        self._element = element
+        self._source = source
+        self._tree = tree
+        self._digest = digest
+
+    # -- reading
+
+    @classmethod
+    def parse(cls, text: str, space: Space | None = None) -> Profile:
+        """The profile that a selector text stands for, typed when a space is given.
+
+        Raises `SelectorError`, `LimitExceeded`, and against the space `TypeMismatch`.
+        """
+        names = None if space is None else space.names
+        return cls._from_element(parse_selector(text, dimensions=names), space, text)
+
+    @classmethod
+    def from_xml(cls, document: bytes, space: Space | None = None) -> Profile:
+        """The profile of a `<profile>` element.
+
+        Raises `ProfileError`, `LimitExceeded`, and against the space `TypeMismatch`.
+        """
+        return cls._from_element(parse_profile_xml(document), space)
+
+    @classmethod
+    def from_mapping(cls, attributes: Mapping[str, Plain], space: Space | None = None) -> Profile:
+        """The profile of names and plain values; nothing in a value is syntax.
+
+        Raises `ProfileError`, `LimitExceeded`, and against the space `TypeMismatch`.
+        """
+        return cls._from_element(root_of(attributes), space)
+
+    @classmethod
+    def from_element(cls, root: Element, space: Space | None = None) -> Profile:
+        """The profile of elements as written, for readers of other forms."""
+        return cls._from_element(root, space)
+
+    @classmethod
+    def unpack(cls, packed: object) -> Profile:
+        """The typed profile that `pack` gave; raises `ProfileError` for anything else."""
+        if type(packed) is not list or len(packed) != 3:
+            raise ProfileError("a packed profile is not a list of text, digest and tree")
+        text, digest, tree = packed
+        if type(text) is not str or len(text) > _LONGEST_TEXT:
+            raise ProfileError("a packed profile's text is no text within the limits")
+        if type(digest) is not bytes or len(digest) > _LONGEST_DIGEST:
+            raise ProfileError("a packed profile's digest is no digest")
+        return cls(text, tree=unpack_node(tree), digest=digest)
+
+    @classmethod
+    def _from_element(cls, root: Element, space: Space | None, source: str = "") -> Profile:
+        check_shape(root, LIMITS)
+        text = selector_text(root)
+        check_size(text, LIMITS)
+        profile = cls(text, root, source=source)
+        return profile if space is None else profile.typed(space)
+
+    # -- writing
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"Profile({self._text!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return self._text == other._text if isinstance(other, Profile) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Profile.unpack, (self.pack(),)
+
+    def to_xml(self) -> bytes:
+        """The `<profile>` element, in UTF-8."""
+        return write_profile_xml(self.element)
+
+    def pack(self) -> list[object]:
+        """The typed profile as nested lists of strings, integers, floats and bytes."""
+        return [self._text, self._digest, pack_node(self.tree)]
+
+    # -- meaning
+
+    @property
+    def element(self) -> Element:
+        """The elements as written, under a nameless root."""
+        if self._element is None:
+            self._element = parse_selector(self._text)
+        return self._element
+
+    @property
+    def tree(self) -> Node:
+        """The elements with their meaning; raises `SelectorError` or `ProfileError` for an
+        undeclared value that has none (`20-30`)."""
+        if self._tree is None:
+            self._tree = build_tree(self.element, None, self._source)
+        return self._tree
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether a keyword space has decided the kinds."""
+        return bool(self._digest)
+
+    @property
+    def attributes(self) -> int:
+        """How many attributes it has: elements with a value, or without children."""
+        return count_attributes(self.element)
+
+    def typed(self, space: Space) -> Profile:
+        """This profile with the kinds that the space declares; itself when it has them.
+
+        Raises `TypeMismatch`, `LimitExceeded` (`max_attributes`), and as `tree` does.
+        """
+        if self._digest == space.digest:
+            return self
+        tree = build_tree(self.element, space, self._source)
+        return Profile(self._text, self.element, tree=tree, digest=space.digest)
+
+    def matches(self, other: Profile) -> bool:
+        """Whether this profile, as a selector, selects `other`, as a subject."""
+        return matching.selects(self.tree, other.tree)
+
+    def contains_profile(self, other: Profile, *, as_selector: bool = False) -> bool:
+        """Whether `other` lies wholly within this selector: what a delete removes.
+
+        `as_selector` says that `other` is an interest, whose alternatives must all lie within.
+        """
+        return matching.contains(self.tree, other.tree, as_selector=as_selector)
+
+    def selector_terms(self, space: Space) -> dict[str, Term]:
+        """What it asks of each dimension, as a selector; raises as `typed`."""
+        return profile_terms.selector_terms(self.typed(space).tree, space)
+
+    def subject_terms(self, space: Space) -> dict[str, Term]:
+        """What it offers on each dimension, as a subject; raises as `typed`."""
+        return profile_terms.subject_terms(self.typed(space).tree, space)
+
+
+def profile(attributes: Mapping[str, Plain]) -> Profile:
+    """The profile of names and plain values, which are taken literally.
+
+    A text is a keyword, a number a number, None presence alone, a mapping what lies below, a
+    sequence several siblings; `between`, `prefix` and `ANY` say more.  Raises `ProfileError`.
+    """
+    return Profile.from_mapping(attributes)

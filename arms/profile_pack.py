@@ -1,0 +1,92 @@
+"""A typed profile as nested lists of strings and floats: how it travels and rests.
+
+Law of this file: what arrives packed is hostile.  Depth, number of elements, lengths and types
+are checked while it is unpacked, and nothing else is built.  The text is for people; the tree
+decides (DESIGN section 4).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from arms.errors import ProfileError
+from arms.tree import Node
+from arms.values import ANY_VALUE, NO_VALUE, NONE, NUMBERS, WILDCARD, WORDS, Value
+from arms.written import GROUP, LIMITS
+
+ANY_OF: Final = 4
+DESCENDANT: Final = 8
+_AXIS: Final = 3
+_LONGEST_WORD: Final = 4 * LIMITS.text_bytes
+_LONGEST_NAME: Final = 256
+
+Packed = list[object]
+
+
+def pack_node(node: Node) -> Packed:
+    """`[name, axis | flags, low, high, [child, ...]]`, without the parts that are empty."""
+    name, value, children, any_of, descendant = node
+    axis = value[0]
+    bits = axis + (ANY_OF if any_of else 0) + (DESCENDANT if descendant else 0)
+    packed: Packed = [name, bits]
+    if axis >= NUMBERS:
+        packed.append(value[1])
+        packed.append(value[2])
+    if children:
+        packed.append([pack_node(child) for child in children])
+    return packed
+
+
+def unpack_node(packed: object) -> Node:
+    """The tree of a packed profile; raises `ProfileError` for anything `pack_node` cannot give."""
+    budget = [LIMITS.elements + 1]
+    node = _unpack(packed, LIMITS.depth, budget)
+    if not node[2]:
+        raise ProfileError("a packed profile without elements")
+    return node
+
+
+def _unpack(packed: object, depth: int, budget: list[int]) -> Node:
+    budget[0] -= 1
+    if depth < 0 or budget[0] < 0:
+        raise ProfileError("a packed profile is deeper or larger than the limits")
+    if type(packed) is not list or not 2 <= len(packed) <= 5:
+        raise ProfileError("a packed element is not a list of name, bits, bounds, children")
+    name, bits = packed[0], packed[1]
+    if type(name) is not str or len(name) > _LONGEST_NAME:
+        raise ProfileError("a packed element's name is no short text")
+    if type(bits) is not int or not 0 <= bits < 16:
+        raise ProfileError(f"a packed element's bits are {bits!r}")
+    axis = bits & _AXIS
+    at = 2
+    if axis == NONE:
+        value = NO_VALUE
+    elif axis == WILDCARD:
+        value = ANY_VALUE
+    else:
+        value = _bounds(axis, packed)
+        at = 4
+    children: tuple[Node, ...] = ()
+    if len(packed) == at + 1:
+        below = packed[at]
+        if type(below) is not list or not below:
+            raise ProfileError("a packed element's children are no list")
+        children = tuple([_unpack(child, depth - 1, budget) for child in below])
+    elif len(packed) != at:
+        raise ProfileError("a packed element has too many parts")
+    if name == GROUP and (axis != NONE or not children):
+        raise ProfileError("a packed group has a value, or nothing in it")
+    return Node(name, value, children, bits & ANY_OF != 0, bits & DESCENDANT != 0)
+
+
+def _bounds(axis: int, packed: list[object]) -> Value:
+    if len(packed) < 4:
+        raise ProfileError("a packed interval lacks its bounds")
+    low, high = packed[2], packed[3]
+    if axis == NUMBERS and type(low) is float and type(high) is float:
+        if low <= high:  # false for NaN too
+            return Value(axis, low, high)
+    elif axis == WORDS and type(low) is str and type(high) is str:
+        if low <= high and len(low) <= _LONGEST_WORD and len(high) <= _LONGEST_WORD:
+            return Value(axis, low, high)
+    raise ProfileError("a packed interval's bounds are no interval")

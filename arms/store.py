@@ -1,0 +1,196 @@
+"""What a rendezvous peer keeps: records under their time to live, by owner and stem.
+
+Law of this file: synchronous and pure; `now` is the caller's clock.  The newest version of a stem
+counts, a delete wins over every version, and an expired record is as if it were not there, swept
+or not (DESIGN section 4; rules 33 and 37).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from arms.actions import DATA, INTEREST, WATCH, Kind
+from arms.profile import Profile
+from arms.profile_index import ProfileIndex
+
+Key = tuple[str, str]
+"""Owner and stem: the identity of a record."""
+
+Outcome = Literal["stored", "same", "older", "deleted"]
+
+KINDS: Final[tuple[Kind, ...]] = (DATA, INTEREST, WATCH)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A profile with what is kept beside it."""
+
+    kind: Kind
+    stem: str
+    owner: str
+    version: int
+    id: str
+    """The full id, `<stem>.<region>`."""
+    action: str
+    profile: Profile
+    blob: bytes
+    """The encoded document, opaque here."""
+    expires_s: float
+    """On the keeping peer's clock."""
+    region: object = None
+    """Opaque here: the box of the profile."""
+    route: object = None
+    """Opaque here: whom to tell."""
+
+    @property
+    def key(self) -> Key:
+        """Owner and stem."""
+        return (self.owner, self.stem)
+
+    def lives(self, now: float) -> bool:
+        """Whether its time to live has not run out."""
+        return self.expires_s > now
+
+
+class Store:
+    """The records of one peer, in memory; `arms.rendezvous` decides what follows from them."""
+
+    def __init__(self) -> None:
+        self._records: dict[Key, Record] = {}
+        self._indexes: dict[Kind, ProfileIndex[Key]] = {kind: ProfileIndex() for kind in KINDS}
+        self._tombstones: dict[Key, float] = {}
+        self._deadlines: list[tuple[float, Key]] = []
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._records
+
+    def put(self, record: Record, now: float) -> Outcome:
+        """Keep a record.
+
+        `stored`: new, or a newer version in place of the older; `same`: this version is here
+        already, a later expiry extends it; `older` and `deleted`: refused.
+        """
+        if self.is_deleted(record.owner, record.stem, now):
+            return "deleted"
+        known = self.get(record.owner, record.stem)
+        if known is not None and known.lives(now):
+            if record.version < known.version:
+                return "older"
+            if record.version == known.version:
+                self.extend(known, record.expires_s)
+                return "same"
+        self._insert(record, known)
+        return "stored"
+
+    def extend(self, record: Record, expires_s: float) -> Record:
+        """Let a kept record live until `expires_s`, never shorter than it does; returns it."""
+        if expires_s <= record.expires_s:
+            return record
+        extended = replace(record, expires_s=expires_s)
+        self._records[record.key] = extended
+        self._note_deadline(extended.expires_s, record.key)
+        return extended
+
+    def update(self, record: Record) -> None:
+        """Put a record with the same profile in a kept one's place (a new route or expiry);
+        raises `KeyError` when it is not kept."""
+        known = self._records[record.key]
+        assert known.profile == record.profile
+        self._records[record.key] = record
+        self._note_deadline(record.expires_s, record.key)
+
+    def get(self, owner: str, stem: str) -> Record | None:
+        """The record of this identity, expired or not."""
+        return self._records.get((owner, stem))
+
+    def named(self, stem: str) -> list[Record]:
+        """The records of this stem, whoever owns them."""
+        return [record for record in self._records.values() if record.stem == stem]
+
+    def remove(self, owner: str, stem: str) -> Record | None:
+        """Forget a record without a trace: a hand-off, not a delete."""
+        record = self._records.pop((owner, stem), None)
+        if record is not None:
+            self._indexes[record.kind].remove(record.key)
+        return record
+
+    def tombstone(self, owner: str, stem: str, until_s: float) -> Record | None:
+        """Delete a stem: no version of it is taken until then.  Returns what was kept."""
+        key = (owner, stem)
+        self._tombstones[key] = max(until_s, self._tombstones.get(key, until_s))
+        self._note_deadline(self._tombstones[key], key)
+        return self.remove(owner, stem)
+
+    def is_deleted(self, owner: str, stem: str, now: float) -> bool:
+        """Whether a tombstone keeps this stem out."""
+        until_s = self._tombstones.get((owner, stem))
+        return until_s is not None and until_s > now
+
+    def tombstones(self, now: float) -> dict[Key, float]:
+        """The stems that are kept out, and until when."""
+        return {key: until_s for key, until_s in self._tombstones.items() if until_s > now}
+
+    def expire(self, now: float, limit: int = 1000) -> list[Record]:
+        """Forget at most `limit` records and tombstones whose time has run out; the records."""
+        expired: list[Record] = []
+        for _ in range(limit):
+            if not self._deadlines or self._deadlines[0][0] > now:
+                break
+            _, key = heapq.heappop(self._deadlines)
+            if self._tombstones.get(key, now + 1) <= now:
+                del self._tombstones[key]
+            record = self._records.get(key)
+            if record is not None and not record.lives(now):
+                self.remove(*key)
+                expired.append(record)
+        return expired
+
+    def next_expiry(self) -> float | None:
+        """When `expire` has something to do at the earliest; None for never."""
+        return self._deadlines[0][0] if self._deadlines else None
+
+    def records(self, kind: Kind | None = None) -> Iterator[Record]:
+        """The kept records in the order of their first arrival, expired ones that are not swept
+        included; the store must not change meanwhile."""
+        for record in self._records.values():
+            if kind is None or record.kind == kind:
+                yield record
+
+    def count(self, kind: Kind) -> int:
+        """How many records of this kind are kept."""
+        return len(self._indexes[kind])
+
+    def selected(self, kind: Kind, selector: Profile, now: float) -> list[Record]:
+        """The living records of this kind, as subjects, that the selector selects."""
+        return self._living(self._indexes[kind].match(selector), now)
+
+    def selecting(self, kind: Kind, subject: Profile, now: float) -> list[Record]:
+        """The living records of this kind, as selectors, that select the subject."""
+        return self._living(self._indexes[kind].match_subject(subject), now)
+
+    def _living(self, keys: list[Key], now: float) -> list[Record]:
+        records = [self._records[key] for key in keys]
+        return [record for record in records if record.expires_s > now]
+
+    def _insert(self, record: Record, known: Record | None) -> None:
+        key = record.key
+        if known is not None and known.kind != record.kind:
+            self._indexes[known.kind].remove(key)
+        self._records[key] = record
+        self._indexes[record.kind].add(key, record.profile)
+        self._note_deadline(record.expires_s, key)
+
+    def _note_deadline(self, at: float, key: Key) -> None:
+        """Renewals leave stale deadlines behind; they are dropped when most are stale."""
+        heapq.heappush(self._deadlines, (at, key))
+        living = len(self._records) + len(self._tombstones)
+        if len(self._deadlines) > 4 * living + 64:
+            self._deadlines = [(r.expires_s, key) for key, r in self._records.items()]
+            self._deadlines += [(until_s, key) for key, until_s in self._tombstones.items()]
+            heapq.heapify(self._deadlines)

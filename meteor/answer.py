@@ -1,0 +1,270 @@
+"""The answer to a retrieve: matches as they come, and the truth about what is missing.
+
+Law of this file: never silently partial.  Matches are handed out page by page while the overlay
+still answers, one for each stem and version; the end of the iteration says by `Incomplete` if some
+interval did not answer.  With a ttl the answer stands: after what lives come later matches, until
+the ttl has run out or it is closed (SPEC section 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from types import TracebackType
+from typing import Any, Self
+
+from chord import Task
+from meteor.attachment import Attachment
+from meteor.deduplication import Deduplicator
+from meteor.draft import Draft
+from meteor.errors import Closed, Incomplete, Interval, MeteorError, SlowConsumer
+from meteor.mailbox import Mailbox, Signal
+from meteor.messages import Found, Notice
+from meteor.record_id import stem_of
+from meteor.session import Session
+from meteor.values import Match, Receipt
+
+
+class Answer:
+    """The matches of one retrieve.
+
+    `async for match in answer`, `await answer.all()`, `await answer.first()`; awaiting the answer
+    itself is `all()`.  It is asked on first use, once; leaving the loop early ends it."""
+
+    def __init__(
+        self,
+        session: Session,
+        draft: Draft,
+        *,
+        queue: int,
+        timeout_s: float,
+        allow_partial: bool,
+    ) -> None:
+        self.receipt: Receipt | None = None
+        """What the overlay said of the whole; None while it still answers."""
+        self._session, self._draft, self._queue = session, draft, queue
+        self._timeout_s, self._allow_partial = timeout_s, allow_partial
+        self._mailbox: Mailbox[Match | MeteorError] = Mailbox(session.runtime)
+        self._seen = Deduplicator()
+        self._asking: Task[None] | None = None
+        self._standing: Attachment | None = None
+        self._left = self._is_answered = False
+        self._answered = Signal(session.runtime)
+        self._newest: dict[str, Match] = {}
+        self._failure: MeteorError | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether every interval has answered; false while some may still."""
+        return self.receipt is not None and self.receipt.complete
+
+    @property
+    def missing(self) -> tuple[Interval, ...]:
+        """The intervals of curve indexes that did not answer."""
+        return () if self.receipt is None else self.receipt.missing
+
+    async def all(self) -> list[Match]:
+        """Every match that lives now, of each stem the newest version.
+
+        Raises `Incomplete` with what was found (unless `allow_partial`), `Timeout`,
+        `NotConnected`, or what the overlay refuses with."""
+        if not self._is_answered:
+            self._begin()
+        while not self._is_answered:
+            await self._answered.wait()
+        self._take_what_came()
+        matches, failure = list(self._newest.values()), self._failure
+        if isinstance(failure, Incomplete):
+            raise Incomplete(str(failure), matches, failure.receipt, failure.missing)
+        if failure is not None:
+            raise failure.with_traceback(None)
+        return matches
+
+    async def first(self) -> Match | None:
+        """The first match that comes, then the answer is closed; None if there is none.
+
+        Raises `Incomplete` when there is none but some interval did not answer."""
+        self._begin()
+        try:
+            match = await self.take()
+        except StopAsyncIteration:
+            match = None
+        except MeteorError:
+            self.leave()
+            raise
+        self.leave()
+        return match
+
+    def __await__(self) -> Generator[Any, Any, list[Match]]:
+        return self.all().__await__()
+
+    async def __aenter__(self) -> Self:
+        self._begin()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def __aiter__(self) -> Matches:
+        self._begin()
+        return Matches(self)
+
+    async def close(self) -> None:
+        """Ask no more, and delete a standing retrieve in the overlay.  Harmless when repeated."""
+        standing = self._standing
+        if standing is None or standing.state != "active":
+            self.leave()
+            return
+        try:
+            await standing.cancel(self._session.config.close_timeout_s)
+        except MeteorError as error:
+            self._session.report(error)
+        self.leave()
+
+    def leave(self) -> None:
+        """Ask no more, without waiting: what still comes is forgotten."""
+        self._left = True
+        if self._standing is not None:
+            self._standing.drop("closed")
+        self._mailbox.items.clear()
+        self._settle()
+        self._mailbox.end()
+        if self._asking is not None and not self._asking.done():
+            self._asking.cancel()
+
+    def abandon(self) -> None:
+        """The client is closed: whoever waits for this answer is told."""
+        self._fail(Closed(f"{self._draft}: the client was closed before the answer was complete"))
+
+    async def take(self) -> Match:
+        """The next match; raises `StopAsyncIteration` at a complete end, else `Incomplete`."""
+        item = await self._mailbox.take()
+        if isinstance(item, MeteorError):
+            raise item
+        return item
+
+    @property
+    def is_standing(self) -> bool:
+        """Whether it follows later matches."""
+        return self._draft.ttl_s > 0
+
+    # -- asking ------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        """Ask, unless that was done."""
+        if self._left:
+            raise Closed(f"{self._draft}: the answer was closed, or its loop left; retrieve again")
+        if self._asking is None:
+            self._session.pending[self] = None
+            self._asking = self._session.spawn(self._ask())
+
+    async def _ask(self) -> None:
+        """The conversation behind the answer; its outcome goes the way of the matches."""
+        try:
+            if self.is_standing:
+                self._standing = Attachment(
+                    self._session,
+                    self._draft,
+                    receive=self._receive,
+                    ended=self._mailbox.end,
+                    keep_alive=False,
+                    collect=self._collect,
+                )
+                self.receipt = await self._standing.open(self._timeout_s)
+            else:
+                reply = await self._session.post(self._draft, self._timeout_s, self._collect)
+                self.receipt = Receipt.of(reply)
+        except MeteorError as error:
+            self._fail(error)
+            return
+        if not self.receipt.complete and not self._allow_partial:
+            self._mailbox.put(self._incomplete(self.receipt))
+        self._settle()
+        if not self.is_standing:
+            self._mailbox.end()
+
+    def _fail(self, error: MeteorError) -> None:
+        """The answer ends with an error, behind what came."""
+        self._mailbox.put(error)
+        self._settle()
+        self._mailbox.end()
+
+    def _settle(self) -> None:
+        """What lives has been answered, for better or worse."""
+        self._is_answered = True
+        self._session.pending.pop(self, None)
+        self._answered.notify()
+
+    def _incomplete(self, receipt: Receipt) -> Incomplete:
+        return Incomplete(
+            f"{self._draft}: {len(receipt.missing) or 'some'} interval(s) of its region did not "
+            f"answer within {self._timeout_s:g} s; ask again, give a longer timeout, or accept "
+            "it with allow_partial=True",
+            receipt=receipt,
+            missing=receipt.missing,
+        )
+
+    # -- receiving ---------------------------------------------------------------------------
+
+    def _collect(self, found: tuple[Found, ...]) -> None:
+        """A page of what lives."""
+        self._mailbox.extend([Match(one) for one in found if self._is_new(one)])
+
+    def _receive(self, notice: Notice) -> bool:
+        """A later match of a standing answer; false if there is no room."""
+        if not self._is_new(notice.found):
+            return True
+        if self.receipt is not None and len(self._mailbox.items) >= self._queue:
+            self._mailbox.put(
+                SlowConsumer(
+                    f"{self._draft}: {self._queue} matches wait to be taken and more came; "
+                    "take them faster",
+                    self._queue,
+                )
+            )
+            if self._standing is not None:
+                self._standing.drop("failed")
+            return False
+        self._mailbox.put(Match(notice.found))
+        return True
+
+    def _is_new(self, found: Found) -> bool:
+        now = self._session.runtime.now()
+        key = f"{stem_of(found.id)}:{found.version}"
+        return self._seen.add(key, now + found.ttl_ms / 1000, now)
+
+    def _take_what_came(self) -> None:
+        """Sort what is queued: of each stem the newest, and the error among it, if any."""
+        while self._mailbox.items:
+            item = self._mailbox.items.popleft()
+            if isinstance(item, MeteorError):
+                self._failure = item
+                continue
+            stem = stem_of(item.id)
+            known = self._newest.get(stem)
+            if known is None or known.version < item.version:
+                self._newest[stem] = item
+
+
+class Matches:
+    """One pass over an answer.  When a loop over a one-time answer is left, nothing holds its
+    iterator any more, and the answer stops asking."""
+
+    __slots__ = ("_answer",)
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Match:
+        return await self._answer.take()
+
+    def __del__(self) -> None:
+        if not self._answer.is_standing:
+            self._answer.leave()

@@ -1,0 +1,224 @@
+"""The life of one interest in the overlay, as its client keeps it.
+
+Law of this file: the overlay's record and this object change together or this object says so.
+While the client lives the record is renewed at a third of its ttl; whenever the link changes it is
+re-attached, and posted again under the same stem and version if the overlay has lost it.  Trouble
+in the background is reported, never raised (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, Literal
+
+from chord import Task
+from meteor.deduplication import Deduplicator
+from meteor.draft import Draft
+from meteor.errors import Closed, Incomplete, Interval, MeteorError, Timeout
+from meteor.messages import Notice, PostReply
+from meteor.session import Collect, Session
+from meteor.values import Receipt
+
+State = Literal["new", "opening", "active", "expired", "closed", "failed"]
+
+RENEWALS_A_LIFE: Final = 3
+"""A record is renewed at this fraction of its ttl: two renewals may fail before it runs out."""
+RENEWAL_S_MIN: Final = 0.1
+"""However short a ttl is, it is not renewed more often."""
+
+
+class Attachment:
+    """One interest, watch or standing retrieve between its client and the overlay."""
+
+    def __init__(
+        self,
+        session: Session,
+        draft: Draft,
+        *,
+        receive: Callable[[Notice], bool],
+        ended: Callable[[], None],
+        keep_alive: bool,
+        collect: Collect | None = None,
+    ) -> None:
+        self.state: State = "new"
+        self.id = draft.id
+        self.draft = draft
+        self.missing: tuple[Interval, ...] = ()
+        self.ttl_s = draft.ttl_s
+        self.receipt: Receipt | None = None
+        self._expires_s = 0.0
+        self._session = session
+        self._receive, self._ended, self._collect = receive, ended, collect
+        self._keep_alive = keep_alive and draft.ttl_s > 0
+        self._seen = Deduplicator()
+        self._living: Task[None] | None = None
+
+    @property
+    def stem(self) -> str:
+        """The identity, which every notice carries."""
+        return self.draft.stem
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the overlay keeps it and nobody has ended it."""
+        return self.state == "active"
+
+    async def open(self, timeout_s: float) -> Receipt:
+        """Post it; its notices are accepted from now on.  Raises as `Session.post`."""
+        self.state = "opening"
+        before = self._session.streams.get(self.stem)
+        if before is not None:  # posted again under its name: the newer one takes its place
+            before.abandon()
+        self._session.streams[self.stem] = self
+        try:
+            reply = await self._session.post(self.draft, timeout_s, self._collect)
+            self._attached(reply)
+        except Timeout:  # it may be kept somewhere
+            self.drop("closed")
+            raise
+        finally:
+            if not self.is_active:
+                self.end("closed")
+        if self.is_active:
+            self._living = self._session.spawn(self._live())
+        return Receipt.of(reply)
+
+    def accept(self, notice: Notice) -> bool:
+        """Hand a notice on that was not seen before; true if its source may forget it."""
+        key = notice.id if notice.kind == "match" else f"{notice.kind}:{notice.id}"
+        if key in self._seen:
+            return True
+        if not self._receive(notice):
+            return False
+        now = self._session.runtime.now()
+        self._seen.add(key, now + notice.found.ttl_ms / 1000, now)
+        return True
+
+    async def reattach(self) -> None:
+        """Renew at the present link, or post again what the overlay has lost; never raises."""
+        if not self.is_active:
+            return
+        timeout_s = self._session.config.reattach_timeout_s
+        try:
+            await self._renew(timeout_s)
+        except MeteorError as error:
+            if self.is_active:
+                self._session.report(error)
+
+    async def renew(self, ttl_s: float, timeout_s: float) -> Receipt:
+        """Let it live for `ttl_s` seconds from now; raises as `Session.post`."""
+        self._check_active()
+        self.ttl_s = ttl_s
+        if not self._keep_alive:
+            self._expires_s = self._session.runtime.now() + ttl_s
+        reply = await self._renew(timeout_s)
+        self._restart()
+        return Receipt.of(reply)
+
+    async def replace(self, draft: Draft, timeout_s: float) -> Receipt:
+        """Move to another profile under the same stem; raises as `Session.post`."""
+        self._check_active()
+        reply = await self._session.amend(
+            "replace",
+            self.id,
+            timeout_s,
+            version=draft.version,
+            ttl_s=draft.ttl_s,
+            document=draft.document,
+        )
+        if reply.matches == 0:  # the overlay has lost the old one: nothing is there to be moved
+            reply = await self._session.post(draft, timeout_s, self._collect)
+        if self.is_active:
+            self.draft = draft
+            self._attached(reply)
+        return Receipt.of(reply)
+
+    async def cancel(self, timeout_s: float) -> PostReply | None:
+        """End here, then delete it in the overlay; None if it never was there."""
+        was_there = self.is_active
+        self.end("closed")
+        return await self._session.amend("cancel", self.id, timeout_s) if was_there else None
+
+    def abandon(self) -> None:
+        """End here; the overlay's record runs out by its ttl."""
+        self.end("closed")
+
+    def end(self, state: Literal["expired", "closed", "failed"]) -> None:
+        """Accept no more notices; its owner is told, once."""
+        if self.state in {"expired", "closed", "failed"}:
+            return
+        self.state = state
+        if self._session.streams.get(self.stem) is self:
+            del self._session.streams[self.stem]
+        if self._living is not None:
+            self._living.cancel()
+        self._ended()
+
+    def drop(self, state: Literal["closed", "failed"]) -> None:
+        """End here now, and delete it in the overlay in the background."""
+        was_there = self.state in {"opening", "active"}
+        self.end(state)
+        if was_there and not self._session.uplink.closed:
+            self._session.spawn(self._delete())
+
+    async def _delete(self) -> None:
+        try:
+            await self._session.amend("cancel", self.id, self._session.config.close_timeout_s)
+        except MeteorError as error:
+            self._session.report(error)
+
+    async def _renew(self, timeout_s: float) -> PostReply:
+        """One renewal; posts again what is gone."""
+        now = self._session.runtime.now()
+        ttl_s = self.ttl_s if self._keep_alive else max(0.0, self._expires_s - now)
+        draft = self.draft
+        reply = await self._session.amend(
+            "renew", self.id, timeout_s, version=draft.version, ttl_s=ttl_s
+        )
+        if reply.matches == 0 and reply.complete and self.is_active:
+            reply = await self._session.post(self.draft, timeout_s, self._collect)
+        if self.is_active and self.draft is draft:
+            self._attached(reply, ttl_s)
+            if not reply.complete:
+                self._session.report(
+                    Incomplete(
+                        f"{draft}: re-attached, but part of its region does not answer; "
+                        "it is tried again at the next renewal",
+                        receipt=self.receipt,
+                        missing=reply.missing,
+                    )
+                )
+        return reply
+
+    def _attached(self, reply: PostReply, ttl_s: float | None = None) -> None:
+        """The overlay has it: under which id, for how long, and where not."""
+        self.id = reply.id or self.id
+        self.state = "active"
+        self.missing = reply.missing
+        self.receipt = Receipt.of(reply)
+        lives_s = reply.ttl_s or (self.ttl_s if ttl_s is None else ttl_s)
+        self._expires_s = self._session.runtime.now() + lives_s
+
+    def _restart(self) -> None:
+        """Count the renewals of a new ttl from now."""
+        if self._living is not None:
+            self._living.cancel()
+        self._living = self._session.spawn(self._live())
+
+    async def _live(self) -> None:
+        """Renew while the client lives; or end when the ttl has run out."""
+        runtime = self._session.runtime
+        while self.is_active:
+            if self._keep_alive:
+                await runtime.sleep(max(self.ttl_s / RENEWALS_A_LIFE, RENEWAL_S_MIN))
+                await self.reattach()
+            else:
+                left_s = self._expires_s - runtime.now()
+                if left_s <= 0:
+                    self.end("expired")
+                    return
+                await runtime.sleep(left_s)
+
+    def _check_active(self) -> None:
+        if not self.is_active:
+            raise Closed(f"{self.draft} is {self.state}; post it again")

@@ -1,0 +1,68 @@
+"""What an application wants to be told of: the link, and errors that no caller waits for.
+
+Law of this file: a callback is a function or a coroutine function; what it raises is logged and
+harms nobody.  Errors without an `on_error` go to the log of this package, never into the void.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from chord import Runtime
+from meteor.errors import MeteorError
+
+log = logging.getLogger("meteor")
+
+Callback = Callable[..., Any]
+
+
+@dataclass(slots=True)
+class Callbacks:
+    """The application's callbacks; each may be set at any time."""
+
+    on_disconnected: Callback | None = None
+    """Called with the error that says why the link went; another peer is sought already."""
+    on_reconnected: Callback | None = None
+    """Called with the address of the peer that serves now."""
+    on_error: Callback | None = None
+    """Called with a `MeteorError` of something in the background, or with what a handler raised."""
+
+    def disconnected(self, runtime: Runtime, error: MeteorError) -> None:
+        """Tell of a lost link."""
+        run_callback(runtime, self.on_disconnected, error)
+
+    def reconnected(self, runtime: Runtime, address: str) -> None:
+        """Tell of a new one."""
+        run_callback(runtime, self.on_reconnected, address)
+
+    def error(self, runtime: Runtime, error: Exception) -> None:
+        """Tell of an error, or log it."""
+        if self.on_error is None:
+            log.warning("%s", error)
+        else:
+            run_callback(runtime, self.on_error, error)
+
+
+def run_callback(runtime: Runtime, callback: Callback | None, *arguments: object) -> None:
+    """Call a callback now; a coroutine that it returns runs in the background."""
+    if callback is None:
+        return
+    try:
+        result = callback(*arguments)
+    except Exception:  # the application's own error: the client goes on
+        log.exception("the callback %r failed", callback)
+        return
+    if inspect.isawaitable(result):
+        runtime.spawn(_finish(callback, result))
+
+
+async def _finish(callback: Callback, result: Awaitable[object]) -> None:
+    """The rest of an asynchronous callback."""
+    try:
+        await result
+    except Exception:  # as above
+        log.exception("the callback %r failed", callback)

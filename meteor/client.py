@@ -1,0 +1,99 @@
+"""A client of the overlay: linked to one peer of its list, with every verb.
+
+Law of this file: no asyncio here; the runtime is given, so that the same client runs on sockets
+and in virtual time.  `meteor.connect` makes one on sockets, `meteor.LocalOverlay.connect` one in
+the same process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from chord import Contact, Runtime
+from meteor.callbacks import Callback, Callbacks
+from meteor.config import ClientConfig
+from meteor.errors import Closed
+from meteor.session import Session
+from meteor.verbs import Verbs
+from squid import KeywordSpace
+
+
+class Client(Verbs):
+    """Posts, retrieves and is notified by way of one peer, and of the next when that one dies."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        peers: Sequence[Contact],
+        *,
+        space: KeywordSpace | None = None,
+        config: ClientConfig | None = None,
+        first_version: int = 1,
+        on_disconnected: Callback | None = None,
+        on_reconnected: Callback | None = None,
+        on_error: Callback | None = None,
+    ) -> None:
+        self._runtime = runtime
+        self._callbacks = Callbacks(on_disconnected, on_reconnected, on_error)
+        self._session = Session(
+            runtime,
+            peers,
+            space=space,
+            config=config,
+            callbacks=self._callbacks,
+            first_version=first_version,
+        )
+
+    @property
+    def space(self) -> KeywordSpace:
+        """The keyword space of the ring."""
+        return self._session.space
+
+    @property
+    def peer_address(self) -> str:
+        """The peer that serves this client now; raises `Closed` while there is none."""
+        peer = self._session.uplink.peer
+        if peer is None:
+            raise Closed("this client is linked to no peer now; wait for on_reconnected")
+        return peer.address
+
+    @property
+    def connected(self) -> bool:
+        """Whether a peer serves this client now."""
+        return self._session.uplink.peer is not None
+
+    @property
+    def callbacks(self) -> Callbacks:
+        """`on_disconnected`, `on_reconnected` and `on_error`, to be set at any time."""
+        return self._callbacks
+
+    async def open(self, timeout: float = 10.0) -> Self:
+        """Find a peer that serves; raises `NotConnected` with what was tried, `SpaceMismatch`."""
+        self._runtime.serve(self._handle, self._session.link_closed)
+        await self._session.open(timeout)
+        return self
+
+    async def close(self) -> None:
+        """End every iteration and conversation; what the overlay keeps lives on by its ttl.
+
+        Harmless when repeated."""
+        self._session.close()
+        self._runtime.close()
+
+    async def __aenter__(self) -> Self:
+        return self if self.connected else await self.open()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def _handle(self, sender: Contact, message: object, remaining_s: float) -> object:
+        """Everything that peers say to a client; what it does not know it does not mind."""
+        handler = self._session.handlers.get(type(message))
+        return None if handler is None else handler(sender, message, remaining_s)

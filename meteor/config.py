@@ -1,0 +1,35 @@
+"""The numbers of a client, in one place, with their units and reasons.
+
+Law of this file: frozen values; every field says its unit and what changing it does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ClientConfig:
+    """What a client may be told to do differently."""
+
+    greet_timeout_s: float = 3.0
+    """How long one peer may take to introduce itself before the next of the list is asked."""
+    reconnect_delay_s: float = 0.05
+    """The first pause after every peer of the list was asked in vain; it doubles each time."""
+    reconnect_delay_s_max: float = 5.0
+    """The longest such pause: how late a client may notice that a peer is back."""
+    busy_delay_s: float = 0.02
+    """The first pause before a busy peer is asked again; it doubles each time."""
+    reply_margin: float = 0.1
+    """The share of a time-out kept back for the reply's way, so that a peer can still say what is
+    missing; at most `reply_margin_s_max`."""
+    reply_margin_s_max: float = 0.25
+    """See `reply_margin`."""
+    close_timeout_s: float = 5.0
+    """How long closing an interest waits for the overlay to delete it; its ttl does the rest."""
+    reattach_timeout_s: float = 10.0
+    """How long bringing an interest to a new link may take before it is reported."""
+    acknowledge_batch: int = 256
+    """Notifications acknowledged in one message: smaller ones make more of them."""
+    context_length_max: int = 4096
+    """The longest context of a post, in characters of its names and values."""

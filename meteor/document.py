@@ -1,0 +1,39 @@
+"""The document of a post: its immutable content, encoded once by the poster.
+
+Law of this file: pure.  Peers keep and hand on the bytes; only who looks inside decodes them, and
+whatever is malformed comes out as a `ProfileError` (DESIGN section 4).
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from arms import Profile, ProfileError
+from meteor import codec
+from meteor.messages import Document
+
+
+def pack_profile(profile: Profile) -> bytes:
+    """A profile as it travels inside a document."""
+    return msgspec.msgpack.encode(profile.pack())
+
+
+def unpack_profile(packed: bytes) -> Profile:
+    """The profile again; raises `ProfileError`."""
+    try:
+        return Profile.unpack(msgspec.msgpack.decode(packed))
+    except msgspec.DecodeError as error:
+        raise ProfileError(f"a stored profile cannot be read: {error}") from error
+
+
+def encode_document(document: Document) -> bytes:
+    """The blob that is posted, stored and handed on."""
+    return codec.encode(document)
+
+
+def decode_document(blob: bytes) -> Document:
+    """The content of a blob; raises `ProfileError` if it is none."""
+    document = codec.decode(blob)
+    if not isinstance(document, Document):
+        raise ProfileError(f"a stored document cannot be read: it is a {type(document).__name__}")
+    return document

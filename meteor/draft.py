@@ -1,0 +1,171 @@
+"""A post as its client prepares it: validated, typed by the space, encoded once.
+
+Law of this file: pure.  Whatever is wrong with a post is found here, before anything is sent, and
+raised as the caller's error: selector text, types, limits, lifetimes, actions, ids (SPEC sections
+1, 2 and 4).  A draft never changes; a retry sends the same stem and version again, so a post that
+arrives twice counts once.
+"""
+
+from __future__ import annotations
+
+import json as json_text
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import EllipsisType
+from typing import Any, Final
+
+from arms import Profile
+from meteor.admission import PAYLOAD_BYTES_MAX, place
+from meteor.config import ClientConfig
+from meteor.document import decode_document, encode_document, pack_profile
+from meteor.errors import LimitExceeded, UnknownAction
+from meteor.lifetimes import checked_ttl_s
+from meteor.messages import Document
+from meteor.record_id import check_stem, make_id, stem_of
+from squid import KeywordSpace
+
+ProfileLike = str | Profile | Mapping[str, Any]
+"""What every verb takes as a profile: text, a `Profile`, or a mapping of plain values."""
+
+ACTIONS: Final = (
+    "store",
+    "retrieve",
+    "notify_data",
+    "notify_interest",
+    "delete_data",
+    "delete_interest",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a post carries beside its profile and action."""
+
+    data: bytes = b""
+    content_type: str = ""
+    context: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A validated post."""
+
+    action: str
+    profile: Profile
+    document: bytes
+    id: str
+    """The full id: the region follows from the profile."""
+    version: int
+    ttl_s: float
+    everywhere: bool = False
+    mode: str = "within"
+    dry_run: bool = False
+
+    @property
+    def stem(self) -> str:
+        """The identity, without the region."""
+        return stem_of(self.id)
+
+    def __str__(self) -> str:
+        text = str(self.profile)
+        return f"{self.action} of ({text if len(text) <= 80 else text[:77] + '...'})"
+
+
+def checked_action(action: str) -> str:
+    """The action itself; raises `UnknownAction`."""
+    if action not in ACTIONS:
+        raise UnknownAction(action, ACTIONS)
+    return action
+
+
+def typed_profile(profile: ProfileLike, space: KeywordSpace) -> Profile:
+    """The profile with the types that the space declares.
+
+    Raises `SelectorError`, `ProfileError`, `TypeMismatch` and `LimitExceeded`."""
+    if isinstance(profile, str):
+        return Profile.parse(profile, space)
+    if isinstance(profile, Profile):
+        return profile.typed(space)
+    return Profile.from_mapping(profile, space)
+
+
+def checked_content(
+    data: bytes | str,
+    json: object,
+    content_type: str | None,
+    context: Mapping[str, str] | None,
+    config: ClientConfig,
+) -> Content:
+    """The payload as bytes with its type: text is UTF-8, objects only by `json`.
+
+    Raises `LimitExceeded` for too large a payload, `TypeError` for anything but bytes or text,
+    and `ValueError` for both kinds at once or what JSON cannot say."""
+    kind = content_type
+    if not isinstance(json, EllipsisType):
+        if data:
+            raise ValueError("give either data or json, not both")
+        raw = json_text.dumps(json, ensure_ascii=False, allow_nan=False).encode()
+        kind = kind or "application/json"
+    elif isinstance(data, str):
+        raw, kind = data.encode(), kind or "text/plain; charset=utf-8"
+    elif isinstance(data, bytes | bytearray | memoryview):
+        raw = bytes(data)
+    else:
+        raise TypeError(f"data is bytes or text, not {type(data).__name__}; give objects by json=")
+    if len(raw) > PAYLOAD_BYTES_MAX:
+        raise LimitExceeded("data, in bytes,", len(raw), PAYLOAD_BYTES_MAX)
+    pairs = tuple((str(name), str(value)) for name, value in (context or {}).items())
+    if sum(len(name) + len(value) for name, value in pairs) > config.context_length_max:
+        raise LimitExceeded("context, in characters,", "longer", config.context_length_max)
+    return Content(raw, kind or "", pairs)
+
+
+def make_draft(
+    profile: ProfileLike,
+    action: str,
+    space: KeywordSpace,
+    *,
+    stem: str,
+    version: int,
+    content: Content,
+    ttl: float | None,
+    everywhere: bool = False,
+    mode: str = "within",
+    dry_run: bool = False,
+) -> Draft:
+    """The post, ready to be sent; raises what is wrong with it."""
+    checked_action(action)
+    if mode not in {"within", "overlap"}:
+        raise ValueError(f"mode is 'within' or 'overlap', not {mode!r}")
+    lifetime_s = checked_ttl_s(action, ttl)
+    typed = typed_profile(profile, space)
+    box = place(typed, action, space, everywhere=everywhere)
+    document = Document(
+        action, pack_profile(typed), content.data, content.content_type, content.context
+    )
+    return Draft(
+        action=action,
+        profile=typed,
+        document=encode_document(document),
+        id=make_id(check_stem(stem), box, space.curve),
+        version=version,
+        ttl_s=lifetime_s,
+        everywhere=everywhere,
+        mode=mode,
+        dry_run=dry_run,
+    )
+
+
+def with_profile(draft: Draft, profile: ProfileLike, space: KeywordSpace, version: int) -> Draft:
+    """The next version of a draft: another profile, everything else as it was."""
+    before = decode_document(draft.document)
+    return make_draft(
+        profile,
+        draft.action,
+        space,
+        stem=draft.stem,
+        version=version,
+        content=Content(before.data, before.content_type, before.context),
+        ttl=draft.ttl_s,
+        everywhere=draft.everywhere,
+    )

@@ -1,0 +1,227 @@
+"""An interest as its poster holds it: a stream of notifications that outlives links and peers.
+
+Law of this file: a thin view of one bounded queue.  Taking what is queued never waits and costs
+no more than a callback; what does not fit is an error, never silence (SPEC section 4).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Generator
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from chord import RequestTimeout
+from meteor.attachment import Attachment, State
+from meteor.draft import Draft, ProfileLike, with_profile
+from meteor.errors import Closed, Interval, MeteorError, SlowConsumer, Timeout
+from meteor.lifetimes import checked_ttl_s
+from meteor.mailbox import Mailbox, Signal
+from meteor.messages import Notice
+from meteor.session import Session
+from meteor.values import Notification, Receipt
+
+Overflow = Literal["error"]
+NotificationHandler = Callable[[Notification], Any]
+"""A function or a coroutine function; called in order, one notification at a time."""
+
+
+class Interest:
+    """A living interest.  Await it or enter it with `async with`; after that no matching post is
+    missed.  Iterate over it, `recv()` from it, or give it a handler."""
+
+    def __init__(
+        self,
+        session: Session,
+        draft: Draft,
+        *,
+        handler: NotificationHandler | None,
+        queue: int,
+        keep_alive: bool,
+        timeout_s: float,
+        allow_partial: bool,
+    ) -> None:
+        self.dropped = 0
+        """Notifications that came while the queue was full."""
+        self._session = session
+        self._handler, self._queue = handler, queue
+        self._timeout_s, self._allow_partial = timeout_s, allow_partial
+        self._mailbox: Mailbox[Notification] = Mailbox(session.runtime)
+        self._items = self._mailbox.items
+        self._opened = Signal(session.runtime)
+        self._calls_now = handler is not None and not inspect.iscoroutinefunction(handler)
+        self._attachment = Attachment(
+            session, draft, receive=self._receive, ended=self._ended, keep_alive=keep_alive
+        )
+
+    @property
+    def id(self) -> str:
+        """The full id; it changes when the interest is replaced."""
+        return self._attachment.id
+
+    @property
+    def state(self) -> State:
+        """`new`, `opening`, `active`, then `expired`, `closed` or `failed`."""
+        return self._attachment.state
+
+    @property
+    def missing(self) -> tuple[Interval, ...]:
+        """Intervals of curve indexes where the interest is not (yet again) kept."""
+        return self._attachment.missing
+
+    @property
+    def receipt(self) -> Receipt | None:
+        """What the overlay said last; None before the first answer."""
+        return self._attachment.receipt
+
+    def __await__(self) -> Generator[Any, Any, Self]:
+        """Post it; raises `Incomplete` (unless `allow_partial`), `Timeout`, `NotConnected`, or what
+        the overlay refuses with."""
+        return self._open().__await__()
+
+    async def __aenter__(self) -> Self:
+        return await self._open()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Notification:
+        """The next notification; ends when the interest is closed or has expired, raises
+        `SlowConsumer` once what was queued before the overflow is taken."""
+        if self._items:
+            return self._items.popleft()
+        await self._open()
+        return await self._mailbox.take()
+
+    async def recv(self, timeout: float | None = None) -> Notification:
+        """The next notification; raises `Timeout` after `timeout` seconds, `Closed` when none will
+        come, `SlowConsumer`."""
+        if self._items:
+            return self._items.popleft()
+        await self._open()
+        try:
+            return await self._mailbox.take(timeout)
+        except RequestTimeout:
+            raise Timeout(
+                f"recv of {self._attachment.draft}: no notification within {timeout} s; "
+                "wait longer, or iterate without a limit"
+            ) from None
+        except StopAsyncIteration:
+            raise Closed(
+                f"recv of {self._attachment.draft}: the interest is {self.state}"
+            ) from None
+
+    async def replace(self, profile: ProfileLike, *, timeout: float = 10.0) -> Receipt:
+        """Ask for something else from now on; the stream goes on, also while it moves.
+
+        Raises as the first post, `Closed` if the interest has ended."""
+        version = self._session.next_version()
+        draft = with_profile(self._attachment.draft, profile, self._session.space, version)
+        receipt = await self._attachment.replace(draft, timeout)
+        return receipt.settled(self._attachment.draft, self._allow_partial)
+
+    async def renew(self, ttl: float, *, timeout: float = 10.0) -> Receipt:
+        """Give it `ttl` seconds from now, and at every later renewal."""
+        ttl_s = checked_ttl_s(self._attachment.draft.action, ttl)
+        receipt = await self._attachment.renew(ttl_s, timeout)
+        return receipt.settled(self._attachment.draft, self._allow_partial)
+
+    async def close(self) -> None:
+        """Delete it in the overlay and end the iteration.
+
+        Harmless when repeated.  If the overlay cannot be told, `on_error` is, and the record runs
+        out by its ttl."""
+        try:
+            await self._attachment.cancel(self._session.config.close_timeout_s)
+        except MeteorError as error:
+            self._session.report(error)
+
+    # -- opening -----------------------------------------------------------------------------
+
+    async def _open(self) -> Self:
+        if self.state == "new":
+            await self._post()
+        while self.state == "opening":
+            await self._opened.wait()
+        return self
+
+    async def _post(self) -> None:
+        """The first post; whoever awaits meanwhile is woken whatever comes of it."""
+        try:
+            receipt = await self._attachment.open(self._timeout_s)
+        finally:
+            self._opened.notify()
+        if not receipt.complete and not self._allow_partial:
+            self._attachment.drop("closed")
+        receipt.settled(self._attachment.draft, self._allow_partial)
+        if self._handler is not None and not self._calls_now:
+            self._session.spawn(self._hand_on())
+
+    # -- receiving ---------------------------------------------------------------------------
+
+    def _receive(self, notice: Notice) -> bool:
+        """Queue a notice, or hand it on at once; false if there is no room."""
+        if self._calls_now:
+            result = self._call_handler(Notification(notice))
+            if result is not None and inspect.isawaitable(result):
+                self._session.spawn(self._finish(result))
+            return True
+        if len(self._items) >= self._queue:
+            return self._overflow()
+        self._mailbox.put(Notification(notice))
+        return True
+
+    def _overflow(self) -> bool:
+        """The queue is full: the stream fails, loudly."""
+        self.dropped += 1
+        error = SlowConsumer(
+            f"{self._attachment.draft}: {self._queue} notifications wait to be taken and more "
+            "came; take them faster, or give a longer queue=",
+            self._queue,
+        )
+        self._mailbox.end(error)
+        self._attachment.drop("failed")
+        return False
+
+    def _ended(self) -> None:
+        """The attachment is over: so is the iteration, after what is queued."""
+        self._mailbox.end()
+
+    def _call_handler(self, notification: Notification) -> Any:
+        """Run the handler; what it raises is reported."""
+        if self._handler is None:
+            return None
+        try:
+            return self._handler(notification)
+        except Exception as error:  # the application's own: it goes to its on_error
+            self._session.callbacks.error(self._session.runtime, error)
+            return None
+
+    async def _hand_on(self) -> None:
+        """Feed an asynchronous handler, one notification after the other."""
+        while True:
+            try:
+                notification = await self._mailbox.take()
+            except StopAsyncIteration:
+                return
+            except MeteorError as error:  # a slow handler
+                self._session.report(error)
+                return
+            await self._finish(self._call_handler(notification))
+
+    async def _finish(self, result: Awaitable[object] | None) -> None:
+        """The rest of an asynchronous handler."""
+        if result is None:
+            return
+        try:
+            await result
+        except Exception as error:  # as in `_call_handler`
+            self._session.callbacks.error(self._session.runtime, error)

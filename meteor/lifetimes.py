@@ -1,0 +1,48 @@
+"""How long what is posted lives, by action.
+
+Law of this file: pure; seconds.  A lifetime is finite, not negative and at most 30 days: more
+would outlive the tombstones that keep a deleted profile deleted (SPEC section 4, DESIGN section 4).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from squid import LimitExceeded
+
+DATA_TTL_S: Final = 3600.0
+INTEREST_TTL_S: Final = 300.0
+"""Of interests and watches; renewed at a third of it while the client lives."""
+TTL_S_MAX: Final = 30 * 86_400.0
+
+_DEFAULTS: Final = {
+    "store": DATA_TTL_S,
+    "notify_data": INTEREST_TTL_S,
+    "notify_interest": INTEREST_TTL_S,
+}
+
+
+class LifetimeRefused(LimitExceeded):
+    """A time to live that is not a number of seconds between 0 and `TTL_S_MAX`."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name}: a ttl of {self.value!r} is not between 0 and {TTL_S_MAX:.0f} seconds "
+            "(30 days); give seconds, or leave it out for the default"
+        )
+
+
+def default_ttl_s(action: str) -> float:
+    """The lifetime of an action's profile when its poster names none; 0 is: answered, not kept."""
+    return _DEFAULTS.get(action, 0.0)
+
+
+def checked_ttl_s(action: str, ttl: float | None) -> float:
+    """The lifetime in seconds that a post asks for; raises `LimitExceeded`."""
+    if ttl is None:
+        return default_ttl_s(action)
+    is_number = isinstance(ttl, int | float) and not isinstance(ttl, bool)
+    if not (is_number and math.isfinite(ttl) and 0 <= ttl <= TTL_S_MAX):
+        raise LifetimeRefused("ttl", ttl, TTL_S_MAX)
+    return float(ttl)

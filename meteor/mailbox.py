@@ -1,0 +1,89 @@
+"""A bounded queue between the turn in which something arrives and the conversation that takes it.
+
+Law of this file: built on `Runtime.expect` and `deliver` alone, so that it waits the same way on
+sockets and in virtual time.  Taking what is there never waits and never asks the runtime: an
+iterator over a mailbox is a thin view of its deque.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Final, Generic, TypeVar
+
+from chord import RequestTimeout, Runtime
+from meteor.errors import MeteorError
+
+ItemT = TypeVar("ItemT")
+
+
+class Signal:
+    """Wakes everybody who waits for "something has changed"; they look again themselves."""
+
+    __slots__ = ("_round", "_runtime", "_waiting")
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._round = 0
+        self._waiting = False
+
+    def notify(self) -> None:
+        """Wake the present waiters, in a later turn; free of charge when there are none."""
+        if self._waiting:
+            self._waiting = False
+            token, self._round = (self, self._round), self._round + 1
+            self._runtime.deliver(token, None)
+
+    async def wait(self, timeout_s: float | None = None) -> bool:
+        """Until the next `notify`; False when the time has run out first."""
+        self._waiting = True
+        try:
+            await self._runtime.expect((self, self._round), timeout_s)
+        except RequestTimeout:
+            return False
+        return True
+
+
+class Mailbox(Generic[ItemT]):
+    """First in, first out; ends once, with or without an error, after what is queued was taken."""
+
+    __slots__ = ("_ending", "_runtime", "_signal", "ended", "items")
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.items: Final[deque[ItemT]] = deque()
+        """What waits to be taken; a caller in a hurry may pop from its left end."""
+        self.ended = False
+        self._ending: MeteorError | None = None
+        self._runtime = runtime
+        self._signal = Signal(runtime)
+
+    def put(self, item: ItemT) -> None:
+        """Queue one."""
+        self.items.append(item)
+        self._signal.notify()
+
+    def extend(self, items: Iterable[ItemT]) -> None:
+        """Queue several."""
+        self.items.extend(items)
+        self._signal.notify()
+
+    def end(self, error: MeteorError | None = None) -> None:
+        """Nothing more will come: takers get `error`, or the end of iteration."""
+        if not self.ended:
+            self.ended, self._ending = True, error
+            self._signal.notify()
+
+    async def take(self, timeout_s: float | None = None) -> ItemT:
+        """The next item; raises the ending error, `StopAsyncIteration` at a plain end, and
+        `chord.RequestTimeout` when nothing came in `timeout_s` seconds."""
+        deadline = None if timeout_s is None else self._runtime.now() + timeout_s
+        while not self.items:
+            if self.ended:
+                if self._ending is not None:
+                    raise self._ending.with_traceback(None)
+                raise StopAsyncIteration
+            left = None if deadline is None else deadline - self._runtime.now()
+            if left is not None and left <= 0:
+                raise RequestTimeout(f"nothing came within {timeout_s} s")
+            await self._signal.wait(left)
+        return self.items.popleft()

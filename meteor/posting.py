@@ -1,0 +1,181 @@
+"""From a verb's arguments to its conversation.
+
+Law of this file: everything is validated in the caller's turn, before a coroutine exists; what is
+returned only waits to be awaited.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Mapping
+from typing import Any
+
+from meteor.draft import Draft, ProfileLike, checked_content, make_draft, with_profile
+from meteor.errors import LimitExceeded
+from meteor.interest import Interest
+from meteor.lifetimes import checked_ttl_s
+from meteor.record_id import split_id
+from meteor.session import Session
+from meteor.values import Receipt
+from meteor.watch import Watch
+
+TIMEOUT_S_MAX = 86_400.0
+
+
+def checked_timeout_s(timeout: float) -> float:
+    """Seconds that a caller is willing to wait; raises `LimitExceeded`."""
+    if not (math.isfinite(timeout) and 0 < timeout <= TIMEOUT_S_MAX):
+        raise LimitExceeded("timeout, in seconds above 0,", timeout, TIMEOUT_S_MAX)
+    return float(timeout)
+
+
+def draft_post(
+    session: Session,
+    profile: ProfileLike,
+    action: str,
+    *,
+    data: bytes | str = b"",
+    json: object = ...,
+    content_type: str | None = None,
+    ttl: float | None = None,
+    id: str | None = None,
+    context: Mapping[str, str] | None = None,
+    everywhere: bool = False,
+    mode: str = "within",
+    dry_run: bool = False,
+) -> Draft:
+    """The validated post of a verb; raises what is wrong with it."""
+    return make_draft(
+        profile,
+        action,
+        session.space,
+        stem=session.new_stem() if id is None else id,
+        version=session.next_version(),
+        content=checked_content(data, json, content_type, context, session.config),
+        ttl=ttl,
+        everywhere=everywhere,
+        mode=mode,
+        dry_run=dry_run,
+    )
+
+
+def make_interest(
+    session: Session,
+    draft: Draft,
+    *,
+    queue: int = 1000,
+    overflow: str = "error",
+    **options: Any,
+) -> Interest:
+    """The interest or watch of a draft, not posted yet."""
+    if overflow != "error":
+        raise ValueError(f"overflow is 'error', not {overflow!r}")
+    if queue < 1:
+        raise LimitExceeded("queue, at least 1,", queue, "any length")
+    options = {"handler": None, "keep_alive": True, **options, "queue": queue}
+    kind = Watch if draft.action == "notify_interest" else Interest
+    return kind(session, draft, **options)
+
+
+async def carry_out(
+    session: Session, draft: Draft, timeout_s: float, allow_partial: bool
+) -> Receipt:
+    """Post a draft whose answer is a receipt."""
+    reply = await session.post(draft, timeout_s)
+    return Receipt.of(reply).settled(draft, allow_partial)
+
+
+def renew(
+    session: Session, id: str, ttl: float | None, timeout: float, allow_partial: bool
+) -> Awaitable[Receipt]:
+    """See `Verbs.renew`."""
+    stem, _ = split_id(id, session.space.curve)
+    timeout_s = checked_timeout_s(timeout)
+    stream = session.streams.get(stem)
+    if stream is None:
+        ttl_s = checked_ttl_s("store", ttl)
+        return _amend(session, "renew", id, timeout_s, allow_partial, ttl_s=ttl_s)
+    ttl_s = stream.draft.ttl_s if ttl is None else checked_ttl_s(stream.draft.action, ttl)
+    return _settled(stream.renew(ttl_s, timeout_s), f"renew of {id}", allow_partial)
+
+
+def cancel(session: Session, id: str, timeout: float, allow_partial: bool) -> Awaitable[Receipt]:
+    """See `Verbs.cancel`."""
+    stem, _ = split_id(id, session.space.curve)
+    timeout_s = checked_timeout_s(timeout)
+    return _cancel(session, id, stem, timeout_s, allow_partial)
+
+
+def replace(
+    session: Session,
+    id: str,
+    profile: ProfileLike,
+    *,
+    data: bytes | str,
+    json: object,
+    content_type: str | None,
+    ttl: float | None,
+    context: Mapping[str, str] | None,
+    timeout: float,
+    allow_partial: bool,
+) -> Awaitable[Receipt]:
+    """See `Verbs.replace`."""
+    stem, _ = split_id(id, session.space.curve)
+    timeout_s = checked_timeout_s(timeout)
+    stream = session.streams.get(stem)
+    if stream is not None:
+        draft = with_profile(stream.draft, profile, session.space, session.next_version())
+        return _settled(stream.replace(draft, timeout_s), draft, allow_partial)
+    draft = draft_post(
+        session,
+        profile,
+        "store",
+        data=data,
+        json=json,
+        content_type=content_type,
+        ttl=ttl,
+        id=stem,
+        context=context,
+    )
+    return _amend(
+        session,
+        "replace",
+        id,
+        timeout_s,
+        allow_partial,
+        version=draft.version,
+        ttl_s=draft.ttl_s,
+        document=draft.document,
+    )
+
+
+async def _amend(
+    session: Session,
+    verb: str,
+    id: str,
+    timeout_s: float,
+    allow_partial: bool,
+    **fields: Any,
+) -> Receipt:
+    """Renew, cancel or replace what is no stream of this client."""
+    reply = await session.amend(verb, id, timeout_s, **fields)
+    return Receipt.of(reply).settled(f"{verb} of {id}", allow_partial)
+
+
+async def _cancel(
+    session: Session, id: str, stem: str, timeout_s: float, allow_partial: bool
+) -> Receipt:
+    """Cancel; an interest of this client ends here first."""
+    stream = session.streams.get(stem)
+    if stream is not None:
+        reply = await stream.cancel(timeout_s)
+        if reply is not None:
+            return Receipt.of(reply).settled(f"cancel of {id}", allow_partial)
+    return await _amend(session, "cancel", id, timeout_s, allow_partial)
+
+
+async def _settled(
+    carried_out: Awaitable[Receipt], operation: object, allow_partial: bool
+) -> Receipt:
+    """The receipt that comes, or `Incomplete`."""
+    return (await carried_out).settled(operation, allow_partial)

@@ -1,0 +1,279 @@
+"""The core of a client: what it asks, what comes back, and the interests that it keeps.
+
+Law of this file: runtime-agnostic, so that one class serves sockets, virtual time and the client
+inside a peer.  A request is idempotent by its stem and version: when the link breaks it is asked
+again of the next peer until its own time is spent.  A notice is acknowledged to its source after
+it lies in the client's queue, never before (DESIGN section 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from chord import Busy, CallError, Contact, Handler, RemoteFault, RequestTimeout, Runtime, Task
+from meteor.callbacks import Callbacks
+from meteor.config import ClientConfig
+from meteor.draft import Draft
+from meteor.errors import Closed, MeteorError, Timeout, from_fault
+from meteor.messages import Acknowledge, Amend, Farewell, Found, Notice, Post, PostReply, ResultPage
+from meteor.record_id import new_stem
+from meteor.uplink import Uplink
+from meteor.values import Receipt
+from squid import KeywordSpace
+
+Collect = Callable[[tuple[Found, ...]], None]
+"""Takes the matches of one result page, in the turn in which it arrives."""
+
+
+class Abandonable(Protocol):
+    """Something that somebody may be waiting for."""
+
+    def abandon(self) -> None:
+        """The client is closed: end, and leave the overlay's record to its ttl."""
+
+
+class Stream(Abandonable, Protocol):
+    """What a session keeps for one interest."""
+
+    @property
+    def stem(self) -> str:
+        """Its identity, which its notices carry."""
+
+    def accept(self, notice: Notice) -> bool:
+        """Queue a notice; true if it may be acknowledged."""
+
+    @property
+    def draft(self) -> Draft:
+        """What was posted last."""
+
+    async def reattach(self) -> None:
+        """Make the present link the one that its notices go to; renews it."""
+
+    async def renew(self, ttl_s: float, timeout_s: float) -> Receipt:
+        """Let it live for `ttl_s` seconds from now."""
+
+    async def replace(self, draft: Draft, timeout_s: float) -> Receipt:
+        """Move it to another profile."""
+
+    async def cancel(self, timeout_s: float) -> PostReply | None:
+        """End it, and delete it in the overlay."""
+
+
+class _Attempt:
+    """The result pages of one asking of one request."""
+
+    __slots__ = ("collect", "pages")
+
+    def __init__(self, collect: Collect | None) -> None:
+        self.collect, self.pages = collect, 0
+
+
+class Session:
+    """One client's conversations with the overlay."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        peers: Sequence[Contact],
+        *,
+        space: KeywordSpace | None = None,
+        config: ClientConfig | None = None,
+        callbacks: Callbacks | None = None,
+        first_version: int = 1,
+    ) -> None:
+        self.runtime = runtime
+        self.config = config or ClientConfig()
+        self.callbacks = callbacks or Callbacks()
+        self.uplink = Uplink(runtime, peers, self, space=space, config=self.config)
+        self.streams: dict[str, Stream] = {}
+        self.pending: dict[Abandonable, None] = {}
+        """Answers that are still awaited, in the order in which they were asked."""
+        self.handlers: dict[type, Handler] = {
+            ResultPage: self._on_page,
+            Notice: self._on_notice,
+            Farewell: self._on_farewell,
+        }
+        self._attempts: dict[int, _Attempt] = {}
+        self._token = 0
+        self._first_version, self._last_version = first_version, 0
+        self._began_s = runtime.now()
+        self._received: dict[tuple[str, Contact], list[str]] = {}
+
+    @property
+    def space(self) -> KeywordSpace:
+        """The ring's keyword space; raises `Closed` before the first connection."""
+        if self.uplink.space is None:
+            raise Closed("this client is not connected yet; await it or enter it first")
+        return self.uplink.space
+
+    async def open(self, timeout_s: float) -> None:
+        """Find a serving peer; raises `NotConnected`, `SpaceMismatch`."""
+        await self.uplink.open(timeout_s)
+
+    def close(self) -> None:
+        """End everything here; what the overlay keeps lives on by its ttl."""
+        if self.uplink.closed:
+            return
+        self.uplink.close()
+        for one in [*self.streams.values(), *self.pending]:
+            one.abandon()
+
+    def link_closed(self, contact: Contact) -> None:
+        """The runtime says that a link is gone."""
+        self.uplink.lost(contact, MeteorError(f"the link to {contact.address} closed"))
+
+    def new_stem(self) -> str:
+        """A fresh identity for a post."""
+        return new_stem(self.runtime.random)
+
+    def next_version(self) -> int:
+        """The author's counter.  It runs with the clock, in microseconds since `first_version`, so
+        that posts of one named id by several processes are ordered as they were made."""
+        elapsed_us = int((self.runtime.now() - self._began_s) * 1e6)
+        self._last_version = max(self._last_version + 1, self._first_version + elapsed_us)
+        return self._last_version
+
+    def spawn(self, conversation: Coroutine[Any, Any, None]) -> Task[None]:
+        """Run something in the background; what it may raise it must report itself."""
+        return self.runtime.spawn(conversation)
+
+    def report(self, error: MeteorError) -> None:
+        """Tell the application of something that no caller waits for."""
+        self.callbacks.error(self.runtime, error)
+
+    # -- asking ------------------------------------------------------------------------------
+
+    async def post(
+        self, draft: Draft, timeout_s: float, collect: Collect | None = None
+    ) -> PostReply:
+        """Post a draft; result pages go to `collect`.
+
+        Raises `Timeout`, `NotConnected`, `Closed`, `Busy` and what the peer refuses with."""
+        request = Post(
+            token=0,
+            document=draft.document,
+            stem=draft.stem,
+            version=draft.version,
+            ttl_s=draft.ttl_s,
+            timeout_s=timeout_s,
+            everywhere=draft.everywhere,
+            mode=draft.mode,
+            dry_run=draft.dry_run,
+        )
+        return await self._ask(draft, request, timeout_s, collect)
+
+    async def amend(
+        self,
+        verb: str,
+        id: str,
+        timeout_s: float,
+        *,
+        version: int = 0,
+        ttl_s: float = 0.0,
+        document: bytes = b"",
+    ) -> PostReply:
+        """Renew, cancel or replace by id; raises as `post` does."""
+        request = Amend(0, verb, id, version, ttl_s, timeout_s, document)
+        return await self._ask(f"{verb} of {id}", request, timeout_s, None)
+
+    async def _ask(
+        self, operation: object, request: Post | Amend, timeout_s: float, collect: Collect | None
+    ) -> PostReply:
+        """One request, asked of peer after peer until one replies or the time is spent."""
+        deadline = self.runtime.now() + timeout_s
+        pause_s = self.config.busy_delay_s
+        while True:
+            peer = await self.uplink.serving(operation, deadline)
+            began_s = self.runtime.now()
+            left_s = deadline - began_s
+            try:
+                return await self._attempt(peer, request, left_s, collect)
+            except RemoteFault as fault:
+                raise from_fault(fault) from None
+            except RequestTimeout as error:
+                if self.runtime.link(peer).last_heard_s < began_s:
+                    self.uplink.lost(peer, error)
+                raise Timeout(
+                    f"{operation}: no answer from {peer} within {timeout_s:g} s; "
+                    "give a longer timeout, or look at the peer"
+                ) from None
+            except Busy:
+                if self.runtime.now() + pause_s >= deadline:
+                    raise Busy(f"{operation}: {peer} is busy; post less at once") from None
+                await self.runtime.sleep(pause_s)
+                pause_s *= 2
+            except CallError as error:  # a refused dial or a closed link
+                self.uplink.lost(peer, error)
+
+    async def _attempt(
+        self, peer: Contact, request: Post | Amend, left_s: float, collect: Collect | None
+    ) -> PostReply:
+        """Ask one peer; a reply that speaks of more pages than came is not complete."""
+        if left_s <= 0:
+            raise RequestTimeout("the time was spent before a peer could be asked")
+        margin_s = min(left_s * self.config.reply_margin, self.config.reply_margin_s_max)
+        self._token += 1
+        asked = replace(request, token=self._token, timeout_s=left_s - margin_s)
+        attempt = self._attempts[asked.token] = _Attempt(collect)
+        try:
+            reply = await self.runtime.call(peer, asked, left_s)
+        finally:
+            del self._attempts[asked.token]
+        if not isinstance(reply, PostReply):
+            raise MeteorError(f"{peer} answered a post with {type(reply).__name__}")
+        if attempt.pages != reply.pages:
+            return replace(reply, complete=False)
+        return reply
+
+    # -- what comes by itself ----------------------------------------------------------------
+
+    def _on_page(self, _sender: Contact, page: object, _remaining_s: float) -> None:
+        assert isinstance(page, ResultPage)
+        attempt = self._attempts.get(page.token)
+        if attempt is not None:
+            attempt.pages += 1
+            if attempt.collect is not None:
+                attempt.collect(page.found)
+
+    def _on_notice(self, _sender: Contact, notice: object, _remaining_s: float) -> None:
+        assert isinstance(notice, Notice)
+        stream = self.streams.get(notice.interest)
+        if stream is None or not stream.accept(notice):
+            return
+        received = self._received
+        if not received:
+            self.spawn(self._acknowledge())
+        received.setdefault((notice.interest, notice.source), []).append(notice.id)
+
+    def _on_farewell(self, sender: Contact, farewell: object, _remaining_s: float) -> None:
+        assert isinstance(farewell, Farewell)
+        reason = farewell.reason or "it stops"
+        self.uplink.lost(sender, MeteorError(f"{sender} says farewell: {reason}"))
+
+    async def _acknowledge(self) -> None:
+        """Tell the sources what lies in our queues: once for all notices of a turn.
+
+        An acknowledgement that is lost brings its notice again, which is acknowledged again."""
+        received, self._received = self._received, {}
+        peer = self.uplink.peer
+        if peer is None:
+            return
+        size = self.config.acknowledge_batch
+        for (interest, source), ids in received.items():
+            for first in range(0, len(ids), size):
+                batch = tuple(ids[first : first + size])
+                self.runtime.send(peer, Acknowledge(interest, batch, source))
+
+    # -- the link (called by the uplink) -----------------------------------------------------
+
+    def disconnected(self, error: MeteorError) -> None:
+        """See `UplinkObserver`."""
+        self.callbacks.disconnected(self.runtime, error)
+
+    def reconnected(self, peer: Contact) -> None:
+        """Tell the application, and bring every interest to the new link."""
+        self.callbacks.reconnected(self.runtime, peer.address)
+        for stream in list(self.streams.values()):
+            self.spawn(stream.reattach())

@@ -1,0 +1,183 @@
+"""What a client gets back: receipts, matches and notifications.
+
+Law of this file: values, never changed after they were made.  A match keeps the poster's bytes
+and reads them on first use, so that taking thousands costs nothing that nobody looks at
+(DESIGN section 4).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from arms import Profile
+from meteor.document import decode_document, unpack_profile
+from meteor.errors import Incomplete, Interval
+from meteor.messages import Document, Found, Notice, PostReply
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of a post."""
+
+    id: str
+    """The full id, `<stem>.<region>`: renew, cancel and replace by it."""
+    complete: bool
+    """Whether every interval of the region answered."""
+    missing: tuple[Interval, ...] = ()
+    """Intervals of curve indexes, both ends included, that did not."""
+    matches: int = 0
+    """How many matched, or, of a delete, renew, cancel or replace, were changed."""
+    peers: int = 0
+    """How many peers took part."""
+    hops: int = 0
+    """The longest way of the post through the ring."""
+    ttl: float = 0.0
+    """The lifetime that took effect, in seconds."""
+
+    @classmethod
+    def of(cls, reply: PostReply) -> Receipt:
+        """The receipt in a peer's reply."""
+        return cls(
+            id=reply.id,
+            complete=reply.complete,
+            missing=reply.missing,
+            matches=reply.matches,
+            peers=reply.peers,
+            hops=reply.hops,
+            ttl=reply.ttl_s,
+        )
+
+    def settled(self, operation: object, allow_partial: bool) -> Receipt:
+        """The receipt; raises `Incomplete` if it is not complete and that was not allowed."""
+        if self.complete or allow_partial:
+            return self
+        raise Incomplete(
+            f"{operation}: {len(self.missing) or 'some'} interval(s) of its region did not answer "
+            "in time; try again, give a longer timeout, or accept it with allow_partial=True",
+            receipt=self,
+            missing=self.missing,
+        )
+
+
+class Match:
+    """Something stored that matched.
+
+    Two are equal when they are the same version of the same stored thing."""
+
+    __slots__ = ("_document", "_found", "_profile")
+
+    def __init__(self, found: Found) -> None:
+        self._found = found
+        self._document: Document | None = None
+        self._profile: Profile | None = None
+
+    @property
+    def id(self) -> str:
+        """The full id of what matched."""
+        return self._found.id
+
+    @property
+    def version(self) -> int:
+        """The author's counter: of two with one stem, the higher is the newer."""
+        return self._found.version
+
+    @property
+    def owner(self) -> str:
+        """Who posted it; empty without an identity."""
+        return self._found.owner
+
+    @property
+    def ttl(self) -> float:
+        """What remained of its life when the peer sent it, in seconds."""
+        return self._found.ttl_ms / 1000
+
+    @property
+    def profile(self) -> Profile:
+        """Its profile, read on first use; raises `ProfileError` if the poster's is damaged."""
+        if self._profile is None:
+            self._profile = unpack_profile(self._content().profile)
+        return self._profile
+
+    @property
+    def data(self) -> bytes:
+        """Its payload; empty for a notice without payload."""
+        return self._content().data
+
+    @property
+    def text(self) -> str:
+        """The payload as UTF-8; raises `UnicodeDecodeError`."""
+        return self.data.decode()
+
+    def json(self) -> Any:
+        """The payload as JSON; raises `ValueError`."""
+        return json.loads(self.data)
+
+    @property
+    def content_type(self) -> str:
+        """What the poster said of the payload; empty: just bytes."""
+        return self._content().content_type
+
+    @property
+    def context(self) -> Mapping[str, str]:
+        """What the poster said of its situation."""
+        return MappingProxyType(dict(self._content().context))
+
+    def _content(self) -> Document:
+        if self._document is None:
+            blob = self._found.blob
+            self._document = decode_document(blob) if blob else Document("", b"")
+        return self._document
+
+    def _key(self) -> tuple[str, int]:
+        return self._found.id, self._found.version
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Match):
+            return NotImplemented
+        return type(self) is type(other) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.id} v{self.version} ttl={self.ttl:g}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._found,)
+
+
+class Notification(Match):
+    """A match that came by itself, for an interest or a watch."""
+
+    __slots__ = ("_notice",)
+
+    def __init__(self, notice: Notice) -> None:
+        self._found = notice.found
+        self._document = None
+        self._profile = None
+        self._notice = notice
+
+    @property
+    def kind(self) -> str:
+        """`match`; for a watch `appeared` or `gone`."""
+        return self._notice.kind
+
+    @property
+    def interest(self) -> str:
+        """The stem of the interest or watch that it is for."""
+        return self._notice.interest
+
+    @property
+    def notification_id(self) -> str:
+        """`<interest>:<stem>:<version>`: the same however often and by whom it is sent."""
+        return self._notice.id
+
+    def _key(self) -> tuple[str, int]:
+        return f"{self._notice.kind}:{self._notice.id}", self._found.version
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._notice,)

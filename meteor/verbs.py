@@ -1,0 +1,346 @@
+"""The verbs that everybody has who can post: clients, and peers themselves.
+
+Law of this file: `post` is the one primitive, symmetric in who asks and who offers; every other
+verb is a line that says its action.  A post is validated when the verb is called, before anything
+is sent, and carried out when its result is awaited, entered or iterated over (SPEC section 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping
+from typing import Final, Literal, TypedDict, Unpack, overload
+
+from meteor import posting
+from meteor.answer import Answer
+from meteor.draft import ProfileLike, checked_action
+from meteor.interest import Interest, NotificationHandler, Overflow
+from meteor.session import Session
+from meteor.values import Receipt
+from meteor.watch import Watch
+
+QUEUE_LENGTH: Final = 1000
+"""Notifications that may wait to be taken before the stream fails."""
+
+Mode = Literal["within", "overlap"]
+
+
+class PostOptions(TypedDict, total=False):
+    """What may go with every post; see `Verbs.post`."""
+
+    data: bytes | str
+    json: object
+    content_type: str | None
+    ttl: float | None
+    id: str | None
+    context: Mapping[str, str] | None
+    timeout: float
+    allow_partial: bool
+    everywhere: bool
+
+
+class Verbs:
+    """What a poster can do.  A profile is text, a `Profile` or a mapping of plain values; times
+    are seconds.
+
+    Every verb raises `SelectorError`, `ProfileError`, `TypeMismatch` and `LimitExceeded` when it
+    is called, for what is wrong with the post; and when it is carried out `Incomplete` (unless
+    `allow_partial`), `Timeout`, `NotConnected`, `Refused`, `Busy` and `Closed`."""
+
+    _session: Session
+
+    @overload
+    def post(
+        self,
+        profile: ProfileLike,
+        action: Literal["store", "delete_data", "delete_interest"] = "store",
+        **options: Unpack[PostOptions],
+    ) -> Awaitable[Receipt]: ...
+    @overload
+    def post(
+        self,
+        profile: ProfileLike,
+        action: Literal["retrieve"],
+        **options: Unpack[PostOptions],
+    ) -> Answer: ...
+    @overload
+    def post(
+        self,
+        profile: ProfileLike,
+        action: Literal["notify_data"],
+        **options: Unpack[PostOptions],
+    ) -> Interest: ...
+    @overload
+    def post(
+        self,
+        profile: ProfileLike,
+        action: Literal["notify_interest"],
+        **options: Unpack[PostOptions],
+    ) -> Watch: ...
+    @overload
+    def post(
+        self,
+        profile: ProfileLike,
+        action: str,
+        **options: Unpack[PostOptions],
+    ) -> Awaitable[Receipt] | Answer | Interest: ...
+    def post(
+        self,
+        profile: ProfileLike,
+        action: str = "store",
+        *,
+        data: bytes | str = b"",
+        json: object = ...,
+        content_type: str | None = None,
+        ttl: float | None = None,
+        id: str | None = None,
+        context: Mapping[str, str] | None = None,
+        timeout: float = 10,
+        allow_partial: bool = False,
+        everywhere: bool = False,
+    ) -> Awaitable[Receipt] | Answer | Interest:
+        """Post a message by content: the symmetric primitive.
+
+        `data` is bytes or text, `json` an object in its stead.  `ttl` is how long it lives (data
+        3600 s, interests and watches 300 s and renewed, a retrieve 0; at most 30 days), `id` a
+        name of your own (1 to 64 letters, digits, `_`, `-`; posting it again replaces), `context`
+        what you say of your situation.  `everywhere` lets a selector go to all peers.
+
+        Gives what the action calls for: a receipt to be awaited, an `Answer`, an `Interest` or a
+        `Watch`.  Raises `UnknownAction`, and what every verb raises."""
+        draft = posting.draft_post(
+            self._session,
+            profile,
+            checked_action(action),
+            data=data,
+            json=json,
+            content_type=content_type,
+            ttl=ttl,
+            id=id,
+            context=context,
+            everywhere=everywhere,
+        )
+        timeout_s = posting.checked_timeout_s(timeout)
+        if action == "retrieve":
+            return Answer(
+                self._session,
+                draft,
+                queue=QUEUE_LENGTH,
+                timeout_s=timeout_s,
+                allow_partial=allow_partial,
+            )
+        if action in {"notify_data", "notify_interest"}:
+            return posting.make_interest(
+                self._session, draft, timeout_s=timeout_s, allow_partial=allow_partial
+            )
+        return posting.carry_out(self._session, draft, timeout_s, allow_partial)
+
+    def store(
+        self,
+        profile: ProfileLike,
+        data: bytes | str = b"",
+        *,
+        json: object = ...,
+        content_type: str | None = None,
+        ttl: float | None = None,
+        id: str | None = None,
+        context: Mapping[str, str] | None = None,
+        timeout: float = 10,
+        allow_partial: bool = False,
+    ) -> Awaitable[Receipt]:
+        """Keep data under a profile, for who asks now or later; interests in it are notified."""
+        return self.post(
+            profile,
+            "store",
+            data=data,
+            json=json,
+            content_type=content_type,
+            ttl=ttl,
+            id=id,
+            context=context,
+            timeout=timeout,
+            allow_partial=allow_partial,
+        )
+
+    def retrieve(
+        self,
+        profile: ProfileLike,
+        *,
+        ttl: float | None = None,
+        id: str | None = None,
+        context: Mapping[str, str] | None = None,
+        timeout: float = 10,
+        allow_partial: bool = False,
+        everywhere: bool = False,
+    ) -> Answer:
+        """Get the data that matches; with a `ttl` also what comes while that runs."""
+        return self.post(
+            profile,
+            "retrieve",
+            ttl=ttl,
+            id=id,
+            context=context,
+            timeout=timeout,
+            allow_partial=allow_partial,
+            everywhere=everywhere,
+        )
+
+    def notify_data(
+        self,
+        profile: ProfileLike,
+        *,
+        handler: NotificationHandler | None = None,
+        ttl: float | None = None,
+        queue: int = QUEUE_LENGTH,
+        overflow: Overflow = "error",
+        keep_alive: bool = True,
+        id: str | None = None,
+        context: Mapping[str, str] | None = None,
+        timeout: float = 10,
+        allow_partial: bool = False,
+        everywhere: bool = False,
+    ) -> Interest:
+        """Be notified of matching data: what lives first, then what comes.
+
+        `handler` (a function or a coroutine function) is called for each notification instead of
+        iterating.  `queue` notifications may wait to be taken; one more is a `SlowConsumer`.
+        Without `keep_alive` the interest runs out after its `ttl`."""
+        draft = posting.draft_post(
+            self._session,
+            profile,
+            "notify_data",
+            ttl=ttl,
+            id=id,
+            context=context,
+            everywhere=everywhere,
+        )
+        return posting.make_interest(
+            self._session,
+            draft,
+            handler=handler,
+            queue=queue,
+            overflow=overflow,
+            keep_alive=keep_alive,
+            timeout_s=posting.checked_timeout_s(timeout),
+            allow_partial=allow_partial,
+        )
+
+    def notify_interest(
+        self,
+        profile: ProfileLike,
+        *,
+        handler: NotificationHandler | None = None,
+        ttl: float | None = None,
+        queue: int = QUEUE_LENGTH,
+        overflow: Overflow = "error",
+        keep_alive: bool = True,
+        id: str | None = None,
+        context: Mapping[str, str] | None = None,
+        timeout: float = 10,
+        allow_partial: bool = False,
+    ) -> Watch:
+        """Be told who is interested in what you would publish; options as of `notify_data`."""
+        draft = posting.draft_post(
+            self._session, profile, "notify_interest", ttl=ttl, id=id, context=context
+        )
+        watch = posting.make_interest(
+            self._session,
+            draft,
+            handler=handler,
+            queue=queue,
+            overflow=overflow,
+            keep_alive=keep_alive,
+            timeout_s=posting.checked_timeout_s(timeout),
+            allow_partial=allow_partial,
+        )
+        assert isinstance(watch, Watch)
+        return watch
+
+    def delete_data(
+        self,
+        profile: ProfileLike,
+        *,
+        mode: Mode = "within",
+        dry_run: bool = False,
+        timeout: float = 10,
+        allow_partial: bool = False,
+        everywhere: bool = False,
+    ) -> Awaitable[Receipt]:
+        """Delete your own data within the selector, or with `mode="overlap"` all that meets it;
+        `receipt.matches` counts them, `dry_run` only counts."""
+        draft = posting.draft_post(
+            self._session, profile, "delete_data", everywhere=everywhere, mode=mode, dry_run=dry_run
+        )
+        return posting.carry_out(
+            self._session, draft, posting.checked_timeout_s(timeout), allow_partial
+        )
+
+    def delete_interest(
+        self,
+        profile: ProfileLike,
+        *,
+        mode: Mode = "within",
+        dry_run: bool = False,
+        timeout: float = 10,
+        allow_partial: bool = False,
+        everywhere: bool = False,
+    ) -> Awaitable[Receipt]:
+        """Delete your own interests and watches; options as of `delete_data`."""
+        draft = posting.draft_post(
+            self._session,
+            profile,
+            "delete_interest",
+            everywhere=everywhere,
+            mode=mode,
+            dry_run=dry_run,
+        )
+        return posting.carry_out(
+            self._session, draft, posting.checked_timeout_s(timeout), allow_partial
+        )
+
+    def renew(
+        self,
+        id: str,
+        *,
+        ttl: float | None = None,
+        timeout: float = 10,
+        allow_partial: bool = False,
+    ) -> Awaitable[Receipt]:
+        """Let what you posted live for `ttl` seconds from now (3600 if not given; an interest: as
+        before); `receipt.matches` is 0 if it lives no more."""
+        return posting.renew(self._session, id, ttl, timeout, allow_partial)
+
+    def cancel(
+        self, id: str, *, timeout: float = 10, allow_partial: bool = False
+    ) -> Awaitable[Receipt]:
+        """Delete one thing that you posted, by the id of its receipt; `receipt.matches` is 0 if it
+        lives no more."""
+        return posting.cancel(self._session, id, timeout, allow_partial)
+
+    def replace(
+        self,
+        id: str,
+        profile: ProfileLike,
+        data: bytes | str = b"",
+        *,
+        json: object = ...,
+        content_type: str | None = None,
+        ttl: float | None = None,
+        context: Mapping[str, str] | None = None,
+        timeout: float = 10,
+        allow_partial: bool = False,
+    ) -> Awaitable[Receipt]:
+        """Move what you posted to another profile, with other data: found by the new content and
+        no more by the old one, never by neither.  The receipt has the new id; its `matches` is 0
+        if the old one lives no more, and then nothing is stored.  An interest keeps its stream."""
+        return posting.replace(
+            self._session,
+            id,
+            profile,
+            data=data,
+            json=json,
+            content_type=content_type,
+            ttl=ttl,
+            context=context,
+            timeout=timeout,
+            allow_partial=allow_partial,
+        )

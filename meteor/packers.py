@@ -1,0 +1,193 @@
+"""How a message class becomes msgpack and back: compiled once from its type hints.
+
+Law of this file: the hints are the schema.  A class becomes an array of its fields in their order,
+checked by msgspec on the way in: types, lengths, counts.  Fields that a sender did not know yet
+take their defaults, fields that this version does not know are passed over; so fields are only
+ever added at the end, with defaults.  Nothing here depends on what a field means.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+
+WIDE_BYTES_MAX: Final = 64
+"""512 bits: ring identifiers and curve indexes have 160."""
+COUNT_MAX: Final = 65_536
+"""Items in one tuple; far above what a frame of legal size holds of anything but small numbers."""
+
+_WideBytes = Annotated[bytes, msgspec.Meta(max_length=WIDE_BYTES_MAX)]
+_PLAIN: Final = (bool, int, float, str, bytes)
+
+Convert = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Packer:
+    """One type on the wire: the type that msgspec checks, and the way there and back.
+
+    None as a way means that the value travels as it is."""
+
+    wire: Any
+    pack: Convert | None = None
+    unpack: Convert | None = None
+
+
+class PackerTable:
+    """The packers of all types met so far, each compiled when it is first needed."""
+
+    def __init__(self) -> None:
+        self._classes: dict[type, Packer] = {}
+
+    def of_class(self, kind: type) -> Packer:
+        """The packer of a frozen dataclass; raises `TypeError` if a field has no place on the
+        wire."""
+        packer = self._classes.get(kind)
+        if packer is None:
+            packer = self._classes[kind] = self._compile(kind)
+        return packer
+
+    def of_hint(self, hint: Any) -> Packer:
+        """The packer of a field's type."""
+        origin, args = get_origin(hint), get_args(hint)
+        if origin is Annotated and args[0] is int and "wide" in args[1:]:
+            return Packer(_WideBytes, pack_wide, unpack_wide)
+        if hint in _PLAIN:
+            return Packer(hint)
+        if isinstance(hint, type) and dataclasses.is_dataclass(hint):
+            return self.of_class(hint)
+        if origin in (Union, types.UnionType) and len(args) == 2 and type(None) in args:
+            return _optional(self.of_hint(next(arg for arg in args if arg is not type(None))))
+        if origin is tuple and len(args) == 2 and args[1] is Ellipsis:
+            return _repeated(self.of_hint(args[0]))
+        if origin is tuple and args:
+            return _sequence([self.of_hint(arg) for arg in args])
+        raise TypeError(f"{hint!r} cannot travel: see the field types that messages may have")
+
+    def _compile(self, kind: type) -> Packer:
+        if not dataclasses.is_dataclass(kind):
+            raise TypeError(f"{kind.__name__} is not a dataclass")
+        fields = dataclasses.fields(kind)
+        hints = get_type_hints(kind, include_extras=True)
+        try:
+            packers = [self.of_hint(hints[field.name]) for field in fields]
+        except TypeError as error:
+            raise TypeError(f"{kind.__name__}: {error}") from error
+        slots: list[Any] = [
+            (field.name, packer.wire, *_default(field, packer))
+            for field, packer in zip(fields, packers, strict=True)
+        ]
+        mirror = msgspec.defstruct(kind.__name__, slots, array_like=True, frozen=True, gc=False)
+        return Packer(mirror, _class_pack(fields, packers), _class_unpack(kind, packers))
+
+
+def pack_wide(number: int) -> bytes:
+    """Big-endian bytes without leading zeros; raises `OverflowError` below 0 or above 512 bits."""
+    length = (number.bit_length() + 7) // 8
+    if length > WIDE_BYTES_MAX:
+        raise OverflowError(f"a wide integer has at most {8 * WIDE_BYTES_MAX} bits")
+    return number.to_bytes(length, "big")
+
+
+def unpack_wide(packed: bytes) -> int:
+    """The number."""
+    return int.from_bytes(packed, "big")
+
+
+def _default(field: dataclasses.Field[Any], packer: Packer) -> tuple[Any, ...]:
+    """The default of a field as msgspec wants it: none, or one in the wire's form."""
+    if field.default_factory is not dataclasses.MISSING:
+        value = field.default_factory()
+    elif field.default is not dataclasses.MISSING:
+        value = field.default
+    else:
+        return ()
+    packed = packer.pack(value) if packer.pack is not None else value
+    return (msgspec.convert(packed, packer.wire),)
+
+
+def _class_pack(fields: tuple[dataclasses.Field[Any], ...], packers: list[Packer]) -> Convert:
+    if not fields:
+        return lambda _: ()
+    names = [field.name for field in fields]
+    converted = [(i, p.pack) for i, p in enumerate(packers) if p.pack is not None]
+    read: Convert = attrgetter(*names)
+    if len(names) == 1:
+        only = packers[0].pack
+        return (lambda message: (read(message),)) if only is None else (
+            lambda message: (only(read(message)),)
+        )  # fmt: skip
+    if not converted:
+        return read
+
+    def pack(message: Any) -> list[Any]:
+        values = list(read(message))
+        for i, convert in converted:
+            values[i] = convert(values[i])
+        return values
+
+    return pack
+
+
+def _class_unpack(kind: type, packers: list[Packer]) -> Convert:
+    converted = [(i, p.unpack) for i, p in enumerate(packers) if p.unpack is not None]
+    values_of = msgspec.structs.astuple
+    if not converted:
+        return lambda mirror: kind(*values_of(mirror))
+
+    def unpack(mirror: Any) -> Any:
+        values = list(values_of(mirror))
+        for i, convert in converted:
+            values[i] = convert(values[i])
+        return kind(*values)
+
+    return unpack
+
+
+def _optional(inner: Packer) -> Packer:
+    pack, unpack = inner.pack, inner.unpack
+    if pack is None or unpack is None:
+        return Packer(inner.wire | None)
+    return Packer(
+        Union[inner.wire, None],  # noqa: UP007 - `|` does not take msgspec's annotated types
+        lambda value: None if value is None else pack(value),
+        lambda value: None if value is None else unpack(value),
+    )
+
+
+def _repeated(inner: Packer) -> Packer:
+    items = types.GenericAlias(tuple, (inner.wire, ...))
+    wire = Annotated[items, msgspec.Meta(max_length=COUNT_MAX)]  # type: ignore[valid-type] # built at run time
+    pack, unpack = inner.pack, inner.unpack
+    if pack is None or unpack is None:
+        return Packer(wire)
+    return Packer(
+        wire,
+        lambda values: [pack(value) for value in values],
+        lambda values: tuple([unpack(value) for value in values]),
+    )
+
+
+def _sequence(inners: list[Packer]) -> Packer:
+    wire = types.GenericAlias(tuple, tuple(inner.wire for inner in inners))
+    if all(inner.pack is None for inner in inners):
+        return Packer(wire)
+    packs = [inner.pack or _same for inner in inners]
+    unpacks = [inner.unpack or _same for inner in inners]
+    return Packer(
+        wire,
+        lambda values: [pack(value) for pack, value in zip(packs, values, strict=True)],
+        lambda values: tuple(
+            [unpack(value) for unpack, value in zip(unpacks, values, strict=True)]
+        ),
+    )
+
+
+def _same(value: Any) -> Any:
+    return value

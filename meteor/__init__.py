@@ -1,1 +1,88 @@
-"""meteor"""
+"""Meteor: decoupled interaction by content.
+
+An overlay of rendezvous peers where data and interests meet, whichever comes first:
+
+    async with meteor.connect("127.0.0.1:7400") as client:
+        await client.store("type=temperature temperature=21.5", b"...")
+        matches = await client.retrieve("type=temp* temperature=20..30")
+
+Law of this file: it only names what is public.  What opens sockets is imported on first use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+from arms import ANY as ANY
+from arms import Profile as Profile
+from arms import between as between
+from arms import prefix as prefix
+from arms import profile as profile
+from meteor.answer import Answer as Answer
+from meteor.callbacks import Callbacks as Callbacks
+from meteor.client import Client as Client
+from meteor.config import ClientConfig as ClientConfig
+from meteor.errors import AddressInUse as AddressInUse
+from meteor.errors import Busy as Busy
+from meteor.errors import Closed as Closed
+from meteor.errors import DataDirLocked as DataDirLocked
+from meteor.errors import Incomplete as Incomplete
+from meteor.errors import JoinFailed as JoinFailed
+from meteor.errors import LimitExceeded as LimitExceeded
+from meteor.errors import MeteorError as MeteorError
+from meteor.errors import NotConnected as NotConnected
+from meteor.errors import ProfileError as ProfileError
+from meteor.errors import Refused as Refused
+from meteor.errors import SelectorError as SelectorError
+from meteor.errors import SlowConsumer as SlowConsumer
+from meteor.errors import SpaceError as SpaceError
+from meteor.errors import SpaceMismatch as SpaceMismatch
+from meteor.errors import Timeout as Timeout
+from meteor.errors import TypeMismatch as TypeMismatch
+from meteor.errors import UnknownAction as UnknownAction
+from meteor.errors import VersionMismatch as VersionMismatch
+from meteor.interest import Interest as Interest
+from meteor.journal import Entry as Entry
+from meteor.journal import Journal as Journal
+from meteor.journal import JournalFailed as JournalFailed
+from meteor.journal import MemoryJournal as MemoryJournal
+from meteor.journal import Scan as Scan
+from meteor.messages import Neighbour as Neighbour
+from meteor.messages import RingPicture as RingPicture
+from meteor.values import Match as Match
+from meteor.values import Notification as Notification
+from meteor.values import Receipt as Receipt
+from meteor.watch import Watch as Watch
+from squid import Choice as Choice
+from squid import KeywordSpace as KeywordSpace
+from squid import Number as Number
+from squid import Time as Time
+from squid import Word as Word
+
+if TYPE_CHECKING:
+    from meteor.connection import connect as connect
+
+_LAZY: Final = {
+    "connect": "meteor.connection",
+}
+"""Public name -> the module that it is imported from on first use."""
+
+__all__ = [
+    "connect", "Client", "ClientConfig", "Callbacks",
+    "Answer", "Interest", "Watch", "Receipt", "Match", "Notification",
+    "RingPicture", "Neighbour", "Journal", "MemoryJournal", "Entry", "Scan", "JournalFailed",
+    "KeywordSpace", "Word", "Number", "Choice", "Time",
+    "Profile", "profile", "between", "prefix", "ANY",
+    "MeteorError", "SelectorError", "ProfileError", "TypeMismatch", "LimitExceeded", "SpaceError",
+    "UnknownAction", "SpaceMismatch", "VersionMismatch", "Incomplete", "Timeout", "NotConnected",
+    "JoinFailed", "Refused", "Busy", "SlowConsumer", "DataDirLocked", "AddressInUse", "Closed",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name on first use."""
+    module = _LAZY.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(module), name)

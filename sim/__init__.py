@@ -7,6 +7,8 @@ except ImportError as error:
         "the simulator needs SimPy: install it with the extra, pip install 'meteor-rendezvous[sim]'"
     ) from error
 
+from sim.disk import SimDisk as SimDisk
+from sim.disk import SimJournal as SimJournal
 from sim.kernel import Deadlock as Deadlock
 from sim.kernel import Kernel as Kernel
 from sim.network import Latency as Latency
@@ -21,6 +23,6 @@ from sim.trace import Trace as Trace
 
 __all__ = [
     "Kernel", "Deadlock", "Task", "Cancelled",
-    "Network", "Latency", "UniformLatency", "TailedLatency", "SimRuntime",
+    "Network", "Latency", "UniformLatency", "TailedLatency", "SimRuntime", "SimDisk", "SimJournal",
     "Trace", "Event",
 ]  # fmt: skip

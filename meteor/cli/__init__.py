@@ -1,0 +1,74 @@
+"""The command `meteor`: one module a verb, imported when it is called.
+
+Law of this package: the commands only parse, call the public Python API and print; whatever they
+print on standard output can be read by a program (`--json`), words to people go to standard
+error.  Exit codes: SPEC section 5, in `meteor.cli.exit_codes`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Final
+
+import click
+
+from meteor.cli import exit_codes
+
+COMMANDS: Final = {
+    "peer": "Run a peer until it is stopped.",
+    "post": "Post data or an action by content.",
+    "get": "Find what matches a selector.",
+    "watch": "Follow what matches a selector, as it comes.",
+    "delete": "Delete your own data or interests.",
+    "ring": "Show the ring as a peer sees it.",
+    "demo": "Watch sixteen peers bring sensors and clients together.",
+}
+
+
+class _Commands(click.Group):
+    """Lists its commands without importing them: `meteor --help` is quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"meteor.cli.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_Commands, epilog="Each command has an example: meteor get --help")
+@click.version_option(package_name="meteor-rendezvous", prog_name="meteor")
+def commands() -> None:
+    """Meteor: post by content; whoever posted what matches, before or after, is brought together.
+
+    Exit codes: 0 found or done, 1 no match, 2 bad input, 3 incomplete, 4 refused,
+    5 unreachable or time-out, 130 interrupted.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    try:
+        outcome = commands.main(arguments, prog_name="meteor", standalone_mode=False)
+    except click.Abort:
+        return exit_codes.INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return exit_codes.BAD_INPUT
+    except BrokenPipeError:  # `meteor watch ... | head` has seen enough
+        return exit_codes.DONE
+    except Exception as error:
+        code = exit_codes.code_of(error)
+        if code is None:
+            raise
+        click.echo(f"meteor: {type(error).__name__}: {error}", err=True)
+        return code
+    return outcome if isinstance(outcome, int) else exit_codes.DONE

@@ -1,0 +1,76 @@
+"""`meteor get`: what lives and matches, once."""
+
+from __future__ import annotations
+
+import asyncio
+
+import click
+
+import meteor
+from meteor.cli import exit_codes
+from meteor.cli.options import (
+    echo_json,
+    everywhere_option,
+    json_option,
+    peer_option,
+    timeout_option,
+)
+from meteor.json_form import match_object
+
+
+@click.command("get", epilog="Example: meteor get 'type=temp* temperature=20..30' --json")
+@click.argument("selector")
+@click.option("--count", type=click.IntRange(min=1), metavar="N", help="Stop after N matches.")
+@click.option("--allow-partial", is_flag=True, help="An incomplete answer is no failure.")
+@everywhere_option
+@timeout_option
+@peer_option
+@json_option
+def command(
+    selector: str,
+    count: int | None,
+    allow_partial: bool,
+    everywhere: bool,
+    timeout_s: float,
+    peers: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Print everything stored that SELECTOR matches.
+
+    Quote the selector; 80.. and ..80 say >= and <= without the shell's signs.
+    """
+    return asyncio.run(_get(selector, count, allow_partial, everywhere, timeout_s, peers, as_json))
+
+
+async def _get(
+    selector: str,
+    count: int | None,
+    allow_partial: bool,
+    everywhere: bool,
+    timeout_s: float,
+    peers: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    found = 0
+    async with meteor.connect(*peers) as client:
+        answer = client.retrieve(
+            selector, timeout=timeout_s, allow_partial=allow_partial, everywhere=everywhere
+        )
+        async for match in answer:
+            found += 1
+            if as_json:
+                echo_json(match_object(match))
+            else:
+                click.echo(line_of(match))
+            if found == count:
+                break
+        if not answer.complete and found != count:
+            click.echo("meteor: incomplete: part of the region did not answer", err=True)
+    return exit_codes.DONE if found else exit_codes.NO_MATCH
+
+
+def line_of(match: object) -> str:
+    """A match for people: its profile, a tabulator, its payload as far as it is text."""
+    profile, data = match.profile, match.data  # type: ignore[attr-defined]
+    text = data.decode("utf-8", "backslashreplace") if data else ""
+    return f"{profile}\t{text}" if text else str(profile)

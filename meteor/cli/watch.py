@@ -1,0 +1,89 @@
+"""`meteor watch`: what matches, as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+
+import click
+
+import meteor
+from meteor.cli import exit_codes
+from meteor.cli.get import line_of
+from meteor.cli.options import echo_json, everywhere_option, json_option, peer_option
+from meteor.json_form import match_object
+
+
+@click.command("watch", epilog="Example: meteor watch 'temperature=80..' --count 3 --timeout 60")
+@click.argument("selector")
+@click.option(
+    "--interests",
+    is_flag=True,
+    help="Watch for interests in what you would publish instead of for data.",
+)
+@click.option("--count", type=click.IntRange(min=1), metavar="N", help="Stop after N.")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="S",
+    help="Stop after S seconds; for ever when not given.",
+)
+@everywhere_option
+@peer_option
+@json_option
+def command(
+    selector: str,
+    interests: bool,
+    count: int | None,
+    timeout_s: float | None,
+    everywhere: bool,
+    peers: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Print what lives and matches SELECTOR, then whatever comes.
+
+    Ends after N notifications (exit 0) or S seconds (exit 0 if there was any, 1 if none came,
+    5 if fewer than N).
+    """
+    return asyncio.run(_watch(selector, interests, count, timeout_s, everywhere, peers, as_json))
+
+
+async def _watch(
+    selector: str,
+    interests: bool,
+    count: int | None,
+    timeout_s: float | None,
+    everywhere: bool,
+    peers: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    came = 0
+    clock = asyncio.get_running_loop().time
+    end_s = None if timeout_s is None else clock() + timeout_s
+    async with meteor.connect(*peers) as client:
+        stream = (
+            client.notify_interest(selector)
+            if interests
+            else client.notify_data(selector, everywhere=everywhere)
+        )
+        async with stream:
+            click.echo("meteor: watching", err=True)
+            while came != count:
+                try:
+                    notification = await stream.recv(end_s and max(end_s - clock(), 0.0))
+                except (meteor.Timeout, meteor.Closed):
+                    break
+                came += 1
+                _show(notification, as_json)
+    if count is not None and 0 < came < count:
+        return exit_codes.UNREACHABLE
+    return exit_codes.DONE if came else exit_codes.NO_MATCH
+
+
+def _show(notification: meteor.Notification, as_json: bool) -> None:
+    if as_json:
+        echo_json(match_object(notification))
+    elif notification.kind == "match":
+        click.echo(line_of(notification))
+    else:
+        click.echo(f"{notification.kind}\t{notification.profile}")

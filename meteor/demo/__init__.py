@@ -1,0 +1,83 @@
+"""The demo: sixteen peers, a building full of sensors, clients that are interested.
+
+Law of this package: it uses the public Python API and nothing else of Meteor's, and it believes
+no answer: each is compared with `meteor.demo.plain_filter`, which imports nothing of ours.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from contextlib import AsyncExitStack
+from pathlib import Path
+from time import perf_counter
+from typing import Final, TextIO
+
+import meteor
+from meteor.demo.building import Plan, plan_of, space_of
+from meteor.demo.progress import Progress
+from meteor.demo.readings import UnusableReadings, from_csv, of_a_fire
+from meteor.demo.scenario import Feed, Outcome, Scenario
+from meteor.demo.swarm import PeerFailed, Swarm
+from meteor.demo.table import lines, summary
+
+CLIENTS: Final = 8
+TIME_LIMIT_S: Final = 58.0
+"""From the start of the first peer: the demo ends by itself within a minute."""
+
+DONE, WRONG, BAD_INPUT, FAILED, INTERRUPTED = 0, 1, 2, 5, 130
+
+
+def run(
+    *,
+    peers: int = 16,
+    readings: Path | None = None,
+    seed: int = 1,
+    as_json: bool = False,
+    feed: Feed = lambda _, answer: answer,
+    output: TextIO | None = None,
+) -> int:
+    """Play the demo and print its table; the exit code is 0 only if every answer was exact.
+
+    `feed` stands between each answer and its judge: a test corrupts one there."""
+    out = output or sys.stdout
+    try:
+        plan = plan_of(of_a_fire(seed) if readings is None else from_csv(readings), seed)
+    except UnusableReadings as error:
+        sys.stderr.write(f"meteor demo: {error}\n")
+        return BAD_INPUT
+    began_s = perf_counter()
+    try:
+        outcome = asyncio.run(_play(plan, peers, feed))
+    except KeyboardInterrupt:
+        sys.stderr.write("\nmeteor demo: interrupted\n")
+        return INTERRUPTED
+    except (meteor.MeteorError, PeerFailed) as error:
+        sys.stderr.write(f"\nmeteor demo: {type(error).__name__}: {error}\n")
+        return FAILED
+    except TimeoutError:
+        sys.stderr.write(f"\nmeteor demo: not finished after {TIME_LIMIT_S:g} s\n")
+        return FAILED
+    numbers = summary(outcome, peers, CLIENTS, perf_counter() - began_s)
+    text = json.dumps(numbers) if as_json else "\n".join(lines(outcome, numbers))
+    out.write(f"{text}\n")
+    return DONE if outcome.exact else WRONG
+
+
+async def _play(plan: Plan, peers: int, feed: Feed) -> Outcome:
+    """Start the peers, connect the clients, play the scenario."""
+    toml = space_of(plan.readings).to_toml()
+    async with asyncio.timeout(TIME_LIMIT_S), AsyncExitStack() as stack:
+        with Progress("peers", peers) as started:
+            addresses = await stack.enter_async_context(Swarm(peers, toml, started.step))
+
+        async def connect(at: int) -> meteor.Client:
+            turned = addresses[at % peers :] + addresses[: at % peers]
+            return await stack.enter_async_context(meteor.connect(*turned))
+
+        posters = [await connect(at) for at in range(CLIENTS)]
+        listeners = [await connect(at + CLIENTS) for at in range(CLIENTS // 2)]
+        steps = len(plan.readings) + len(plan.final) + 1
+        with Progress("readings", steps) as played:
+            return await Scenario(plan, posters, listeners, played.step, feed).run()

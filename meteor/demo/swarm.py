@@ -1,0 +1,112 @@
+"""The demo's peers: processes of their own that end when the demo does, however it ends.
+
+Law of this file: a child never outlives its parent.  Each child watches the pipe to its parent
+(`--until-stdin-closes`), so that it ends also when the parent is killed; a parent that can still
+act kills its children outright.  Children stand in process groups of their own: Ctrl-C reaches
+the parent alone, which decides.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+START_TIMEOUT_S = 40.0
+"""Until every peer says that it is ready; sixteen interpreters start in 4 s on two cores."""
+
+
+class PeerFailed(Exception):
+    """A peer's process ended or stayed silent; the text holds its last words."""
+
+
+class Swarm:
+    """Peers on loopback, as many as asked for: `async with Swarm(16, space) as addresses`."""
+
+    def __init__(
+        self, count: int, space_toml: str, started: Callable[[], None] = lambda: None
+    ) -> None:
+        self._count = count
+        self._space_toml = space_toml
+        self._started = started
+        self._children: list[asyncio.subprocess.Process] = []
+        self._folder = tempfile.TemporaryDirectory(prefix="meteor-demo-")
+        self._words: IO[bytes] | None = None
+
+    async def __aenter__(self) -> list[str]:
+        """Start the founder, then the others at once; the addresses of the peers.
+
+        Raises `PeerFailed`."""
+        try:
+            async with asyncio.timeout(START_TIMEOUT_S):
+                return await self._start()
+        except TimeoutError:
+            last_words = self._last_words()
+            await self._end()
+            raise PeerFailed(
+                f"not every peer was ready after {START_TIMEOUT_S:g} s{last_words}"
+            ) from None
+        except BaseException:
+            await self._end()
+            raise
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._end()
+
+    async def _start(self) -> list[str]:
+        folder = Path(self._folder.name)
+        (folder / "space.toml").write_text(self._space_toml)
+        self._words = (folder / "stderr.txt").open("wb")
+        first = await self._child([])
+        others = [asyncio.create_task(self._child([first])) for _ in range(self._count - 1)]
+        try:
+            return [first, *await asyncio.gather(*others)]
+        finally:
+            for task in others:
+                task.cancel()
+
+    async def _child(self, join: list[str]) -> str:
+        """Start one peer and wait until it serves; its address."""
+        command = [sys.executable, "-m", "meteor", "peer", "--listen", "127.0.0.1:0"]
+        command += ["--space", str(Path(self._folder.name) / "space.toml"), "--json"]
+        command += ["--until-stdin-closes", *(word for at in join for word in ("--join", at))]
+        child = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=self._words,
+            process_group=0,
+        )
+        self._children.append(child)
+        assert child.stdout is not None
+        line = await child.stdout.readline()
+        if not line:
+            raise PeerFailed(f"a peer ended before it was ready{self._last_words()}")
+        self._started()
+        return str(json.loads(line)["address"])
+
+    def _last_words(self) -> str:
+        path = Path(self._folder.name) / "stderr.txt"
+        words = path.read_text(errors="replace").strip() if path.exists() else ""
+        return f":\n{words[-2000:]}" if words else ""
+
+    async def _end(self) -> None:
+        """Kill every child and wait until it is gone: what they stored was for this run only."""
+        for child in self._children:
+            if child.returncode is None:
+                child.kill()
+        if self._words is not None:
+            self._words.close()
+        self._folder.cleanup()
+        for child in self._children:
+            await child.wait()

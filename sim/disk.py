@@ -1,0 +1,166 @@
+"""A simulated disk: journals whose writes take virtual time and die with the power.
+
+Law of this file: what was acknowledged stays, what was not is lost by a crash; writes that wait
+while one is under way become durable together, in the order of the calls (the group commit of
+`meteor.sqlite_journal`).  A journal belongs to the disk, not to a peer: what a closed peer began
+is finished.  Faults are set on the disk by name: `full`, `damage`, `crash`.
+
+    disk = SimDisk(kernel, write_latency_s=0.002)
+    journal = disk.journal("peer-3")
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from meteor import Entry, JournalFailed, Scan
+from sim.kernel import Kernel
+from sim.task import Waiter
+
+
+class SimDisk:
+    """One disk, any number of named journals."""
+
+    def __init__(self, kernel: Kernel, *, write_latency_s: float = 0.001) -> None:
+        self.write_latency_s = write_latency_s
+        """How long a commit takes, seconds of virtual time."""
+        self.full = False
+        """While true, every write fails and leaves the content as it was."""
+        self._kernel = kernel
+        self._content: dict[str, dict[bytes, _Stored]] = {}
+        self._handles: dict[str, SimJournal] = {}
+        self._waiting: list[_Job] = []
+        self._busy = False
+
+    def journal(self, name: str) -> SimJournal:
+        """Open the journal `name`, which takes the place of any earlier handle of that name."""
+        if name in self._handles:
+            self._handles[name].lose()
+        journal = self._handles[name] = SimJournal(self, name)
+        return journal
+
+    def crash(self, name: str | None = None) -> None:
+        """Cut the power, of one journal's machine or of all: unacknowledged writes are lost and
+        open journals refuse.  Whoever waits for a lost write waits for ever, as its machine does.
+        """
+        for journal in [h for n, h in sorted(self._handles.items()) if name in (None, n)]:
+            journal.lose()
+        for job in self._waiting:
+            job.lost = job.lost or name in (None, job.journal)
+
+    def damage(self, name: str, key: bytes) -> None:
+        """Flip a bit of the stored record `key`, as a failing medium does."""
+        stored = self._content[name][key]
+        value = bytes([(stored.value or b"\0")[0] ^ 1]) + stored.value[1:]
+        self._content[name][key] = _Stored(value, stored.checksum)
+
+    def ask(self, job: _Job) -> Waiter:
+        """Queue a job; its waiter is settled when it is durable, or read."""
+        self._waiting.append(job)
+        if not self._busy:
+            self._busy = True
+            self._kernel.call_soon(self._commit)
+        return job.waiter
+
+    def waiter(self) -> Waiter:
+        """Something that a conversation can wait for."""
+        return self._kernel.waiter()
+
+    def _commit(self) -> None:
+        """Begin the commit of all that waits."""
+        group = list(self._waiting)
+        latency_s = self.write_latency_s if any(job.entries is not None for job in group) else 0.0
+        self._kernel.call_later(latency_s, self._committed, len(group))
+
+    def _committed(self, count: int) -> None:
+        group, self._waiting = self._waiting[:count], self._waiting[count:]
+        for job in group:
+            if not job.lost:
+                self._carry_out(job)
+        if self._waiting:
+            self._commit()
+        else:
+            self._busy = False
+
+    def _carry_out(self, job: _Job) -> None:
+        records = self._content.setdefault(job.journal, {})
+        if job.entries is None:
+            job.waiter.resolve(_scanned(records))
+            return
+        if self.full:
+            job.waiter.fail(JournalFailed(f"the disk of {job.journal!r} is full"))
+            return
+        if job.clear:
+            records.clear()
+        for entry in job.entries:
+            records.pop(entry.key, None)
+            if entry.value is not None:
+                records[entry.key] = _Stored(entry.value, zlib.crc32(entry.value))
+        job.waiter.resolve(None)
+
+
+@dataclass(slots=True)
+class _Job:
+    """Entries to write, or, with None, a scan."""
+
+    journal: str
+    entries: tuple[Entry, ...] | None
+    waiter: Waiter
+    clear: bool = False
+    lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    value: bytes
+    checksum: int
+
+
+def _scanned(records: dict[bytes, _Stored]) -> Scan:
+    entries, damaged = [], []
+    for key, stored in records.items():
+        if zlib.crc32(stored.value) == stored.checksum:
+            entries.append(Entry(key, stored.value))
+        else:
+            damaged.append(key)
+    return Scan(tuple(entries), tuple(damaged))
+
+
+class SimJournal:
+    """One named journal of a `SimDisk`; keeps what `meteor.journal.Journal` promises."""
+
+    def __init__(self, disk: SimDisk, name: str) -> None:
+        self._disk = disk
+        self._name = name
+        self._open = True
+
+    async def append(self, batch: Sequence[Entry]) -> None:
+        """Return when the batch is durable."""
+        await self._ask(tuple(batch))
+
+    async def replace(self, entries: Sequence[Entry]) -> None:
+        """Make these entries the whole content, in one step."""
+        await self._ask(tuple(entries), clear=True)
+
+    async def scan(self) -> Scan:
+        """What is durable after everything that was asked before."""
+        scan: Scan = await self._ask(None)
+        return scan
+
+    async def close(self) -> None:
+        """Wait for what was begun; later calls are refused."""
+        if self._open:
+            finished = self._ask(())
+            self._open = False
+            await finished
+
+    def lose(self) -> None:
+        """Refuse from now on: the machine lost its power, or another handle took the place."""
+        self._open = False
+
+    def _ask(self, entries: tuple[Entry, ...] | None, *, clear: bool = False) -> Waiter:
+        if not self._open:
+            raise JournalFailed(f"the journal {self._name!r} is closed")
+        return self._disk.ask(_Job(self._name, entries, self._disk.waiter(), clear))

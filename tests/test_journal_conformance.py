@@ -1,0 +1,512 @@
+"""What `meteor.journal.Journal` promises holds in memory, on the simulated disk and in SQLite.
+
+Each test is a conversation that runs in each world: real time for memory and SQLite, virtual time
+for the simulated disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from meteor.errors import DataDirLocked
+from meteor.journal import Entry, Journal, JournalFailed, MemoryJournal
+from meteor.sqlite_journal import SqliteJournal
+from sim.disk import SimDisk
+from sim.kernel import Kernel
+
+
+class World(Protocol):
+    """Where a journal lives: `open` gives the same content again and again."""
+
+    def run(self, conversation: Coroutine[Any, Any, None]) -> None: ...
+    def spawn(self, conversation: Coroutine[Any, Any, None]) -> Any: ...
+    async def turn(self) -> None: ...
+    async def open(self, name: str = "peer") -> Journal: ...
+    def damage(self, key: bytes) -> None: ...
+
+
+class RealTime:
+    """Runs conversations under asyncio."""
+
+    def run(self, conversation: Coroutine[Any, Any, None]) -> None:
+        asyncio.run(conversation)
+
+    def spawn(self, conversation: Coroutine[Any, Any, None]) -> Any:
+        return asyncio.ensure_future(conversation)
+
+    async def turn(self) -> None:
+        await asyncio.sleep(0)
+
+
+class Memory(RealTime):
+    def __init__(self, folder: Path) -> None:
+        self.journals: dict[str, MemoryJournal] = {}
+
+    async def open(self, name: str = "peer") -> Journal:
+        journal = self.journals.setdefault(name, MemoryJournal())
+        journal.reopen()
+        return journal
+
+
+class Sqlite(RealTime):
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "journal.sqlite"
+
+    async def open(self, name: str = "peer") -> Journal:
+        return await SqliteJournal.open(self.path, name)
+
+    def damage(self, key: bytes) -> None:
+        with sqlite3.connect(self.path) as connection:
+            connection.execute("UPDATE record SET value = x'00' WHERE key = ?", (key,))
+        connection.close()
+
+
+class Simulated:
+    def __init__(self, folder: Path) -> None:
+        self.kernel = Kernel(seed=1)
+        self.disk = SimDisk(self.kernel)
+
+    def run(self, conversation: Coroutine[Any, Any, None]) -> None:
+        self.kernel.run_until(self.kernel.spawn(conversation))
+
+    def spawn(self, conversation: Coroutine[Any, Any, None]) -> Any:
+        return self.kernel.spawn(conversation)
+
+    async def turn(self) -> None:
+        await self.kernel.sleep(0)
+
+    async def open(self, name: str = "peer") -> Journal:
+        return self.disk.journal(name)
+
+    def damage(self, key: bytes) -> None:
+        self.disk.damage("peer", key)
+
+
+WORLDS = {"memory": Memory, "simulated": Simulated, "sqlite": Sqlite}
+CHECKSUMMED = ["simulated", "sqlite"]
+
+
+@pytest.fixture(params=list(WORLDS))
+def world(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    return WORLDS[request.param](tmp_path)
+
+
+def put(key: str, value: str | None = "v") -> Entry:
+    return Entry(key.encode(), None if value is None else value.encode())
+
+
+async def content(journal: Journal) -> list[tuple[str, str]]:
+    scan = await journal.scan()
+    return [(entry.key.decode(), (entry.value or b"").decode()) for entry in scan.entries]
+
+
+def test_entries_come_back_in_the_order_of_their_last_write(world: World) -> None:
+    async def conversation() -> None:
+        journal = await world.open()
+        await journal.append([put("a", "1"), put("b", "2")])
+        await journal.append([put("c", "3"), put("a", "4")])
+        assert await content(journal) == [("b", "2"), ("c", "3"), ("a", "4")]
+        await journal.close()
+
+    world.run(conversation())
+
+
+def test_a_record_without_a_value_removes_its_key(world: World) -> None:
+    async def conversation() -> None:
+        journal = await world.open()
+        await journal.append([put("a"), put("b"), put("b", None)])
+        await journal.append([put("a", None), put("unknown", None)])
+        assert await content(journal) == []
+        await journal.close()
+
+    world.run(conversation())
+
+
+def test_an_empty_batch_is_durable_at_once(world: World) -> None:
+    async def conversation() -> None:
+        journal = await world.open()
+        await journal.append([])
+        assert await content(journal) == []
+        await journal.close()
+
+    world.run(conversation())
+
+
+def test_appends_resolve_in_the_order_of_their_calls(world: World) -> None:
+    async def conversation() -> None:
+        journal = await world.open()
+        order: list[int] = []
+
+        async def append(number: int) -> None:
+            await journal.append([put("last", str(number)), put(f"k{number}")])
+            order.append(number)
+
+        tasks = [world.spawn(append(number)) for number in range(20)]
+        for task in tasks:
+            await task
+        assert order == list(range(20))
+        assert dict(await content(journal))["last"] == "19"
+        await journal.close()
+
+    world.run(conversation())
+
+
+def test_what_was_durable_is_there_when_opened_again(world: World) -> None:
+    async def conversation() -> None:
+        journal = await world.open()
+        await journal.append([put("a", "1"), put("b", "2")])
+        await journal.close()
+        again = await world.open()
+        assert await content(again) == [("a", "1"), ("b", "2")]
+        await again.close()
+
+    world.run(conversation())
+
+
+def test_replace_swaps_the_whole_content_and_keeps_the_given_order(world: World) -> None:
+    async def conversation() -> None:
+        journal = await world.open()
+        await journal.append([put("a"), put("b"), put("c")])
+        await journal.replace([put("z", "1"), put("b", "2"), put("gone", None)])
+        assert await content(journal) == [("z", "1"), ("b", "2")]
+        await journal.append([put("z", "3")])
+        assert await content(journal) == [("b", "2"), ("z", "3")]
+        await journal.close()
+
+    world.run(conversation())
+
+
+def test_a_replace_between_appends_keeps_its_place(world: World) -> None:
+    async def conversation() -> None:
+        journal = await world.open()
+        before = world.spawn(journal.append([put("before")]))
+        swap = world.spawn(journal.replace([put("kept")]))
+        after = world.spawn(journal.append([put("after")]))
+        for task in (before, swap, after):
+            await task
+        assert await content(journal) == [("kept", "v"), ("after", "v")]
+        await journal.close()
+
+    world.run(conversation())
+
+
+def test_journals_of_different_names_do_not_see_each_other(world: World) -> None:
+    async def conversation() -> None:
+        one, two = await world.open("one"), await world.open("two")
+        await one.append([put("a", "1")])
+        await two.append([put("a", "2")])
+        await one.replace([put("b")])
+        assert await content(one) == [("b", "v")]
+        assert await content(two) == [("a", "2")]
+        await one.close()
+        await two.append([put("still")])
+        assert await content(two) == [("a", "2"), ("still", "v")]
+        await two.close()
+
+    world.run(conversation())
+
+
+def test_an_append_that_was_begun_outlives_its_caller(world: World) -> None:
+    async def conversation() -> None:
+        journal = await world.open()
+        tasks = [world.spawn(journal.append([put("a", "1")]))]
+        await world.turn()
+        await journal.append([put("b", "2")])
+        tasks.append(world.spawn(journal.append([put("c", "3")])))
+        await world.turn()
+        for task in tasks:
+            task.cancel()
+        await journal.close()
+        again = await world.open()
+        assert await content(again) == [("a", "1"), ("b", "2"), ("c", "3")]
+        await again.close()
+
+    world.run(conversation())
+
+
+def test_close_waits_for_what_was_begun(world: World) -> None:
+    async def conversation() -> None:
+        journal = await world.open()
+        tasks = [world.spawn(journal.append([put(f"{n}")])) for n in range(5)]
+        await world.turn()
+        await journal.close()
+        for task in tasks:
+            await task
+        again = await world.open()
+        assert len(await content(again)) == 5
+        await again.close()
+
+    world.run(conversation())
+
+
+def test_a_closed_journal_refuses(world: World) -> None:
+    async def conversation() -> None:
+        journal = await world.open()
+        await journal.close()
+        await journal.close()
+        calls: list[Callable[[], Awaitable[object]]] = [
+            lambda: journal.append([put("a")]),
+            lambda: journal.append([]),
+            lambda: journal.replace([]),
+            journal.scan,
+        ]
+        for call in calls:
+            with pytest.raises(JournalFailed):
+                await call()
+
+    world.run(conversation())
+
+
+@pytest.mark.parametrize("kind", CHECKSUMMED)
+def test_a_damaged_record_is_set_aside_and_named(kind: str, tmp_path: Path) -> None:
+    world: World = WORLDS[kind](tmp_path)  # type: ignore[abstract]
+
+    async def fill() -> None:
+        journal = await world.open()
+        await journal.append([put("a"), put("b"), put("c")])
+        await journal.close()
+
+    async def read() -> None:
+        journal = await world.open()
+        scan = await journal.scan()
+        assert [entry.key for entry in scan.entries] == [b"a", b"c"]
+        assert scan.damaged == (b"b",)
+        await journal.append([put("b", "new")])
+        scan = await journal.scan()
+        assert [entry.key for entry in scan.entries] == [b"a", b"c", b"b"]
+        assert scan.damaged == ()
+        await journal.close()
+
+    world.run(fill())
+    world.damage(b"b")
+    world.run(read())
+
+
+OPERATIONS = st.lists(
+    st.tuples(
+        st.sampled_from(["append", "replace"]),
+        st.lists(
+            st.tuples(st.sampled_from("abcd"), st.none() | st.sampled_from("xyz")), max_size=4
+        ),
+        st.booleans(),
+    ),
+    max_size=12,
+)
+
+
+@pytest.mark.parametrize("kind", ["memory", "simulated"])
+@given(operations=OPERATIONS)
+def test_any_sequence_leaves_what_a_dictionary_would(kind: str, operations: Any) -> None:
+    check_against_dictionary(WORLDS[kind](Path()), operations)
+
+
+@given(operations=OPERATIONS)
+def test_any_sequence_leaves_what_a_dictionary_would_in_sqlite(
+    tmp_path_factory: pytest.TempPathFactory, operations: Any
+) -> None:
+    check_against_dictionary(Sqlite(tmp_path_factory.mktemp("journal")), operations)
+
+
+def check_against_dictionary(world: Any, operations: Any) -> None:
+    """Calls overlap where the drawn flag says so: their order must still hold."""
+    twin: dict[str, str] = {}
+
+    async def conversation() -> None:
+        journal = await world.open()
+        tasks = []
+        for verb, pairs, wait in operations:
+            entries = [put(key, value) for key, value in pairs]
+            if verb == "replace":
+                twin.clear()
+                entries = list({entry.key: entry for entry in entries}.values())
+                pairs = list(dict(pairs).items())
+            for key, value in pairs:
+                twin.pop(key, None)
+                if value is not None:
+                    twin[key] = value
+            tasks.append(world.spawn(getattr(journal, verb)(entries)))
+            if wait:
+                await tasks[-1]
+        for task in tasks:
+            await task
+        assert await content(journal) == list(twin.items())
+        await journal.close()
+
+    world.run(conversation())
+
+
+# --- SQLite alone ---
+
+
+def test_a_second_process_on_a_data_directory_is_refused(tmp_path: Path) -> None:
+    """And the lock is free the moment its holder was killed."""
+    path = tmp_path / "journal.sqlite"
+    holder = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            textwrap.dedent(f"""
+                import asyncio
+                from meteor.sqlite_journal import SqliteJournal
+                async def hold():
+                    await SqliteJournal.open({str(path)!r})
+                    print("held", flush=True)
+                    await asyncio.Event().wait()
+                asyncio.run(hold())
+            """),
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout is not None
+    try:
+        assert holder.stdout.readline() == "held\n"
+
+        async def refused() -> None:
+            with pytest.raises(DataDirLocked, match=rf"in use by another.*{holder.pid}"):
+                await SqliteJournal.open(path)
+
+        asyncio.run(refused())
+    finally:
+        holder.kill()
+        holder.communicate()
+
+    async def free() -> None:
+        await (await SqliteJournal.open(path)).close()
+
+    asyncio.run(free())
+
+
+async def test_the_same_name_twice_in_a_process_is_refused(tmp_path: Path) -> None:
+    one = await SqliteJournal.open(tmp_path / "journal.sqlite", "one")
+    with pytest.raises(DataDirLocked):
+        await SqliteJournal.open(tmp_path / "journal.sqlite", "one")
+    two = await SqliteJournal.open(tmp_path / "journal.sqlite", "two")
+    await one.close()
+    await two.close()
+    await (await SqliteJournal.open(tmp_path / "journal.sqlite", "one")).close()
+
+
+async def test_a_file_that_is_no_database_is_a_typed_error(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    path.write_bytes(b"this is no database" * 100)
+    with pytest.raises(JournalFailed, match="not a usable journal"):
+        await SqliteJournal.open(path)
+    path.unlink()
+    await (await SqliteJournal.open(path)).close()
+
+
+async def test_a_bad_batch_does_not_fail_its_neighbours(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    await (await SqliteJournal.open(path)).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute(
+            "CREATE TRIGGER bad BEFORE INSERT ON record WHEN NEW.key = x'62' "
+            "BEGIN SELECT RAISE(ABORT, 'bad'); END"
+        )
+    connection.close()
+    journal = await SqliteJournal.open(path)
+    calls = [
+        asyncio.ensure_future(journal.append(batch))
+        for batch in ([put("a")], [put("x"), put("b")], [put("c")])
+    ]
+    outcomes = await asyncio.gather(*calls, return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes] == [type(None), JournalFailed, type(None)]
+    assert await content(journal) == [("a", "v"), ("c", "v")]
+    await journal.close()
+
+
+@pytest.mark.parametrize("end", ["return", "raise SystemExit(0)"])
+def test_the_interpreter_ends_without_a_close(tmp_path: Path, end: str) -> None:
+    """aiosqlite's thread would hold it for ever; and what was begun is on disk."""
+    path = tmp_path / "journal.sqlite"
+    program = textwrap.dedent(f"""
+        import asyncio
+        from meteor.journal import Entry
+        from meteor.sqlite_journal import SqliteJournal
+        async def main():
+            journal = await SqliteJournal.open({str(path)!r})
+            await journal.append([Entry(b"a", b"1")])
+            task = asyncio.ensure_future(journal.append([Entry(b"b", b"2")]))
+            await asyncio.sleep(0)
+            {end}
+        asyncio.run(main())
+    """)
+    done = subprocess.run(
+        [sys.executable, "-X", "dev", "-W", "error", "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+    async def read() -> None:
+        journal = await SqliteJournal.open(path)
+        assert await content(journal) == [("a", "1"), ("b", "2")]
+        await journal.close()
+
+    asyncio.run(read())
+
+
+# --- the simulated disk alone ---
+
+
+def test_a_crash_loses_what_was_not_durable_and_nothing_else() -> None:
+    kernel = Kernel(seed=1)
+    disk = SimDisk(kernel, write_latency_s=0.010)
+
+    async def conversation() -> None:
+        journal = disk.journal("peer")
+        await journal.append([put("kept")])
+        kernel.spawn(journal.append([put("lost"), put("kept", None)]))
+        await kernel.sleep(0.005)
+        disk.crash()
+        again = disk.journal("peer")
+        await kernel.sleep(1.0)
+        assert await content(again) == [("kept", "v")]
+
+    kernel.run_until(kernel.spawn(conversation()))
+
+
+def test_a_write_takes_its_time() -> None:
+    kernel = Kernel(seed=1)
+    disk = SimDisk(kernel, write_latency_s=0.010)
+
+    async def conversation() -> None:
+        journal = disk.journal("peer")
+        await journal.append([put("a")])
+        assert kernel.now() == pytest.approx(0.010)
+        tasks = [kernel.spawn(journal.append([put(str(n))])) for n in range(10)]
+        for task in tasks:
+            await task
+        assert kernel.now() <= 0.031  # a commit under way, then one for all that waited
+
+    kernel.run_until(kernel.spawn(conversation()))
+
+
+def test_a_full_disk_is_a_typed_error_and_leaves_the_content() -> None:
+    kernel = Kernel(seed=1)
+    disk = SimDisk(kernel)
+
+    async def conversation() -> None:
+        journal = disk.journal("peer")
+        await journal.append([put("a")])
+        disk.full = True
+        with pytest.raises(JournalFailed, match="full"):
+            await journal.append([put("b")])
+        disk.full = False
+        assert await content(journal) == [("a", "v")]
+
+    kernel.run_until(kernel.spawn(conversation()))

@@ -166,6 +166,21 @@ class Rendezvous:
             for reaction in self._gone(record, now, belongs)
         ]  # fmt: skip
 
+    def sweep(self, now: float, belongs: Belongs = everywhere, limit: int = 1000) -> Deletion:
+        """As `expire`, for who needs the records too."""
+        records = self.store.expire(now, limit)
+        gone = [reaction for record in records for reaction in self._gone(record, now, belongs)]
+        return Deletion(records, gone)
+
+    def forget(
+        self, owner: str, stem: str, now: float, belongs: Belongs = everywhere
+    ) -> Deletion:
+        """Give a record up without a tombstone: it was replaced, and lives elsewhere."""
+        record = self.store.remove(owner, stem)
+        if record is None or not record.lives(now):
+            return Deletion([], [])
+        return Deletion([record], self._gone(record, now, belongs))
+
     # -- the action matrix
 
     def _react(

@@ -50,6 +50,7 @@ from meteor.journal import MemoryJournal as MemoryJournal
 from meteor.journal import Scan as Scan
 from meteor.messages import Neighbour as Neighbour
 from meteor.messages import RingPicture as RingPicture
+from meteor.rendezvous_peer import RendezvousPeer as RendezvousPeer
 from meteor.values import Match as Match
 from meteor.values import Notification as Notification
 from meteor.values import Receipt as Receipt
@@ -69,7 +70,7 @@ _LAZY: Final = {
 """Public name -> the module that it is imported from on first use."""
 
 __all__ = [
-    "connect", "Client", "ClientConfig", "Callbacks",
+    "connect", "Client", "ClientConfig", "Callbacks", "RendezvousPeer",
     "Answer", "Interest", "Watch", "Receipt", "Match", "Notification",
     "RingPicture", "Neighbour", "Journal", "MemoryJournal", "Entry", "Scan", "JournalFailed",
     "KeywordSpace", "Word", "Number", "Choice", "Time",

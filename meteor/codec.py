@@ -21,6 +21,7 @@ import chord
 import squid
 from chord import FrameKind, MeteorError
 from meteor import messages as client_messages
+from meteor import operations as peer_messages
 from meteor.errors import LimitExceeded, VersionMismatch
 from meteor.packers import PackerTable
 
@@ -200,7 +201,9 @@ def _check_version(data: bytes) -> None:
 @cache
 def wire_codec() -> Codec:
     """The codec of everything that Meteor's peers and clients say."""
-    return Codec((*chord.MESSAGES, *getattr(squid, "MESSAGES", ()), *client_messages.MESSAGES))
+    return Codec(
+        (*chord.MESSAGES, *squid.MESSAGES, *client_messages.MESSAGES, *peer_messages.MESSAGES)
+    )
 
 
 def encode(message: object) -> bytes:

@@ -21,12 +21,16 @@ from squid.intervals import of_arc as of_arc
 from squid.intervals import subtract as subtract
 from squid.keyword_space import Extra as Extra
 from squid.keyword_space import KeywordSpace as KeywordSpace
+from squid.keyword_tuple import KeywordTuple as KeywordTuple
+from squid.keyword_tuple import box_of as box_of
 from squid.keywords import Choice as Choice
 from squid.keywords import Dimension as Dimension
 from squid.keywords import Number as Number
 from squid.keywords import Time as Time
 from squid.keywords import Word as Word
 from squid.ledger import Ledger as Ledger
+from squid.messages import MESSAGES as MESSAGES
+from squid.messages import HandOn as HandOn
 from squid.normal_form import normal_form as normal_form
 from squid.query import Absent as Absent
 from squid.query import Hull as Hull
@@ -37,6 +41,11 @@ from squid.query import Whole as Whole
 from squid.query import WordInterval as WordInterval
 from squid.region import Box as Box
 from squid.region import Interval as Interval
+from squid.router import Outcome as Outcome
+from squid.router import Router as Router
+from squid.router import RouterConfig as RouterConfig
+from squid.router import Work as Work
+from squid.router import Worker as Worker
 
 __all__ = [
     "KeywordSpace", "Extra", "Dimension", "Word", "Number", "Choice", "Time", "normal_form",
@@ -44,7 +53,8 @@ __all__ = [
     "HilbertCurve", "Box", "Interval", "Intervals",
     "merge", "intersect", "subtract", "covers", "count_indexes", "of_arc",
     "keys_from_indexes", "indexes_from_keys",
-    "Share", "shares", "Ledger",
+    "Share", "shares", "Ledger", "KeywordTuple", "box_of",
+    "Router", "RouterConfig", "Worker", "Work", "Outcome", "HandOn", "MESSAGES",
     "MeteorError", "SquidError", "CurveError", "SpaceError", "SpaceMismatch", "TypeMismatch",
     "LimitExceeded",
 ]  # fmt: skip

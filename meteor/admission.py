@@ -1,0 +1,84 @@
+"""Where a profile lives: from its attributes to a box of the curve, or a refusal.
+
+Law of this file: pure.  The same decision is taken by the client before it sends and by the peer
+that it is linked to, which trusts nobody (SPEC section 1, safety).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from difflib import get_close_matches
+
+from arms import Profile, ProfileError
+from meteor.errors import LimitExceeded, Refused, UnknownAction
+from meteor.lifetimes import TTL_S_MAX
+from meteor.messages import Document
+from squid import Absent, Box, KeywordSpace
+
+SUBJECTS = frozenset({"store", "notify_interest"})
+"""Actions whose profile describes what is, or would be, published; the others select."""
+
+KEPT_KINDS: Mapping[str, str] = {
+    "store": "data",
+    "retrieve": "interest",
+    "notify_data": "interest",
+    "notify_interest": "watch",
+}
+"""What an action's profile is kept as while its ttl runs."""
+
+ACTIONS = (*KEPT_KINDS, "delete_data", "delete_interest")
+
+PAYLOAD_BYTES_MAX = 1_000_000
+"""The largest payload that a peer takes."""
+
+
+def check_document(document: Document) -> None:
+    """Refuse a document that no client of ours would send.
+
+    Raises `UnknownAction` and `LimitExceeded`."""
+    if document.action not in ACTIONS:
+        raise UnknownAction(
+            f"{document.action!r} is no action that peers know; use one of {', '.join(ACTIONS)}",
+            document.action,
+        )
+    if len(document.data) > PAYLOAD_BYTES_MAX:
+        raise LimitExceeded("data, in bytes,", len(document.data), PAYLOAD_BYTES_MAX)
+
+
+def check_ttl_ms(ttl_s: float) -> int:
+    """A lifetime in whole milliseconds, rounded down; raises `LimitExceeded`."""
+    if not (math.isfinite(ttl_s) and 0 <= ttl_s <= TTL_S_MAX):
+        raise LimitExceeded("ttl, in seconds,", ttl_s, TTL_S_MAX)
+    return int(ttl_s * 1000)
+
+
+def place(profile: Profile, action: str, space: KeywordSpace, *, everywhere: bool) -> Box:
+    """The box of cells under which a profile of this action lives.
+
+    Raises `ProfileError` for a subject that names no dimension or a selector that asks nothing,
+    `Refused("everywhere")` for a selector whose box is the whole space."""
+    if action in SUBJECTS:
+        terms = profile.subject_terms(space)
+        if all(isinstance(term, Absent) for term in terms.values()):
+            raise ProfileError(_no_dimension(profile, space))
+        return space.box(terms)
+    box = space.box(profile.selector_terms(space))
+    if box.is_whole(space.curve) and not everywhere:
+        raise Refused(
+            f"{action} of ({profile}) would go to every peer: constrain one of the dimensions "
+            f"{', '.join(space.names)}, or say everywhere=True",
+            "everywhere",
+        )
+    return box
+
+
+def _no_dimension(profile: Profile, space: KeywordSpace) -> str:
+    names = ", ".join(space.names)
+    text = f"({profile}) names none of the dimensions {names} of space {space.name!r}"
+    for word in str(profile).replace("(", " ").split():
+        name = word.split("=")[0]
+        near = get_close_matches(name, space.names, n=1)
+        if near:
+            return f"{text}; did you mean {near[0]!r} instead of {name!r}?"
+    return f"{text}: where should it live? Give at least one"

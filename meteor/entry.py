@@ -1,0 +1,270 @@
+"""The door for clients: what a peer does with a post of somebody who is linked to it.
+
+Law of this file: conversations.  What is allowed and where it lives is decided in
+`meteor.admission`; the router brings it there.  Nothing a client sends is believed: documents are
+decoded, typed and placed again here, and everything malformed comes back as its typed refusal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from arms import Profile
+from chord import Contact, Deferred, Handler, Runtime
+from meteor import codec
+from meteor.admission import KEPT_KINDS, check_document, check_ttl_ms, place
+from meteor.document import decode_document, unpack_profile
+from meteor.errors import MeteorError, Refused, to_fault
+from meteor.messages import (
+    Amend,
+    Document,
+    Found,
+    Notice,
+    Post,
+    PostReply,
+    ResultPage,
+)
+from meteor.operations import FoundPage, Notices, Operation, Route, Summary
+from meteor.record_id import check_stem, make_id, split_id, stem_of
+from squid import Box, KeywordSpace, Outcome, Router
+
+MOVES_MAX = 8
+"""How often a renew or cancel follows a record that was replaced: each step is one more
+`replace` that the caller has not heard of."""
+
+
+@dataclass(slots=True)
+class _Collector:
+    """The matches of one retrieve on their way to its client, each told once."""
+
+    seen: dict[tuple[str, str], int] = field(default_factory=dict)
+    pages: int = 0
+
+    def news(self, found: tuple[Found, ...]) -> tuple[Found, ...]:
+        """What has not been told in this or a newer version."""
+        fresh = []
+        for one in found:
+            key = (one.owner, stem_of(one.id))
+            if self.seen.get(key, -1) < one.version:
+                self.seen[key] = one.version
+                fresh.append(one)
+        return tuple(fresh)
+
+
+class Entry:
+    """The conversations of one peer with its clients."""
+
+    def __init__(self, runtime: Runtime, router: Router, space: KeywordSpace) -> None:
+        self._runtime, self._router, self._space = runtime, router, space
+        self._curve = space.curve
+        self._clients: dict[int, Contact] = {}
+
+    @property
+    def handlers(self) -> Mapping[type, Handler]:
+        """Message type to handler."""
+        return {Post: self._on_post, Amend: self._on_amend, Notices: self._on_notices}
+
+    @property
+    def clients(self) -> tuple[Contact, ...]:
+        """The clients that are linked here now."""
+        return tuple(self._clients.values())
+
+    def link_closed(self, contact: Contact) -> None:
+        """A client's link is gone: notices for it wait at their rendezvous peers."""
+        self._clients.pop(contact.id, None)
+
+    # -- posting
+
+    def _on_post(self, sender: Contact, message: object, _: float) -> Deferred:
+        assert isinstance(message, Post)
+        self._clients[sender.id] = sender
+        return Deferred(self._answer(self._post(sender, message)))
+
+    async def _answer(self, conversation: Coroutine[Any, Any, PostReply]) -> PostReply:
+        try:
+            return await conversation
+        except MeteorError as error:
+            raise to_fault(error) from error
+
+    async def _post(self, sender: Contact, post: Post) -> PostReply:
+        document, profile = self._read(post.document)
+        check_stem(post.stem)
+        box = place(profile, document.action, self._space, everywhere=post.everywhere)
+        kept = document.action in KEPT_KINDS and post.ttl_s > 0
+        operation = Operation(
+            verb=document.action,
+            id=make_id(post.stem, box, self._curve),
+            version=post.version,
+            owner="",
+            ttl_ms=check_ttl_ms(post.ttl_s),
+            document=post.document,
+            route=Route(self._runtime.contact, sender.id) if kept else None,
+            mode=post.mode,
+            dry_run=post.dry_run,
+        )
+        if document.action.startswith("delete") and post.mode == "overlap" and not post.dry_run:
+            return await self._delete_overlapping(sender, post, box, operation)
+        return await self._run(sender, post.token, box, operation, post.timeout_s)
+
+    def _read(self, blob: bytes) -> tuple[Document, Profile]:
+        document = decode_document(blob)
+        check_document(document)
+        return document, unpack_profile(document.profile).typed(self._space)
+
+    async def _run(
+        self, sender: Contact, token: int, box: Box, operation: Operation, timeout_s: float
+    ) -> PostReply:
+        collector = _Collector()
+
+        def on_frame(_: Contact, frame: bytes) -> None:
+            page = codec.decode(frame)
+            if isinstance(page, FoundPage):
+                fresh = collector.news(page.found)
+                if fresh:
+                    self._tell(sender, ResultPage(token, collector.pages, fresh))
+                    collector.pages += 1
+
+        body = codec.encode(operation)
+        outcome = await self._router.disseminate(box, body, timeout_s=timeout_s, on_frame=on_frame)
+        summaries = _summaries(outcome)
+        _raise_refusals(operation, summaries)
+        return PostReply(
+            id=operation.id,
+            complete=outcome.complete,
+            missing=outcome.missing,
+            matches=sum(summary.matches for summary in summaries),
+            peers=outcome.peers,
+            pages=collector.pages,
+            hops=outcome.hops,
+            ttl_s=operation.ttl_ms / 1000,
+        )
+
+    async def _delete_overlapping(
+        self, sender: Contact, post: Post, box: Box, operation: Operation
+    ) -> PostReply:
+        """Find what overlaps, then cancel each by its id: it may live beyond the selector's box."""
+        ids: dict[str, int] = {}
+
+        def on_frame(_: Contact, frame: bytes) -> None:
+            page = codec.decode(frame)
+            if isinstance(page, FoundPage):
+                ids.update((one.id, one.version) for one in page.found)
+
+        deadline = self._runtime.now() + post.timeout_s
+        body = codec.encode(replace(operation, dry_run=True))
+        outcome = await self._router.disseminate(
+            box, body, timeout_s=post.timeout_s, on_frame=on_frame
+        )
+        complete, missing, removed = outcome.complete, outcome.missing, 0
+        for full_id in sorted(ids):
+            left_s = deadline - self._runtime.now()
+            amend = Amend(post.token, "cancel", full_id, ids[full_id], 0.0, left_s)
+            reply = await self._amend_once(sender, amend)
+            complete = complete and reply.complete
+            missing += reply.missing
+            removed += reply.matches
+        return PostReply(operation.id, complete, missing, removed, outcome.peers)
+
+    # -- amending
+
+    def _on_amend(self, sender: Contact, message: object, _: float) -> Deferred:
+        assert isinstance(message, Amend)
+        self._clients[sender.id] = sender
+        return Deferred(self._answer(self._amend(sender, message)))
+
+    async def _amend(self, sender: Contact, amend: Amend) -> PostReply:
+        if amend.verb == "replace":
+            return await self._replace(sender, amend)
+        if amend.verb not in {"renew", "cancel"}:
+            raise MeteorError(f"{amend.verb!r} is none of renew, cancel, replace")
+        return await self._amend_once(sender, amend)
+
+    async def _amend_once(self, sender: Contact, amend: Amend) -> PostReply:
+        """Renew or cancel by id, following a record that was replaced to its new id."""
+        full_id = amend.id
+        for _ in range(MOVES_MAX):
+            _, box = split_id(full_id, self._curve)
+            operation = Operation(
+                verb=amend.verb,
+                id=full_id,
+                version=amend.version,
+                owner="",
+                ttl_ms=check_ttl_ms(amend.ttl_s),
+                route=Route(self._runtime.contact, sender.id),
+            )
+            body = codec.encode(operation)
+            outcome = await self._router.disseminate(box, body, timeout_s=amend.timeout_s)
+            summaries = _summaries(outcome)
+            moved = {summary.moved_to for summary in summaries} - {""}
+            if not moved:
+                break
+            full_id = sorted(moved)[-1]
+        return PostReply(
+            id=full_id,
+            complete=outcome.complete,
+            missing=outcome.missing,
+            matches=sum(summary.matches for summary in summaries),
+            peers=outcome.peers,
+            hops=outcome.hops,
+            ttl_s=amend.ttl_s,
+        )
+
+    async def _replace(self, sender: Contact, amend: Amend) -> PostReply:
+        """The new region first, then the old one: found by one of them at any moment."""
+        stem, old_box = split_id(amend.id, self._curve)
+        document, profile = self._read(amend.document)
+        box = place(profile, document.action, self._space, everywhere=False)
+        operation = Operation(
+            verb=document.action,
+            id=make_id(stem, box, self._curve),
+            version=amend.version,
+            owner="",
+            ttl_ms=check_ttl_ms(amend.ttl_s),
+            document=amend.document,
+            route=Route(self._runtime.contact, sender.id),
+        )
+        deadline = self._runtime.now() + amend.timeout_s
+        reply = await self._run(sender, amend.token, box, operation, amend.timeout_s)
+        if operation.id == amend.id:
+            return reply
+        leave = replace(operation, verb="cancel", id=amend.id, moved_to=operation.id, document=b"")
+        left_s = max(deadline - self._runtime.now(), 0.0)
+        outcome = await self._router.disseminate(old_box, codec.encode(leave), timeout_s=left_s)
+        return replace(
+            reply,
+            complete=reply.complete and outcome.complete,
+            missing=reply.missing + outcome.missing,
+        )
+
+    # -- notices
+
+    def _on_notices(self, _: Contact, message: object, __: float) -> None:
+        assert isinstance(message, Notices)
+        client = self._clients.get(message.client)
+        if client is not None:
+            for notice in message.notices:
+                self._tell(client, notice)
+
+    def _tell(self, client: Contact, message: ResultPage | Notice) -> None:
+        self._runtime.send(client, message)
+
+
+def _summaries(outcome: Outcome) -> list[Summary]:
+    decoded = (codec.decode(body) for _, body in outcome.summaries if body)
+    return [summary for summary in decoded if isinstance(summary, Summary)]
+
+
+def _raise_refusals(operation: Operation, summaries: list[Summary]) -> None:
+    for summary in summaries:
+        if summary.refused == "deleted":
+            raise Refused(
+                f"{operation.id} was deleted, and a delete wins over every version: post under "
+                "another id",
+                "deleted",
+            )
+        if summary.refused == "older":
+            raise Refused(
+                f"{operation.id} is kept in a newer version than {operation.version}", "older"
+            )

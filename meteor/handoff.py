@@ -1,0 +1,358 @@
+"""Hand-offs: how an interval of the curve changes its holder without losing what was acknowledged.
+
+Law of this file: conversations; which interval is whose is decided in `meteor.holdings`, what
+travels in `meteor.shelf`.  The taker pulls pages, then asks the giver to freeze the interval, makes
+the last changes durable and takes over; the commit point is the giver's durable note that it gave
+(DESIGN section 5).  If either dies before, the giver's holding stands.  A leaving peer asks its
+successor to pull: the same step the other way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from chord import (
+    Arc,
+    CallError,
+    ChordNode,
+    Contact,
+    Deferred,
+    DialRefused,
+    Fault,
+    Handler,
+    RemoteFault,
+    RequestTimeout,
+    Runtime,
+)
+from meteor.holdings import Holdings, Intervals
+from meteor.operations import (
+    Claim,
+    ClaimAnswer,
+    Freeze,
+    Frozen,
+    Inherit,
+    Inherited,
+    Pull,
+    PulledPage,
+    TakeOver,
+    Yours,
+)
+from meteor.shelf import Admission, Shelf
+from squid import HilbertCurve, Interval, intersect, of_arc, subtract
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffConfig:
+    """Times of a hand-off, in seconds."""
+
+    call_s: float = 2.0
+    """For one page, one freeze, one claim."""
+    freeze_s: float = 4.0
+    """A giver thaws by itself after this: writes wait no longer for a dead taker."""
+    idle_s: float = 1.0
+    """How often holdings are compared with the arc when nothing is known to have changed."""
+    pressing_s: float = 0.1
+    """The same while a part of the arc is not held."""
+    grace_s: float = 5.0
+    """An interval that nobody reachable holds is taken as lost after this, at once when a peer
+    that owned it is known to be dead."""
+
+
+CLAIMS_MAX = 32
+"""Peers asked for one interval in one round: more than the successors of any concurrent joins."""
+
+TAKE_OVER_TRIES = 5
+
+
+class Handoff:
+    """One peer's side of every hand-off."""
+
+    def __init__(
+        self,
+        node: ChordNode,
+        runtime: Runtime,
+        curve: HilbertCurve,
+        holdings: Holdings,
+        shelf: Shelf,
+        on_gained: Callable[[Intervals, Admission], None],
+        *,
+        id_bits: int = 160,
+        config: HandoffConfig | None = None,
+    ) -> None:
+        self._node, self._runtime, self._curve = node, runtime, curve
+        self._holdings, self._shelf, self._on_gained = holdings, shelf, on_gained
+        self._id_bits = id_bits
+        self._config = config or HandoffConfig()
+        self._open_since: dict[Interval, float] = {}
+        self._dead: dict[int, None] = {}
+        self._leaving = False
+
+    @property
+    def handlers(self) -> Mapping[type, Handler]:
+        """Message type to handler."""
+        return {
+            Claim: self._on_claim,
+            Pull: self._on_pull,
+            Freeze: self._on_freeze,
+            TakeOver: self._on_take_over,
+            Inherit: self._on_inherit,
+        }
+
+    # -- what the ring tells
+
+    def arc_changed(self, before: Arc | None, now: Arc | None) -> None:
+        """The ring gives this peer another arc: look at once."""
+        del before, now
+        self._runtime.deliver(self._wake_token, None)
+
+    def contact_gone(self, contact: Contact) -> None:
+        """A neighbour is dead: what it held without a copy is lost."""
+        self._dead[contact.id] = None
+        while len(self._dead) > CLAIMS_MAX:
+            del self._dead[next(iter(self._dead))]
+        self._runtime.deliver(self._wake_token, None)
+
+    @property
+    def _wake_token(self) -> tuple[str, str]:
+        return ("handoff", "wake")
+
+    @property
+    def _gained_token(self) -> tuple[str, str]:
+        return ("handoff", "gained")
+
+    # -- the peer's own course
+
+    async def hold_everything(self) -> None:
+        """The founder of a ring holds the whole curve."""
+        everything = ((0, self._curve.size - 1),)
+        known = self._shelf.remembered(everything)
+        await self._gain(everything, lost=subtract(everything, known) if known else ())
+
+    async def watch_over(self) -> None:
+        """Pull what the ring gives to this peer and another one holds, for ever."""
+        while not self._leaving:
+            for interval in self.uncovered():
+                if not self._leaving:
+                    await self._claim(interval)
+            uncovered = self.uncovered()
+            if not uncovered and self._node.arc is not None:
+                self._shelf.settled()
+            pause_s = self._config.pressing_s if uncovered else self._config.idle_s
+            try:
+                await self._runtime.expect(self._wake_token, pause_s)
+            except RequestTimeout:
+                continue
+
+    def uncovered(self) -> Intervals:
+        """The part of this peer's arc that it does not hold."""
+        arc = self._node.arc
+        if arc is None:
+            return ()
+        owned = of_arc(arc.after, arc.last, self._curve.index_bits, self._id_bits)
+        return subtract(owned, self._holdings.held)
+
+    async def settle(self, index: int, timeout_s: float) -> None:
+        """Wait until `index` is held here or known to be elsewhere, or the time is up."""
+        deadline = self._runtime.now() + timeout_s
+        while not intersect(((index, index),), self._holdings.held):
+            left_s = deadline - self._runtime.now()
+            if left_s <= 0 or self._holdings.holder_of(index) is not None:
+                return
+            try:
+                await self._runtime.expect(self._gained_token, min(left_s, self._config.idle_s))
+            except RequestTimeout:
+                continue
+
+    async def give_all(self, timeout_s: float) -> Intervals:
+        """Hand everything held to the successor before leaving; returns what nobody took."""
+        self._leaving = True
+        deadline = self._runtime.now() + timeout_s
+        for successor in self._node.successors:
+            for interval in self._holdings.held:
+                left_s = deadline - self._runtime.now()
+                if left_s <= 0 or successor.id == self._runtime.contact.id:
+                    break
+                try:
+                    await self._runtime.call(successor, Inherit(interval), left_s)
+                except CallError:
+                    break
+            if not self._holdings.held:
+                break
+        return self._holdings.held
+
+    # -- taking
+
+    async def _claim(self, interval: Interval) -> None:
+        """Find who holds the interval and pull it; take it as lost when nobody does."""
+        self._open_since.setdefault(interval, self._runtime.now())
+        asked = {self._runtime.contact.id}
+        queue = [*self._node.successors, *self._holdings.elsewhere()]
+        if self._node.predecessor is not None:
+            queue.append(self._node.predecessor)
+        conclusive = True
+        while queue and len(asked) <= CLAIMS_MAX:
+            contact = queue.pop(0)
+            if contact.id in asked:
+                continue
+            asked.add(contact.id)
+            try:
+                answer = await self._runtime.call(contact, Claim(interval), self._config.call_s)
+            except CallError:
+                conclusive = conclusive and contact.id in self._dead
+                continue
+            conclusive = conclusive and answer.settled
+            held = subtract(answer.held, self._holdings.held)
+            if held:
+                for piece in held:
+                    await self._pull(piece, contact)
+                return
+            queue += answer.elsewhere
+        await self._give_up(interval, conclusive)
+
+    async def _give_up(self, interval: Interval, conclusive: bool) -> None:
+        """Nobody who answered holds it: lost if a dead peer owned it, or after the grace."""
+        waited_s = self._runtime.now() - self._open_since[interval]
+        arc = self._node.arc
+        orphaned = conclusive and arc is not None and any(dead in arc for dead in self._dead)
+        if (orphaned or waited_s >= self._config.grace_s) and not self._leaving:
+            still = intersect((interval,), self.uncovered())
+            await self._gain(still, lost=still)
+
+    async def _pull(self, interval: Interval, source: Contact) -> bool:
+        """Take the interval over from `source`; whether it is held here now."""
+        self._holdings.await_from(interval, source)
+        admission = Admission()
+        try:
+            cursor = await self._pull_pages(interval, source, admission)
+            request = Freeze(interval, cursor)
+            frozen = await self._runtime.call(source, request, self._config.call_s)
+            await self._shelf.admit(frozen.page.carried, admission)
+            if not await self._take_over(TakeOver(interval, frozen.grant), source):
+                return False
+            await self._gain((interval,), lost=frozen.lost, admission=admission)
+        except CallError:
+            return False
+        finally:
+            self._holdings.awaited_no_more(interval)
+        return True
+
+    async def _pull_pages(self, interval: Interval, source: Contact, admission: Admission) -> int:
+        cursor = 0
+        more = True
+        while more:
+            page: PulledPage = await self._runtime.call(
+                source, Pull(interval, cursor), self._config.call_s
+            )
+            await self._shelf.admit(page.carried, admission)
+            cursor, more = page.cursor, page.more
+        return cursor
+
+    async def _take_over(self, request: TakeOver, source: Contact) -> bool:
+        """Ask until the giver's answer is known; a giver that died frozen gave nothing more away,
+        and all that it had is durable here."""
+        for _ in range(TAKE_OVER_TRIES):
+            try:
+                await self._runtime.call(source, request, self._config.call_s)
+            except RemoteFault:
+                return False
+            except DialRefused:
+                return True
+            except CallError:
+                continue
+            return True
+        return False
+
+    async def _gain(
+        self, part: Intervals, *, lost: Intervals, admission: Admission | None = None
+    ) -> None:
+        """Hold `part` from now on, durably."""
+        own = self._shelf.remembered(part)
+        lost = subtract(lost, own)
+        await self._shelf.write_holdings(
+            (*self._holdings.held, *part), (*self._holdings.lost, *lost)
+        )
+        new = self._holdings.gain(part, lost=lost)
+        for interval in list(self._open_since):
+            if not subtract((interval,), self._holdings.held):
+                del self._open_since[interval]
+        self._runtime.deliver(self._gained_token, None)
+        self._on_gained(new, admission or Admission())
+
+    # -- giving
+
+    def _on_claim(self, _: Contact, message: object, __: float) -> ClaimAnswer:
+        assert isinstance(message, Claim)
+        part = (self._checked(message.interval),)
+        elsewhere = (*self._holdings.elsewhere(), *self._node.successors[:1])
+        return ClaimAnswer(
+            held=intersect(part, self._holdings.held),
+            lost=intersect(part, self._holdings.lost),
+            elsewhere=elsewhere,
+            settled=not self.uncovered(),
+        )
+
+    def _on_pull(self, _: Contact, message: object, __: float) -> PulledPage:
+        assert isinstance(message, Pull)
+        interval = self._held_here(message.interval)
+        return self._shelf.page(interval, message.cursor)
+
+    def _on_freeze(self, _: Contact, message: object, __: float) -> Deferred:
+        assert isinstance(message, Freeze)
+        return Deferred(self._freeze(self._held_here(message.interval), message.cursor))
+
+    async def _freeze(self, interval: Interval, cursor: int) -> Frozen:
+        grant = self._holdings.freeze(interval)
+        self._runtime.spawn(self._thaw_later(grant))
+        await self._shelf.barrier()
+        page = self._shelf.page(interval, cursor, whole=True)
+        return Frozen(page, grant, intersect((interval,), self._holdings.lost))
+
+    async def _thaw_later(self, grant: int) -> None:
+        await self._runtime.sleep(self._config.freeze_s)
+        self._holdings.thaw(grant)
+
+    def _on_take_over(self, sender: Contact, message: object, _: float) -> object:
+        assert isinstance(message, TakeOver)
+        part = (self._checked(message.interval),)
+        if not intersect(part, self._holdings.held):
+            holder = self._holdings.holder_of(message.interval[0])
+            if holder is not None and holder.id == sender.id:
+                return Yours()
+            raise Fault("Moved", "the interval is held by another peer")
+        if not self._holdings.is_granted(message.grant, message.interval):
+            raise Fault("Moved", "the grant has run out: pull again")
+        return Deferred(self._give(part, sender, message.grant))
+
+    async def _give(self, part: Intervals, taker: Contact, grant: int) -> Yours:
+        """The commit point is inside `write_holdings`: the note that this interval is given."""
+        keep = subtract(self._holdings.held, part)
+        hold = self._holdings.freeze(part[0])
+        self._holdings.thaw(grant)
+        await self._shelf.write_holdings(keep, intersect(self._holdings.lost, keep))
+        self._holdings.give(part, taker)
+        self._holdings.thaw(hold)
+        self._runtime.deliver(self._gained_token, None)
+        self._runtime.spawn(self._shelf.drop(self._shelf.forget_outside(self._holdings.held)))
+        return Yours()
+
+    def _on_inherit(self, sender: Contact, message: object, _: float) -> Deferred:
+        assert isinstance(message, Inherit)
+        return Deferred(self._inherit(self._checked(message.interval), sender))
+
+    async def _inherit(self, interval: Interval, source: Contact) -> Inherited:
+        wanted = subtract((interval,), self._holdings.held)
+        for piece in wanted:
+            if self._leaving or not await self._pull(piece, source):
+                raise Fault("Moved", "the successor could not take the interval over")
+        return Inherited()
+
+    def _checked(self, interval: Interval) -> Interval:
+        if not 0 <= interval[0] <= interval[1] < self._curve.size:
+            raise Fault("ProtocolError", "the interval lies outside the curve")
+        return interval
+
+    def _held_here(self, interval: Interval) -> Interval:
+        if subtract((self._checked(interval),), self._holdings.held):
+            raise Fault("Moved", "the interval is not held here")
+        return interval

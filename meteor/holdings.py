@@ -1,0 +1,118 @@
+"""What a peer answers for: intervals of the curve, whatever the ring's pointers say.
+
+Law of this file: pure; interval arithmetic and bookkeeping, no I/O and no clock.  Ring pointers say
+where to route, holdings alone say who answers; neither is derived from the other (DESIGN section
+5).  An interval is held *whole* (everything acknowledged for it is here) or *lost* (its former
+holder is gone without a hand-off: new posts are taken, questions are answered "missing").  With one
+copy a holding has one holder; copies and their epochs come on top of this.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from chord import Contact
+from squid import Interval, intersect, merge, subtract
+
+GIVEN_MAX = 64
+"""Hand-offs remembered, so that a late question is sent on to the new holder at once."""
+
+Intervals = tuple[Interval, ...]
+
+
+class Holdings:
+    """The intervals that one peer holds, freezes, has given away and waits for."""
+
+    def __init__(self, held: Intervals = (), lost: Intervals = ()) -> None:
+        self._held: Intervals = merge(held)
+        self._lost: Intervals = intersect(merge(lost), self._held)
+        self._frozen: OrderedDict[int, Interval] = OrderedDict()
+        self._given: OrderedDict[Interval, Contact] = OrderedDict()
+        self._awaited: dict[Interval, Contact] = {}
+        self._grants = 0
+
+    @property
+    def held(self) -> Intervals:
+        """Everything answered for here, sorted and disjoint."""
+        return self._held
+
+    @property
+    def lost(self) -> Intervals:
+        """The part of `held` whose past is not known here."""
+        return self._lost
+
+    @property
+    def whole(self) -> Intervals:
+        """The part of `held` whose past is complete."""
+        return subtract(self._held, self._lost)
+
+    def gain(self, part: Intervals, *, lost: Intervals = ()) -> Intervals:
+        """Hold `part` from now on, `lost` of it without its past; returns what is new."""
+        new = subtract(merge(part), self._held)
+        self._held = merge(self._held + new)
+        self._lost = merge(subtract(self._lost, subtract(merge(part), lost)) + intersect(lost, new))
+        for interval in list(self._given):
+            if intersect((interval,), merge(part)):
+                del self._given[interval]
+        return new
+
+    def heal(self, part: Intervals) -> None:
+        """The past of `part` is here again: a former holder brought it, or it was forgotten."""
+        self._lost = subtract(self._lost, merge(part))
+
+    def give(self, part: Intervals, to: Contact) -> None:
+        """Stop answering for `part`, which `to` holds from now on."""
+        part = merge(part)
+        self._held = subtract(self._held, part)
+        self._lost = subtract(self._lost, part)
+        for interval in part:
+            self._given.pop(interval, None)
+            self._given[interval] = to
+        while len(self._given) > GIVEN_MAX:
+            self._given.popitem(last=False)
+
+    # -- freezing: nothing new begins in a part that is about to be given away
+
+    def freeze(self, interval: Interval) -> int:
+        """Begin nothing new in `interval` until `thaw` with the grant that this returns."""
+        self._grants += 1
+        self._frozen[self._grants] = interval
+        return self._grants
+
+    def thaw(self, grant: int) -> None:
+        """End a freeze; harmless when it has ended."""
+        self._frozen.pop(grant, None)
+
+    def is_frozen(self, part: Intervals) -> bool:
+        """Whether any of `part` is frozen."""
+        return any(intersect((interval,), part) for interval in self._frozen.values())
+
+    def is_granted(self, grant: int, interval: Interval) -> bool:
+        """Whether this very freeze still holds."""
+        return self._frozen.get(grant) == interval
+
+    # -- who else
+
+    def await_from(self, interval: Interval, source: Contact) -> None:
+        """Remember that `interval` is on its way here from `source`."""
+        self._awaited[interval] = source
+
+    def awaited_no_more(self, interval: Interval) -> None:
+        """The hand-off ended, well or not."""
+        self._awaited.pop(interval, None)
+
+    def holder_of(self, index: int) -> Contact | None:
+        """Another peer known to hold `index`: whom it is awaited from, or was given to."""
+        for first, last in self._awaited:
+            if first <= index <= last:
+                return self._awaited[first, last]
+        for first, last in reversed(self._given):
+            if first <= index <= last:
+                return self._given[first, last]
+        return None
+
+    def elsewhere(self) -> tuple[Contact, ...]:
+        """The peers that gave to, or took from, this one lately: where to ask for an interval."""
+        contacts = {contact.id: contact for contact in self._given.values()}
+        contacts.update({contact.id: contact for contact in self._awaited.values()})
+        return tuple(contacts[key] for key in sorted(contacts))

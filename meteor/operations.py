@@ -1,0 +1,201 @@
+"""What peers say to each other above the router: operations, hand-offs, notices on their way.
+
+Law of this file: only frozen values; durations, no clock readings (the journal alone keeps
+wall-clock expiry, in `meteor.shelf`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chord import Contact, WideInt
+from meteor.messages import Found, Notice, WireInterval
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Whom to tell: a client, by the peer that it is linked to."""
+
+    peer: Contact
+    client: WideInt
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """The body of a share: what to do at every peer that holds a part of the region."""
+
+    verb: str
+    """An action of `arms`, or `renew`, `cancel`."""
+    id: str
+    """The full id of the record in question; empty for one-off questions."""
+    version: int
+    owner: str
+    ttl_ms: int
+    document: bytes = b""
+    route: Route | None = None
+    mode: str = "within"
+    dry_run: bool = False
+    moved_to: str = ""
+    """Of a cancel that is the second half of a replace: the new id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The body of a report: what one peer did in its part."""
+
+    matches: int
+    refused: str = ""
+    """`older` or `deleted`: the stem is known here with a newer version, or was deleted."""
+    moved_to: str = ""
+    """The new id of a record that was replaced."""
+    known: bool = False
+    """Whether the record in question is here."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPage:
+    """The body of a result frame."""
+
+    found: tuple[Found, ...]
+
+
+# -- hand-offs
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """One record, or the tombstone of one, as it travels in a hand-off and rests in the journal."""
+
+    kind: str
+    """`data`, `interest`, `watch`, or `gone` for a tombstone."""
+    id: str
+    owner: str
+    version: int
+    action: str
+    ttl_ms: int
+    """In the journal: Unix milliseconds of expiry."""
+    blob: bytes
+    number: int
+    """The giver's count of changes when this one happened."""
+    acknowledged: int
+    """Of an interest: the giver's watermark, see `meteor.outbox`."""
+    route: Route | None
+    moved_to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldNote:
+    """The journal's note of what a peer answers for."""
+
+    held: tuple[WireInterval, ...]
+    lost: tuple[WireInterval, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Who holds this interval?  Asked by a peer to which the ring gives it."""
+
+    interval: WireInterval
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimAnswer:
+    """What of the interval the receiver holds, and whom else to ask."""
+
+    held: tuple[WireInterval, ...]
+    lost: tuple[WireInterval, ...]
+    elsewhere: tuple[Contact, ...]
+    settled: bool
+    """False while the receiver itself waits for a hand-off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """Give me the next records of this interval, those changed after `cursor`."""
+
+    interval: WireInterval
+    cursor: int
+
+
+@dataclass(frozen=True, slots=True)
+class PulledPage:
+    """A page of a hand-off; `more` while there are further records."""
+
+    carried: tuple[Carried, ...]
+    cursor: int
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Freeze:
+    """Begin nothing new in this interval, and give me what I do not have yet."""
+
+    interval: WireInterval
+    cursor: int
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """The last changes, and the grant to name when taking the interval over."""
+
+    page: PulledPage
+    grant: int
+    lost: tuple[WireInterval, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TakeOver:
+    """All of it is durable here: make it mine.  Idempotent by interval and grant."""
+
+    interval: WireInterval
+    grant: int
+
+
+@dataclass(frozen=True, slots=True)
+class Yours:
+    """The receiver wrote down that it gave the interval away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inherit:
+    """A leaving peer asks its successor to pull this interval from it; the reply is `Inherited`
+    once the successor holds it."""
+
+    interval: WireInterval
+
+
+@dataclass(frozen=True, slots=True)
+class Inherited:
+    """The successor holds what it was asked to inherit."""
+
+
+# -- notices between peers
+
+
+@dataclass(frozen=True, slots=True)
+class Notices:
+    """A rendezvous peer's notices for a client of the receiver."""
+
+    client: WideInt
+    notices: tuple[Notice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StateQuestion:
+    """How much do you hold?  For the picture of the ring."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A peer's own count of its records."""
+
+    data: int
+    interests: int
+    watches: int
+
+
+MESSAGES: tuple[type, ...] = (
+    Route, Operation, Summary, FoundPage, Carried, HeldNote,
+    Claim, ClaimAnswer, Pull, PulledPage, Freeze, Frozen, TakeOver, Yours, Inherit, Inherited,
+    Notices, StateQuestion, State,
+)  # fmt: skip

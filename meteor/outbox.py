@@ -1,0 +1,123 @@
+"""Notices that their client has not acknowledged yet.
+
+Law of this file: pure; takes `now` and numbers, returns what to send.  A notification stream is
+derived, not stored: it is the pairs of living data and living interest minus what the client
+acknowledged.  Every pair has the number of its later arrival; what an interest's client has
+acknowledged without a gap is its watermark.  After a hand-off, a restart or an overflow the pairs
+above it are matched again; the client drops what it has seen (DESIGN section 4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from meteor.messages import Notice
+
+PENDING_MAX = 10_000
+"""Unacknowledged notices kept for one interest; beyond that the stream is derived again from the
+watermark once these are acknowledged.  At about 300 bytes each a dead client costs 3 MB at most."""
+
+PENDING_BYTES_MAX = 8_000_000
+"""The same in payload: large data must not fill the memory of a rendezvous peer."""
+
+WINDOW = 256
+"""Notices under way to one client at once and unacknowledged: more waits here, not in its link."""
+
+RETRY_S = 1.0
+RETRY_MAX_S = 30.0
+
+
+@dataclass(slots=True)
+class _Stream:
+    """The notices of one interest, oldest first."""
+
+    pending: dict[str, tuple[int, Notice]] = field(default_factory=dict)
+    size: int = 0
+    """Bytes of payload in `pending`."""
+    sent: set[str] = field(default_factory=set)
+    last_number: int = 0
+    behind: bool = False
+    """Some pairs did not fit: derive again above the watermark when `pending` is empty."""
+    retry_at: float = 0.0
+    retry_s: float = RETRY_S
+
+
+class Outbox:
+    """All streams of one rendezvous peer, by the stem of their interest."""
+
+    def __init__(self) -> None:
+        self._streams: dict[str, _Stream] = {}
+
+    def add(self, notice: Notice, number: int) -> None:
+        """Keep a notice until it is acknowledged; a known one changes nothing."""
+        stream = self._streams.setdefault(notice.interest, _Stream())
+        if notice.id in stream.pending:
+            return
+        full = stream.size + len(notice.found.blob) > PENDING_BYTES_MAX
+        if len(stream.pending) >= PENDING_MAX or (full and stream.pending):
+            stream.behind = True
+            return
+        stream.size += len(notice.found.blob)
+        stream.last_number = max(stream.last_number, number)
+        stream.pending[notice.id] = (number, notice)
+
+    def acknowledge(self, stem: str, notice_ids: tuple[str, ...]) -> bool:
+        """Forget what arrived; true when the stream has room and must be derived again."""
+        stream = self._streams.get(stem)
+        if stream is None:
+            return False
+        for notice_id in notice_ids:
+            _, notice = stream.pending.pop(notice_id, (0, None))
+            if notice is not None:
+                stream.size -= len(notice.found.blob)
+            stream.sent.discard(notice_id)
+        stream.retry_s = RETRY_S
+        if stream.behind and not stream.pending:
+            stream.behind = False
+            return True
+        return False
+
+    def watermark(self, stem: str) -> int:
+        """Every pair up to this number is acknowledged."""
+        stream = self._streams.get(stem)
+        if stream is None:
+            return 0
+        if stream.pending:
+            return min(number for number, _ in stream.pending.values()) - 1
+        return stream.last_number
+
+    def due(self, stem: str, now: float) -> list[Notice]:
+        """What to send of one interest now: fresh notices within the window, and all that are
+        unacknowledged when the retry time has come."""
+        stream = self._streams.get(stem)
+        if stream is None or not stream.pending:
+            return []
+        if stream.sent and now >= stream.retry_at:
+            stream.sent.clear()
+            stream.retry_s = min(2 * stream.retry_s, RETRY_MAX_S)
+        room = WINDOW - len(stream.sent)
+        fresh = []
+        for notice_id, (_, notice) in stream.pending.items():
+            if len(fresh) >= room:
+                break
+            if notice_id not in stream.sent:
+                fresh.append(notice)
+        if fresh:
+            stream.sent.update(notice.id for notice in fresh)
+            stream.retry_at = now + stream.retry_s
+        return fresh
+
+    def again(self, stem: str) -> None:
+        """The client moved: what is unacknowledged goes to its new place at once."""
+        stream = self._streams.get(stem)
+        if stream is not None:
+            stream.sent.clear()
+            stream.retry_s = RETRY_S
+
+    def drop(self, stem: str) -> None:
+        """The interest is gone, or another peer derives its stream now."""
+        self._streams.pop(stem, None)
+
+    def stems(self) -> list[str]:
+        """The interests with something unacknowledged."""
+        return [stem for stem, stream in self._streams.items() if stream.pending]

@@ -1,0 +1,107 @@
+"""The id of a record: `<stem>.<region>`, an identity and the way to where it lives.
+
+Law of this file: pure.  The stem is the identity (versions, de-duplication, tombstones go by it);
+the region is the box of the curve that the record was kept under, so that an id routes by itself,
+also after arcs have moved (DESIGN section 4).  A region is lower-case base32 without padding of:
+byte 0, then the curve index in ceil(d*b/8) bytes; or byte 1, then low and high of each dimension,
+b bits each, packed.  Every other form is refused, so that one region has one text.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from random import Random
+
+from arms import ProfileError
+from squid import Box, HilbertCurve
+
+STEM = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_POINT, _BOX = 0, 1
+
+
+def new_stem(random: Random) -> str:
+    """128 random bits as 26 characters of lower-case base32."""
+    return _base32(random.randbytes(16))
+
+
+def check_stem(stem: str) -> str:
+    """The stem itself; raises `ProfileError` for what is none."""
+    if STEM.fullmatch(stem) is None:
+        raise ProfileError(
+            f"{stem!r} is no id: give 1 to 64 letters, digits, '_' or '-', without the region"
+        )
+    return stem
+
+
+def make_id(stem: str, box: Box, curve: HilbertCurve) -> str:
+    """The full id of a record that lives under `box`."""
+    return f"{stem}.{_base32(_pack(box, curve))}"
+
+
+def split_id(full_id: str, curve: HilbertCurve) -> tuple[str, Box]:
+    """Stem and box of a full id; raises `ProfileError` for malformed or non-canonical ones."""
+    stem, dot, region = full_id.partition(".")
+    if not dot:
+        raise ProfileError(
+            f"{full_id!r} is no full id: take `receipt.id`, which ends in the region"
+        )
+    check_stem(stem)
+    box = _unpack(region, curve) if len(region) <= _text_length_max(curve) else None
+    if box is None or make_id(stem, box, curve) != full_id:
+        raise ProfileError(f"the region of id {full_id!r} is not one of this keyword space")
+    return stem, box
+
+
+def stem_of(full_id: str) -> str:
+    """The part before the dot."""
+    return full_id.partition(".")[0]
+
+
+def _base32(raw: bytes) -> str:
+    return base64.b32encode(raw).decode("ascii").rstrip("=").lower()
+
+
+def _text_length_max(curve: HilbertCurve) -> int:
+    return 2 * (2 + 2 * curve.index_bits // 8 + 1)
+
+
+def _pack(box: Box, curve: HilbertCurve) -> bytes:
+    if box.is_point:
+        index = curve.encode(box.low)
+        return bytes([_POINT]) + index.to_bytes((curve.index_bits + 7) // 8, "big")
+    packed = 0
+    for low, high in zip(box.low, box.high, strict=True):
+        packed = ((packed << curve.bits) | low) << curve.bits | high
+    return bytes([_BOX]) + packed.to_bytes((2 * curve.index_bits + 7) // 8, "big")
+
+
+def _unpack(text: str, curve: HilbertCurve) -> Box | None:
+    try:
+        raw = base64.b32decode(text.upper() + "=" * (-len(text) % 8))
+    except ValueError:
+        return None
+    if len(raw) < 2:
+        return None
+    number = int.from_bytes(raw[1:], "big")
+    if raw[0] == _POINT:
+        if number >= curve.size:
+            return None
+        point = curve.decode(number)
+        return Box(point, point)
+    return _unpack_box(number, curve) if raw[0] == _BOX else None
+
+
+def _unpack_box(number: int, curve: HilbertCurve) -> Box | None:
+    mask = curve.side - 1
+    if number >> (2 * curve.index_bits):
+        return None
+    low: list[int] = []
+    high: list[int] = []
+    for _ in range(curve.dimensions):
+        high.append(number & mask)
+        low.append(number >> curve.bits & mask)
+        number >>= 2 * curve.bits
+    if any(a > z for a, z in zip(low, high, strict=True)):
+        return None
+    return Box(tuple(reversed(low)), tuple(reversed(high)))

@@ -1,0 +1,247 @@
+"""A rendezvous peer: ring, router, shelf and entry put together over any runtime.
+
+Law of this file: assembly and the order of life.  No asyncio, no sockets, no clock of its own: the
+same peer runs on sockets (`meteor.Peer`) and in virtual time (`sim.Overlay`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from arms import Rendezvous, Store
+from chord import (
+    Arc,
+    CallError,
+    ChordConfig,
+    ChordNode,
+    Contact,
+    Deferred,
+    Handler,
+    RemoteFault,
+    Runtime,
+)
+from meteor.entry import Entry
+from meteor.errors import JoinFailed, MeteorError, SpaceMismatch, from_fault, to_fault
+from meteor.handoff import Handoff
+from meteor.holdings import Holdings, Intervals
+from meteor.journal import Journal
+from meteor.messages import (
+    Farewell,
+    Greet,
+    Greeting,
+    RingPicture,
+    RingQuestion,
+)
+from meteor.operations import State, StateQuestion
+from meteor.point import RendezvousPoint
+from meteor.ring_walk import walk_ring
+from meteor.shelf import Restored, Shelf
+from meteor.telling import Telling
+from squid import KeywordSpace, Router
+
+SWEEP_S = 0.5
+"""How often what has expired is given back, and unacknowledged notices are looked at.  An expired
+profile never matches, swept or not; a watch hears of it this late at most."""
+
+GREET_S = 3.0
+
+
+class RendezvousPeer:
+    """One peer's protocol side."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        space: KeywordSpace,
+        journal: Journal,
+        *,
+        wall_clock: Callable[[], float],
+        config: ChordConfig | None = None,
+    ) -> None:
+        self._runtime, self.space = runtime, space
+        self._config = config or ChordConfig.local()
+        self._ready = False
+        self.restored: Restored | None = None
+        self._foreign: dict[type, Handler] = {}
+        self._foreign_link_closed: Callable[[Contact], None] = _nobody
+        self.node = ChordNode(runtime.contact, runtime, self._config, self)
+        store = Store()
+        rendezvous = Rendezvous(store, runtime.random)
+        self.holdings = Holdings()
+        self.shelf = Shelf(store, journal, space.curve, runtime.now, wall_clock)
+        self._rendezvous = rendezvous
+        self.telling = Telling(runtime, self.shelf, self.holdings, rendezvous)
+        bits = self._config.bits
+        self._handoff = Handoff(
+            self.node, runtime, space.curve, self.holdings, self.shelf, self.telling.derive,
+            id_bits=bits,
+        )  # fmt: skip
+        self.point = RendezvousPoint(
+            runtime, self.holdings, self.shelf, rendezvous, self.telling, self._handoff.settle,
+        )  # fmt: skip
+        self.router = Router(self.node, runtime, space, self.point, id_bits=bits)
+        self.entry = Entry(runtime, self.router, space)
+        self._handlers: dict[type, Handler] = {
+            **self.node.handlers,
+            **self.router.handlers,
+            **self._handoff.handlers,
+            **self.entry.handlers,
+            **self.telling.handlers,
+            Greet: self._on_greet,
+            RingQuestion: self._on_ring_question,
+            StateQuestion: self._on_state_question,
+        }
+
+    # -- life
+
+    def serve(self) -> None:
+        """Answer from now on; operations wait until the peer is a member."""
+        self._runtime.serve(self._handle, self._link_closed)
+
+    async def start(self, join: Sequence[Contact] = (), *, found_if_alone: bool = False) -> None:
+        """Found a ring, or join that of any of these peers, and hold one's arc.
+
+        Raises `JoinFailed` when nobody answers, `SpaceMismatch` when the ring's space differs."""
+        self.restored = await self.shelf.restore()
+        if join and await self._find_ring(join, found_if_alone=found_if_alone):
+            await self._join(join)
+        else:
+            await self.node.found()
+            await self._handoff.hold_everything()
+        self.node.start()
+        self._runtime.spawn(self._handoff.watch_over())
+        self._runtime.spawn(self._sweep())
+        self._ready = True
+
+    async def _find_ring(self, join: Sequence[Contact], *, found_if_alone: bool) -> bool:
+        """Whether one of the contacts is a peer of a ring with our space."""
+        tried = []
+        for contact in join:
+            try:
+                greeting = await greet(self._runtime, contact, self.space)
+            except CallError as error:
+                tried.append(f"{contact.address}: {type(error).__name__} {error}".strip())
+                continue
+            if greeting.ready:
+                return True
+            tried.append(f"{contact.address}: it is no member of a ring yet")
+        if found_if_alone:
+            return False
+        raise JoinFailed(
+            f"no ring to join: {'; '.join(tried)}. Start one of these peers first, or give "
+            "--found-if-alone to found a ring when nobody answers",
+            tuple(tried),
+        )
+
+    async def _join(self, join: Sequence[Contact]) -> None:
+        try:
+            await self.node.join(join)
+        except (CallError, MeteorError) as error:
+            tried = tuple(contact.address for contact in join)
+            raise JoinFailed(f"joining by {', '.join(tried)} failed: {error}", tried) from error
+
+    async def settled(self, timeout_s: float) -> bool:
+        """Wait until this peer holds its whole arc; whether it does."""
+        deadline = self._runtime.now() + timeout_s
+        while self._handoff.uncovered():
+            if self._runtime.now() >= deadline:
+                return False
+            await self._runtime.sleep(0.01)
+        return True
+
+    async def leave(self, timeout_s: float = 5.0) -> Intervals:
+        """Hand over what is held, say good-bye to neighbours and clients; returns what nobody
+        took."""
+        self._ready = False
+        left: Intervals = ()
+        if self.node.joined and self.node.successors:
+            left = await self._handoff.give_all(timeout_s)
+        await self.node.leave()
+        for client in self.entry.clients:
+            if client.id != self._runtime.contact.id:
+                self._runtime.send(client, Farewell("the peer leaves the ring"))
+        return left
+
+    # -- what runs beside
+
+    async def _sweep(self) -> None:
+        while True:
+            await self._runtime.sleep(SWEEP_S)
+            await self.point.expire()
+            self.telling.retry()
+
+    # -- the ring's observer
+
+    def arc_changed(self, before: Arc | None, now: Arc | None) -> None:
+        """The ring gives this peer another arc."""
+        self._handoff.arc_changed(before, now)
+
+    def contact_gone(self, contact: Contact) -> None:
+        """A neighbour is dead."""
+        self._handoff.contact_gone(contact)
+
+    # -- who lives in the same peer
+
+    def adopt(self, handlers: dict[type, Handler], link_closed: Callable[[Contact], None]) -> None:
+        """Let the client that is embedded in this peer hear what is said to clients."""
+        self._foreign, self._foreign_link_closed = handlers, link_closed
+
+    def _handle(self, sender: Contact, message: object, remaining_s: float) -> object:
+        handler = self._handlers.get(type(message)) or self._foreign.get(type(message))
+        if handler is None:
+            raise to_fault(MeteorError(f"a peer has no answer to {type(message).__name__}"))
+        return handler(sender, message, remaining_s)
+
+    def _link_closed(self, contact: Contact) -> None:
+        self.entry.link_closed(contact)
+        self.node.link_closed(contact)
+        self._foreign_link_closed(contact)
+
+    # -- small questions
+
+    def _on_greet(self, _: Contact, message: object, __: float) -> Greeting:
+        assert isinstance(message, Greet)
+        if message.digest and message.digest != self.space.digest:
+            difference = "another space"
+            if message.space:
+                difference = self.space.difference(KeywordSpace.from_toml(message.space))
+            raise to_fault(SpaceMismatch(difference))
+        return Greeting(
+            contact=self._runtime.contact,
+            space=self.space.to_toml(),
+            digest=self.space.digest,
+            ready=self._ready and self.node.joined,
+            id_bits=self._config.bits,
+        )
+
+    def _on_state_question(self, _: Contact, __: object, ___: float) -> State:
+        return self.state()
+
+    def state(self) -> State:
+        """How much this peer keeps."""
+        counts = {"data": 0, "interest": 0, "watch": 0}
+        for record in self.shelf.store.records():
+            counts[record.kind] += 1
+        return State(counts["data"], counts["interest"], counts["watch"])
+
+    def _on_ring_question(self, _: Contact, message: object, __: float) -> Deferred:
+        assert isinstance(message, RingQuestion)
+        return Deferred(self.picture(message.limit))
+
+    async def picture(self, limit: int = 1024) -> RingPicture:
+        """The ring in order, as walking along successors finds it."""
+        return await walk_ring(self._runtime, self.node, self.state(), limit)
+
+
+async def greet(runtime: Runtime, contact: Contact, space: KeywordSpace | None) -> Greeting:
+    """Introduce oneself to a peer; raises `CallError`, and `SpaceMismatch` where spaces differ."""
+    request = Greet() if space is None else Greet(space.digest, space.to_toml())
+    try:
+        greeting: Greeting = await runtime.call(contact, request, GREET_S)
+    except RemoteFault as fault:
+        raise from_fault(fault) from fault
+    return greeting
+
+
+def _nobody(_: Contact) -> None:
+    """No client is embedded."""

@@ -1,0 +1,77 @@
+"""What peers say to each other to resolve a region of the keyword space.
+
+Law of this file: only frozen values.  A `HandOn` is a call, acknowledged before any work; what it
+leads to comes to the origin as `ResultFrame`s and one `Report` a part (DESIGN section 3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chord import Contact, WideInt
+
+WireIntervals = tuple[tuple[WideInt, WideInt], ...]
+"""Closed intervals of curve indexes, sorted and disjoint."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandOn:
+    """A part of an operation: the box asked for, and the indexes that the receiver answers for."""
+
+    operation: bytes
+    """16 random bytes drawn by the origin."""
+    attempt: int
+    origin: Contact
+    """To whom frames and reports go."""
+    digest: bytes
+    """Of the keyword space; another one is refused."""
+    low: tuple[int, ...]
+    high: tuple[int, ...]
+    """The box, inclusive cells, one a dimension."""
+    job: WireIntervals
+    hops: int
+    """How often the job was handed on."""
+    remaining_ms: int
+    """Time left at the origin when this was sent."""
+    body: bytes
+    """What the layer above wants done; opaque here."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandOnTaken:
+    """The receiver has the share and will see to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultFrame:
+    """One page of what a peer found for an operation."""
+
+    operation: bytes
+    attempt: int
+    part: int
+    """Which of the sender's reports it belongs to."""
+    number: int
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A peer has done its part: these intervals are covered, once all `frames` are in."""
+
+    operation: bytes
+    attempt: int
+    part: int
+    """The sender's own count of the parts that it reports on."""
+    covered: WireIntervals
+    missing: WireIntervals
+    """Indexes for which the peer is responsible, and whose past it does not hold."""
+    frames: int
+    """How many `ResultFrame`s of this part were sent, numbered from 0."""
+    hops: int
+    body: bytes
+    """The layer above's summary."""
+    handed: int = 0
+    """How many shares this peer handed on."""
+
+
+MESSAGES: tuple[type, ...] = (HandOn, HandOnTaken, ResultFrame, Report)

@@ -41,22 +41,15 @@ everywhere_option: Callable[[Command], Command] = click.option(
 )
 
 
-class Seconds(click.ParamType):
-    """A time to live: a finite number of seconds."""
-
-    name = "seconds"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """The number; whether it is in bounds is for the overlay's own check."""
-        try:
-            seconds = float(value)
-        except ValueError:
-            self.fail(f"{value!r} is not a number of seconds", param, ctx)
-        if not math.isfinite(seconds):
-            self.fail(f"{value!r} is not finite", param, ctx)
-        return seconds
+def seconds(text: str) -> float:
+    """A finite number of seconds; whether it is in bounds is for the overlay's own check."""
+    try:
+        number = float(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not a number of seconds") from None
+    if not math.isfinite(number):
+        raise click.BadParameter(f"{text!r} is not finite")
+    return number
 
 
 def check_address(text: str) -> str:

@@ -10,11 +10,11 @@ import click
 import meteor
 from meteor.cli import exit_codes
 from meteor.cli.options import (
-    Seconds,
     echo_json,
     everywhere_option,
     json_option,
     peer_option,
+    seconds,
     timeout_option,
 )
 from meteor.json_form import receipt_object
@@ -39,7 +39,7 @@ ACTIONS = ("store", "delete_data", "delete_interest")
     "--file", "file", type=click.File("rb"), help="Read the payload from a file; - is the input."
 )
 @click.option("--content-type", metavar="TYPE", help="What the payload is, such as text/plain.")
-@click.option("--ttl", type=Seconds(), metavar="S", help="Lifetime in seconds; 3600 for data.")
+@click.option("--ttl", type=seconds, metavar="S", help="Lifetime in seconds; 3600 for data.")
 @click.option("--id", "stem", metavar="NAME", help="A name of your own: 1-64 of A-Z a-z 0-9 _ -.")
 @everywhere_option
 @timeout_option

@@ -146,7 +146,10 @@ class Actuator:
     async def work(self) -> None:
         """Wait for an interest, work while there is one, and so on; runs until cancelled."""
         assert self._watch is not None
-        hot = {"kind": "reading", "temperature": Between(self._alarm_at, None)}
+        hot: dict[str, Condition] = {
+            "kind": "reading",
+            "temperature": Between(self._alarm_at, None),
+        }
         while True:
             await self._watch.wait_active()
             async with self._client.notify_data(selector(hot), queue=100_000) as readings:

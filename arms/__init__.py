@@ -1,9 +1,5 @@
 """Rendezvous: profiles, what they match, and what follows from a match."""
 
-from squid import LimitExceeded as LimitExceeded
-from squid import MeteorError as MeteorError
-from squid import TypeMismatch as TypeMismatch
-
 from arms.actions import ACTIONS as ACTIONS
 from arms.actions import DATA as DATA
 from arms.actions import INTEREST as INTEREST
@@ -14,10 +10,21 @@ from arms.actions import action_named as action_named
 from arms.actions import parse_call as parse_call
 from arms.builders import between as between
 from arms.builders import prefix as prefix
+from arms.declarations import Space as Space
 from arms.errors import ArmsError as ArmsError
 from arms.errors import ProfileError as ProfileError
 from arms.errors import SelectorError as SelectorError
 from arms.errors import UnknownAction as UnknownAction
+from arms.hardened_xml import XML_LIMITS as XML_LIMITS
+from arms.hardened_xml import XmlLimits as XmlLimits
+from arms.message import FoundMessage as FoundMessage
+from arms.message import Message as Message
+from arms.message import NotificationMessage as NotificationMessage
+from arms.message import Result as Result
+from arms.message_xml import parse_message as parse_message
+from arms.message_xml import write_message as write_message
+from arms.message_xml import write_notification as write_notification
+from arms.message_xml import write_result as write_result
 from arms.profile import Profile as Profile
 from arms.profile import profile as profile
 from arms.profile_index import ProfileIndex as ProfileIndex
@@ -31,9 +38,16 @@ from arms.store import Outcome as Outcome
 from arms.store import Record as Record
 from arms.store import Store as Store
 from arms.written import ANY as ANY
+from arms.written import LIMITS as LIMITS
+from arms.written import Limits as Limits
+from squid import LimitExceeded as LimitExceeded
+from squid import MeteorError as MeteorError
+from squid import TypeMismatch as TypeMismatch
 
 __all__ = [
-    "Profile", "profile", "ANY", "between", "prefix", "ProfileIndex",
+    "Profile", "profile", "ANY", "between", "prefix", "Space", "LIMITS", "Limits", "ProfileIndex",
+    "Message", "FoundMessage", "Result", "NotificationMessage", "XmlLimits", "XML_LIMITS",
+    "parse_message", "write_message", "write_result", "write_notification",
     "ACTIONS", "Action", "Kind", "DATA", "INTEREST", "WATCH", "action_named", "parse_call",
     "Record", "Store", "Outcome", "Rendezvous", "Arrival", "Deletion", "Reaction", "Tell", "Return",
     "MeteorError", "ArmsError", "SelectorError", "ProfileError", "UnknownAction", "TypeMismatch",

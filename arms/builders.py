@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from squid import LimitExceeded
-
 from arms.errors import ProfileError
 from arms.written import (
     IS_QUANTITY,
@@ -25,6 +23,7 @@ from arms.written import (
     is_name,
     scalar,
 )
+from squid import LimitExceeded
 
 Leaf = str | int | float | Anything | Partial | Span | None
 Plain = Leaf | Mapping[str, "Plain"] | Sequence["Plain"]
@@ -37,9 +36,8 @@ def between(low: str | float | None, high: str | float | None) -> Span:
         raise ProfileError("between(None, None) has no end: use ANY")
     if isinstance(low, str) != isinstance(high, str) and None not in {low, high}:
         raise ProfileError(f"between({low!r}, {high!r}): a keyword and a number")
-    if not isinstance(low, str) and not isinstance(high, str):
-        if low is not None and high is not None and low > high:
-            raise ProfileError(f"between({low!r}, {high!r}) is empty: write the smaller end first")
+    if isinstance(low, int | float) and isinstance(high, int | float) and low > high:
+        raise ProfileError(f"between({low!r}, {high!r}) is empty: write the smaller end first")
     return Span(None if low is None else _scalar(low), None if high is None else _scalar(high))
 
 

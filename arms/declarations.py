@@ -12,8 +12,6 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from squid import Choice, Dimension, Number, Time, TypeMismatch, Word, normal_form
-
 from arms.values import ANY_VALUE, NO_VALUE, TOP, Value, numbers, partial, words
 from arms.written import (
     NUMBER,
@@ -27,6 +25,7 @@ from arms.written import (
     hyphen_ends,
     is_number,
 )
+from squid import Choice, Dimension, Number, Time, TypeMismatch, Word, normal_form
 
 
 class Space(Protocol):
@@ -42,7 +41,7 @@ class Space(Protocol):
 
     @property
     def extra(self) -> str:
-        """"allow" or "refuse": what becomes of undeclared attributes."""
+        """What becomes of undeclared attributes: "allow" or "refuse"."""
 
     @property
     def digest(self) -> bytes:
@@ -101,9 +100,7 @@ def _by_form(value: Scalar | Partial | Span | Hyphen) -> Value:
         case Partial(stem):
             return partial(keyword_stem(stem))
         case Hyphen(text):
-            raise Unreadable(
-                f"{text!r} may be a range or a keyword", "write 20..30, or quote it"
-            )
+            raise Unreadable(f"{text!r} may be a range or a keyword", "write 20..30, or quote it")
         case Span():
             return _span_by_form(value)
 
@@ -113,7 +110,7 @@ def _span_by_form(span: Span) -> Value:
     if all(is_number(end) for end in ends):
         low = -math.inf if span.low is None else _finite(span.low.text)
         high = math.inf if span.high is None else _finite(span.high.text)
-        return _strict(span, low, high, lambda x, to: math.nextafter(x, to))
+        return _strict(span, low, high, math.nextafter)
     if any(is_number(end) for end in ends):
         raise Unreadable("a range from a number to a keyword", "quote both ends or none")
     return _words_between(span)
@@ -136,9 +133,7 @@ def _finite(text: str) -> float:
     return number
 
 
-def _strict(
-    span: Span, low: float, high: float, beside: Callable[[float, float], float]
-) -> Value:
+def _strict(span: Span, low: float, high: float, beside: Callable[[float, float], float]) -> Value:
     """The closed interval of a span: an end that is left out moves to its neighbour."""
     if span.above:
         low = beside(low, math.inf)

@@ -94,7 +94,9 @@ class SubjectTable(_Table):
             self._paths[path] = self._paths.get(path, 0) + 1
             if path not in self._marks and len(self._marks) < MOST_PATHS:
                 self._marks[path] = np.zeros(self._capacity, np.uint8)
-        told = all([self._offer(slot, path, value) for path, value in offers])
+        told = True
+        for path, value in offers:
+            told = self._offer(slot, path, value) and told
         self._untold[slot] = not told
         self._exact[slot] = unique and told
         return slot

@@ -41,13 +41,9 @@ def contains(selector: Node, stored: Node, *, as_selector: bool = False) -> bool
 
 def _level(selector: Node, subject: Node) -> bool:
     """Whether the tests below `selector` hold at `subject`, by that level's connective."""
-    tests = selector[2]
     if selector[3]:
-        return not tests or any(_holds(test, subject) for test in tests)
-    for test in tests:
-        if not _holds(test, subject):
-            return False
-    return True
+        return any(_holds(test, subject) for test in selector[2])
+    return all(_holds(test, subject) for test in selector[2])
 
 
 def _holds(test: Node, subject: Node) -> bool:
@@ -111,6 +107,7 @@ def _alternatives(node: Node) -> list[Node]:
     parts = [_alternatives(child) for child in node.children]
     if not all(parts):
         return []
+    chosen: list[tuple[Node, ...]]
     if node.any_of:
         chosen = [(choice,) for part in parts for choice in part]
     else:

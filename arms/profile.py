@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from squid import Term
-
 from arms import matching, profile_terms
 from arms.builders import Plain, root_of
 from arms.declarations import Space
@@ -21,6 +19,7 @@ from arms.selector import check_shape, check_size, parse_selector
 from arms.selector_text import selector_text
 from arms.tree import Node, build_tree, count_attributes
 from arms.written import LIMITS, Element
+from squid import Term
 
 _LONGEST_TEXT = 2 * LIMITS.text_bytes
 _LONGEST_DIGEST = 64
@@ -151,7 +150,7 @@ class Profile:
         return count_attributes(self.element)
 
     def typed(self, space: Space) -> Profile:
-        """This profile with the kinds that the space declares; itself when it has them.
+        """The same profile with the kinds that the space declares; itself when it has them.
 
         Raises `TypeMismatch`, `LimitExceeded` (`max_attributes`), and as `tree` does.
         """

@@ -86,7 +86,12 @@ def _bounds(axis: int, packed: list[object]) -> Value:
     if axis == NUMBERS and type(low) is float and type(high) is float:
         if low <= high:  # false for NaN too
             return Value(axis, low, high)
-    elif axis == WORDS and type(low) is str and type(high) is str:
-        if low <= high and len(low) <= _LONGEST_WORD and len(high) <= _LONGEST_WORD:
-            return Value(axis, low, high)
+    elif (
+        axis == WORDS
+        and type(low) is str
+        and type(high) is str
+        and low <= high
+        and max(len(low), len(high)) <= _LONGEST_WORD
+    ):
+        return Value(axis, low, high)
     raise ProfileError("a packed interval's bounds are no interval")

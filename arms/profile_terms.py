@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import math
 
-from squid import Absent, Hull, NumberInterval, Prefix, Term, Whole, WordInterval
-
 from arms.declarations import Space
 from arms.tree import Node
 from arms.values import NONE, NUMBERS, TOP, WILDCARD, Value
 from arms.written import GROUP
+from squid import Absent, Hull, NumberInterval, Prefix, Term, Whole, WordInterval
 
 Asked = dict[str, list[Value]]
 

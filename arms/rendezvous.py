@@ -78,9 +78,7 @@ class Rendezvous:
         self.store = store
         self._random = random
 
-    def arrive(
-        self, record: Record, now: float, belongs: Belongs = everywhere
-    ) -> list[Reaction]:
+    def arrive(self, record: Record, now: float, belongs: Belongs = everywhere) -> list[Reaction]:
         """Take a message in and say what follows; see `accept` for what became of it."""
         return self.accept(record, now, belongs).reactions
 
@@ -100,7 +98,7 @@ class Rendezvous:
             known = None
         outcome = self.store.put(record, now)
         if outcome == "same":
-            again = [Return(data) for data in self._data_for(record, now, belongs)]
+            again: list[Reaction] = [Return(data) for data in self._data_for(record, now, belongs)]
             return Arrival(outcome, lapsed + (again if record.action == "retrieve" else []))
         if outcome != "stored":
             return Arrival(outcome, lapsed)
@@ -172,9 +170,7 @@ class Rendezvous:
         gone = [reaction for record in records for reaction in self._gone(record, now, belongs)]
         return Deletion(records, gone)
 
-    def forget(
-        self, owner: str, stem: str, now: float, belongs: Belongs = everywhere
-    ) -> Deletion:
+    def forget(self, owner: str, stem: str, now: float, belongs: Belongs = everywhere) -> Deletion:
         """Give a record up without a tombstone: it was replaced, and lives elsewhere."""
         record = self.store.remove(owner, stem)
         if record is None or not record.lives(now):

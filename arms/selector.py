@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-
-from squid import LimitExceeded
+from itertools import pairwise
 
 from arms.errors import SelectorError
 from arms.selector_lexer import REFUSED, Cursor
@@ -27,6 +26,7 @@ from arms.written import (
     depth_below,
     elements_below,
 )
+from squid import LimitExceeded
 
 OPERATORS = (">=", "<=", "=", ">", "<")
 CONNECTIVE_WORDS = {
@@ -164,7 +164,7 @@ class _Reader:
             last.compares = False
         elif len(steps) == 1 and last.value == NOTHING and last.name.lower() in CONNECTIVE_WORDS:
             self._refuse_connective(last)
-        for outer, inner in zip(steps, steps[1:], strict=False):
+        for outer, inner in pairwise(steps):
             outer.children.append(inner)
             outer.step = True
         return steps[0]

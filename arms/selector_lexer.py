@@ -79,7 +79,9 @@ class Cursor:
             char = self.peek()
             if not char:
                 raise self.refuse("a name is missing at the end", "write an attribute's name")
-            reason, cure = REFUSED.get(char, (f"no name begins with {char!r}", "names begin with a letter"))
+            reason, cure = REFUSED.get(
+                char, (f"no name begins with {char!r}", "names begin with a letter")
+            )
             raise self.refuse(reason, cure)
         self.position = found.end()
         return found[0]
@@ -111,11 +113,11 @@ class Cursor:
                 break
             if char in REFUSED:
                 raise self.refuse(*REFUSED[char])
-            chars.append(self._escaped() if char == "\\" else char)
+            chars.append(self.escaped() if char == "\\" else char)
             self.position += 1
         return Mark(WORD, "".join(chars), start)
 
-    def _escaped(self) -> str:
+    def escaped(self) -> str:
         """The character behind a backslash; the cursor is left on it."""
         self.position += 1
         if not self.peek():
@@ -140,7 +142,7 @@ class Cursor:
             if char == "*":
                 star = self.position
             else:
-                chars.append(self._escaped() if char == "\\" else char)
+                chars.append(self.escaped() if char == "\\" else char)
             self.position += 1
         self.position += 1
         return Mark(QUOTED, "".join(chars), start, star >= 0)

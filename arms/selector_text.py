@@ -23,7 +23,7 @@ from arms.written import (
 
 _PLAIN = re.compile(r"[^\W\d][\w-]*(?:\.[\w-]+)*")
 _PLAIN_STEM = re.compile(r"[^\W_][\w]*")
-_SPECIAL = re.compile(r"""[\s"'()|&=<>,*\\]|\.(?=\.)|^\.|\.$""")
+_SPECIAL = re.compile(r"""[\s"'()|&=<>,*\\]|\.(?=\.)|^\.|\.\Z""")
 
 
 def selector_text(root: Element) -> str:
@@ -81,4 +81,8 @@ def _test(value: Written) -> str:
                 return f">{scalar_text(low)}"
             if below and high:
                 return f"<{scalar_text(high)}"
-            return f"={'' if low is None else scalar_text(low)}..{'' if high is None else scalar_text(high)}"
+            return f"={_end_text(low)}..{_end_text(high)}"
+
+
+def _end_text(end: Scalar | None) -> str:
+    return "" if end is None else scalar_text(end)

@@ -28,9 +28,14 @@ def read_value(cursor: Cursor) -> Written:
     marks = cursor.marks()
     if not marks:
         raise cursor.refuse("a value is missing", 'write a value, or "" for the empty keyword')
-    raw = cursor.text[start : cursor.position]
+    return value_of(cursor, marks, cursor.text[start : cursor.position])
+
+
+def value_of(cursor: Cursor, marks: list[Mark], raw: str) -> Written:
+    """The value of these marks, whose text is `raw`; raises `SelectorError`."""
     if raw == STAR:
         return ANY
+    start = marks[0].position
     if (ends := hyphen_ends(raw)) is not None:
         return _hyphen(cursor, start, raw, ends)
     if any(mark.kind == DOTS for mark in marks):
@@ -101,9 +106,7 @@ def _tighter(
     return (one, one_out) if (first < second) == upper else (other, other_out)
 
 
-def _hyphen(
-    cursor: Cursor, start: int, raw: str, ends: tuple[str | None, str | None]
-) -> Written:
+def _hyphen(cursor: Cursor, start: int, raw: str, ends: tuple[str | None, str | None]) -> Written:
     low, high = (None if end is None else Scalar(end) for end in ends)
     if is_reversed(Span(low, high)):
         raise _reversed(cursor, start)
@@ -162,7 +165,9 @@ def _partial_or_scalar(cursor: Cursor, marks: list[Mark]) -> Scalar | Partial:
             "a star behind a quote", f'write it inside: "{first.text}*"', marks[1].position
         )
     if QUOTED in kinds and len(kinds) > 1:
-        at = next(i for i, mark in enumerate(marks) if (mark.kind == QUOTED) != (first.kind == QUOTED))
+        at = next(
+            i for i, mark in enumerate(marks) if (mark.kind == QUOTED) != (first.kind == QUOTED)
+        )
         raise cursor.refuse(
             "a value is quoted as a whole or not at all", "quote all of it", marks[at].position
         )
@@ -170,4 +175,3 @@ def _partial_or_scalar(cursor: Cursor, marks: list[Mark]) -> Scalar | Partial:
     raise cursor.refuse(
         "a star stands only at the end", r"escape a literal star: \*", star.position
     )
-

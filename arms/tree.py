@@ -10,12 +10,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from squid import Dimension, LimitExceeded, TypeMismatch
-
 from arms.declarations import Space, Unreadable, meaning
 from arms.errors import ProfileError, SelectorError
 from arms.values import NO_VALUE, Value
 from arms.written import GROUP, NOTHING, Element, elements_below
+from squid import Dimension, LimitExceeded, TypeMismatch
 
 
 class Node(NamedTuple):

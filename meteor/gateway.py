@@ -13,15 +13,17 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 from aiohttp import web
 
-from meteor.errors import LimitExceeded, Timeout
+from arms import Message, Result, action_named, parse_message, write_result
+from meteor.errors import LimitExceeded, Refused, Timeout
 from meteor.json_form import intervals_object, match_object, receipt_object
 from meteor.problems import JSON_TYPE, XML_TYPE, Problem, problem_of
 from meteor.values import Receipt
-from meteor.verbs import Verbs
+from meteor.verbs import PostOptions, Verbs
+from meteor.xml_form import found_message, result_of
 
 LOG = logging.getLogger("meteor.gateway")
 
@@ -65,6 +67,7 @@ class Gateway:
             web.get("/profiles", self._guarded(self._retrieve)),
             web.post("/profiles", self._guarded(self._store)),
             web.delete("/profiles", self._guarded(self._delete)),
+            web.post("/messages", self._guarded(self._message)),
             web.delete("/messages/{id}", self._guarded(self._cancel)),
             web.get("/healthz", self._guarded(self._healthz)),
             web.get("/space", self._guarded(self._space)),
@@ -117,6 +120,40 @@ class Gateway:
             allow_partial=True,
         )
         return _receipt(receipt, "delete_data")
+
+    async def _message(self, request: web.Request) -> web.Response:
+        query = _Query(request, {"everywhere", "timeout"})
+        message = parse_message(await self._body(request))
+        _check_repliable(message)
+        result = await self._post(message, query.flag("everywhere"), self._timeout_s(query))
+        return web.Response(
+            body=write_result(result),
+            content_type="application/xml",
+            charset="utf-8",
+            headers={COMPLETE_HEADER: str(result.complete).lower()},
+        )
+
+    async def _post(self, message: Message, everywhere: bool, timeout_s: float) -> Result:
+        """Carry out an AR message and say what came of it."""
+        options: PostOptions = {
+            "content_type": message.content_type or None,
+            "context": dict(message.context),
+            "data": message.data,
+            "everywhere": everywhere,
+            "id": message.id or None,
+            "timeout": timeout_s,
+            "allow_partial": True,
+        }
+        if message.ttl_s is not None:
+            options["ttl"] = message.ttl_s
+        if message.action == "retrieve":
+            answer = self._verbs.post(message.profile, "retrieve", **options)
+            found = tuple(found_message(match) for match in await answer.all())
+            receipt = answer.receipt or Receipt("", complete=False)
+            return result_of(receipt, message, found)
+        posted = self._verbs.post(message.profile, message.action, **options)
+        receipt = await cast("Awaitable[Receipt]", posted)
+        return result_of(receipt, message)
 
     async def _cancel(self, request: web.Request) -> web.Response:
         query = _Query(request, {"timeout"})
@@ -214,6 +251,25 @@ class _Query:
         if text not in ("true", "false", "1", "0"):
             raise ValueError(f"{name}={text!r} is neither true nor false")
         return text in ("true", "1")
+
+
+def _check_repliable(message: Message) -> None:
+    """REST answers once: what goes on telling needs a linked client.
+
+    Raises `Refused`, and `UnknownAction` before that."""
+    action = action_named(message.action)
+    if message.reply_to:
+        raise Refused(
+            f"{message.action}({message.reply_to}): this peer contacts no reply address; leave it "
+            "out and read the result here",
+            "reply_address",
+        )
+    if action.name.startswith("notify") or (action.name == "retrieve" and message.ttl_s):
+        raise Refused(
+            f"{message.action} with a lifetime goes on telling its sender, which REST cannot: use "
+            "meteor.connect, or `meteor watch`",
+            "linked_client",
+        )
 
 
 def _mode(text: str | None) -> Literal["within", "overlap"]:

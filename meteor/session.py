@@ -16,8 +16,19 @@ from chord import Busy, CallError, Contact, Handler, RemoteFault, RequestTimeout
 from meteor.callbacks import Callbacks
 from meteor.config import ClientConfig
 from meteor.draft import Draft
-from meteor.errors import Closed, MeteorError, Timeout, from_fault
-from meteor.messages import Acknowledge, Amend, Farewell, Found, Notice, Post, PostReply, ResultPage
+from meteor.errors import Closed, MeteorError, NotConnected, Timeout, from_fault
+from meteor.messages import (
+    Acknowledge,
+    Amend,
+    Farewell,
+    Found,
+    Notice,
+    Post,
+    PostReply,
+    ResultPage,
+    RingPicture,
+    RingQuestion,
+)
 from meteor.record_id import new_stem
 from meteor.uplink import Uplink
 from meteor.values import Receipt
@@ -178,6 +189,22 @@ class Session:
         request = Amend(0, verb, id, version, ttl_s, timeout_s, document)
         return await self._ask(f"{verb} of {id}", request, timeout_s, None)
 
+    async def ring(self, timeout_s: float) -> RingPicture:
+        """What the ring looks like from the peer that serves; raises as `post` does."""
+        deadline = self.runtime.now() + timeout_s
+        peer = await self.uplink.serving("ring", deadline)
+        try:
+            picture = await self.runtime.call(peer, RingQuestion(), deadline - self.runtime.now())
+        except RemoteFault as fault:
+            raise from_fault(fault) from None
+        except RequestTimeout:
+            raise Timeout(f"ring: no answer from {peer} within {timeout_s:g} s") from None
+        except CallError as error:
+            raise NotConnected(f"ring: {peer}: {error}; ask again", (str(peer),)) from None
+        if not isinstance(picture, RingPicture):
+            raise MeteorError(f"{peer} answered a question about the ring with {picture!r:.80}")
+        return picture
+
     async def _ask(
         self, operation: object, request: Post | Amend, timeout_s: float, collect: Collect | None
     ) -> PostReply:
@@ -193,7 +220,7 @@ class Session:
             except RemoteFault as fault:
                 raise from_fault(fault) from None
             except RequestTimeout as error:
-                if self.runtime.link(peer).last_heard_s < began_s:
+                if self.runtime.link(peer).last_heard_s <= began_s:
                     self.uplink.lost(peer, error)
                 raise Timeout(
                     f"{operation}: no answer from {peer} within {timeout_s:g} s; "

@@ -12,8 +12,9 @@ from typing import Final, Literal, TypedDict, Unpack, overload
 
 from meteor import posting
 from meteor.answer import Answer
-from meteor.draft import ProfileLike, checked_action
+from meteor.draft import ProfileLike
 from meteor.interest import Interest, NotificationHandler, Overflow
+from meteor.messages import RingPicture
 from meteor.session import Session
 from meteor.values import Receipt
 from meteor.watch import Watch
@@ -110,7 +111,7 @@ class Verbs:
         draft = posting.draft_post(
             self._session,
             profile,
-            checked_action(action),
+            action,
             data=data,
             json=json,
             content_type=content_type,
@@ -344,3 +345,9 @@ class Verbs:
             timeout=timeout,
             allow_partial=allow_partial,
         )
+
+    async def ring(self, *, timeout: float = 10) -> RingPicture:
+        """The peers in ring order as the serving peer sees them, and what each holds.
+
+        Raises `Timeout` and `NotConnected`."""
+        return await self._session.ring(posting.checked_timeout_s(timeout))

@@ -105,7 +105,7 @@ def shares(curve: HilbertCurve, box: Box, job: Intervals, own: Intervals) -> lis
     part in it passes each interval on whole, as it knows nothing of that neighbourhood."""
     rest = subtract(job, own)
     mine = intersect(job, own)
-    grain = max((last - first + 1 for first, last in own), default=0).bit_length() - 1
+    grain = max((last - first + 1 for first, last in own), default=0).bit_length()
     plan: list[Share] = []
     for start, last in rest:
         first = curve.next_match(box, start)

@@ -175,7 +175,7 @@ def _check(
             f"space {name!r}: bits is {bits!r}; "
             f"{len(dimensions)} dimensions have room for 1 to {room} each"
         )
-    if extra not in {"allow", "refuse"}:
+    if extra not in ("allow", "refuse"):
         raise SpaceError(f'space {name!r}: extra is "allow" or "refuse", not {extra!r}')
     if not _is_integer(max_attributes) or not 1 <= max_attributes <= MOST_ATTRIBUTES:
         raise SpaceError(

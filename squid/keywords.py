@@ -27,7 +27,7 @@ _QUANTITY: Final = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s
 
 def _check_name(name: str) -> None:
     """A dimension is named by an element's path: names joined by "/"."""
-    for part in name.split("/"):
+    for part in name.split("/") if isinstance(name, str) else ("",):
         legal = all(
             character.isalpha() or character.isdecimal() or character in "_-." for character in part
         )
@@ -52,8 +52,8 @@ class Word:
 
     def __post_init__(self) -> None:
         _check_name(self.name)
-        ordered = "".join(sorted(set(self.alphabet)))
-        if len(ordered) != len(self.alphabet) or not ordered:
+        ordered = "".join(sorted(set(self.alphabet))) if isinstance(self.alphabet, str) else ""
+        if not ordered or len(ordered) != len(self.alphabet):
             raise SpaceError(f"{self.name}: an alphabet names each of its characters once")
         strange = [each for each in ordered if each != " " and normal_form(each) != each]
         if strange:
@@ -87,11 +87,11 @@ class Number:
             raise SpaceError(f"{self.name}: bounds are finite numbers, not {self.low}, {self.high}")
         if not self.low < self.high:
             raise SpaceError(f"{self.name}: low {self.low} is not below high {self.high}")
-        if self.scale not in {"linear", "log"}:
+        if self.scale not in ("linear", "log"):
             raise SpaceError(f'{self.name}: scale is "linear" or "log", not {self.scale!r}')
         if self.scale == "log" and self.low <= 0:
             raise SpaceError(f"{self.name}: a log scale begins above 0, not at {self.low}")
-        if self.unit is not None and (not self.unit or self.unit != self.unit.strip()):
+        if self.unit is not None and not _is_unit(self.unit):
             raise SpaceError(f"{self.name}: {self.unit!r} is no unit")
 
     def axis(self, bits: int) -> Axis:
@@ -133,9 +133,10 @@ class Choice:
 
     def __post_init__(self) -> None:
         _check_name(self.name)
-        object.__setattr__(self, "values", tuple(self.values))
-        if not self.values or not all(isinstance(value, str) for value in self.values):
-            raise SpaceError(f"{self.name}: a choice declares its values, at least one text")
+        declared = tuple(self.values) if isinstance(self.values, (tuple, list)) else ()
+        if not declared or not all(isinstance(value, str) for value in declared):
+            raise SpaceError(f"{self.name}: a choice lists its values, one text at least")
+        object.__setattr__(self, "values", declared)
         if len({normal_form(value) for value in self.values}) < len(self.values):
             raise SpaceError(f"{self.name}: two of {list(self.values)} are the same keyword")
 
@@ -167,7 +168,8 @@ class Time:
         _check_name(self.name)
         for end in ("low", "high"):
             given = getattr(self, end)
-            moment = moments.milliseconds(given)
+            legal = isinstance(given, str) or _is_number(given)
+            moment = moments.milliseconds(given) if legal else None
             text = None if moment is None else moments.rfc3339(moment)
             if text is None:
                 raise SpaceError(f"{self.name}: {given!r} is no RFC 3339 time, nor Unix seconds")
@@ -199,6 +201,13 @@ class Time:
 
 
 Dimension = Word | Number | Choice | Time
+
+
+def _is_unit(value: object) -> bool:
+    """A unit is text that a number's digits end at: `MB`, `°C`, `%`."""
+    if not isinstance(value, str) or not value:
+        return False
+    return value == value.strip() and not value[0].isdigit()
 
 
 def _is_number(value: object) -> bool:

@@ -115,10 +115,11 @@ class Ledger:
         """Let a report count if all its frames are in."""
         if account.closed or account.frames is None:
             return ()
-        if not account.frames_seen.issuperset(range(account.frames)):
+        seen = account.frames_seen
+        if len(seen) < account.frames or not seen.issuperset(range(account.frames)):
             return ()
         account.closed = True
-        account.frames_seen.clear()
+        seen.clear()
         fresh = self._cover(account.covered)
         self._reported = merge(self._reported, account.missing)
         return fresh

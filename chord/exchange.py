@@ -17,14 +17,13 @@ from chord.deadline_table import DeadlineTable
 from chord.errors import (
     Busy,
     CallError,
-    DialRefused,
     Fault,
     LinkClosed,
     RemoteFault,
     RequestTimeout,
 )
 from chord.expectations import Expectation, Expectations
-from chord.link import FaultReport, Forwarded, FrameKind, LinkEnd
+from chord.link import FaultReport, Forwarded, FrameKind, LinkEnd, LoopBack
 from chord.runtime import Deferred, Handler
 from chord.world import Waiter, World
 
@@ -70,23 +69,6 @@ class Counters:
     """Forwarded messages that went to a further candidate, by reason."""
 
 
-class LoopBack(LinkEnd):
-    """The link of a peer to itself: everything arrives in a later turn."""
-
-    __slots__ = ("_exchange", "_world")
-
-    def __init__(self, world: World, exchange: Exchange) -> None:
-        super().__init__(world.contact)
-        self._world, self._exchange = world, exchange
-
-    def settle(self, now_s: float) -> None:
-        """Nothing to settle: nothing is acknowledged here."""
-
-    def transmit(self, kind: FrameKind, number: int, duration_s: float, message: object) -> None:
-        """Hand the frame back in a later turn."""
-        self._world.call_soon(self._exchange.receive, self, kind, number, duration_s, message)
-
-
 class Exchange:
     """The calls, forwarded messages and expectations of one peer."""
 
@@ -98,7 +80,7 @@ class Exchange:
         self._expected = Expectations()
         self._sweep_s = float("inf")
         self._looks_again = False
-        self.own_link = LoopBack(world, self)
+        self.own_link = LoopBack(world.contact, world.call_soon, self.receive)
         self.counters = Counters()
         self.closed = False
 
@@ -121,7 +103,7 @@ class Exchange:
             try:
                 link.transmit(_REQUEST, number, timeout_s, request)
                 link.asking += 1
-            except CallError:
+            except (CallError, TypeError):
                 self._pending.take(number)
                 raise
         except CallError as error:
@@ -169,7 +151,7 @@ class Exchange:
         number = link.track(forwarded, self._world.now())
         try:
             link.transmit(_FORWARD, number, 0.0, forwarded.message)
-        except CallError:
+        except (CallError, TypeError):
             link.untrack()
             raise
         self._watch(link)
@@ -297,14 +279,20 @@ class Exchange:
 
     # ---- ending ----------------------------------------------------------------------------
 
-    def link_lost(self, link: LinkEnd, reason: str, *, refused: bool, tell: bool) -> None:
+    def link_lost(
+        self,
+        link: LinkEnd,
+        reason: str,
+        *,
+        kind: Callable[[str], CallError] = LinkClosed,
+        tell: bool = True,
+    ) -> None:
         """Fail and re-route what depends on a link that is gone.
 
-        `refused`: nobody took the dial.  `tell`: the peer is told that the link closed."""
+        `kind` makes the error of its calls; with `tell` the peer hears that the link closed."""
         if self.closed:
             return
         link.settle(self._world.now())
-        kind = DialRefused if refused else LinkClosed
         for number, entry in self._pending.items():
             if isinstance(entry, _Call) and entry.link is link:
                 self._pending.take(number)
@@ -392,16 +380,16 @@ class Exchange:
     def _transmit(
         self, link: LinkEnd, kind: FrameKind, number: int, duration_s: float, message: object
     ) -> None:
-        """Send what nobody waits for here; a reply that does not fit becomes a fault."""
+        """Send what nobody waits for here; a reply that cannot travel becomes a fault."""
         try:
             link.transmit(kind, number, duration_s, message)
         except RemoteFault as error:
-            if kind == _REPLY:
-                self._report(link, number, duration_s, Fault(error.kind, error.message))
-            else:
-                self.counters.unsent += 1
+            self._report(link, number, duration_s, Fault(error.kind, error.message))
         except CallError:
             self.counters.unsent += 1
+        except TypeError as error:
+            self._report(link, number, duration_s, _internal(error))
+            self._world.failed(error)
 
     def _report(self, link: LinkEnd, number: int, held_s: float, fault: Fault) -> None:
         report = FaultReport(fault.kind, fault.message, fault.details)

@@ -45,6 +45,8 @@ class FrameKind(IntEnum):
     ACKNOWLEDGE = 6
     """Every forwarded frame up to this number arrived; the duration is how long the last was
     held."""
+    GOODBYE = 7
+    """An idle link: the sender puts nothing more on it and will open a new one when it must."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,3 +196,25 @@ class LinkEnd(ABC):
         """Give up every unacknowledged frame, oldest first."""
         frames, self.unacknowledged = self.unacknowledged, []
         return [frame.forwarded for frame in frames]
+
+
+class LoopBack(LinkEnd):
+    """The link of a peer to itself: everything arrives in a later turn."""
+
+    __slots__ = ("_call_soon", "_receive")
+
+    def __init__(
+        self,
+        contact: Contact,
+        call_soon: Callable[..., None],
+        receive: Callable[[LinkEnd, FrameKind, int, float, object], None],
+    ) -> None:
+        super().__init__(contact)
+        self._call_soon, self._receive = call_soon, receive
+
+    def settle(self, now_s: float) -> None:
+        """Nothing to settle: nothing is acknowledged here."""
+
+    def transmit(self, kind: FrameKind, number: int, duration_s: float, message: object) -> None:
+        """Hand the frame back in a later turn."""
+        self._call_soon(self._receive, self, kind, number, duration_s, message)

@@ -13,7 +13,6 @@ every stream of randomness is named and seeded from the run's seed.
 from __future__ import annotations
 
 import random
-import weakref
 from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeVar
@@ -21,7 +20,7 @@ from typing import Any, Final, TypeVar
 import simpy
 
 from chord import MeteorError
-from sim.task import Task, Waiter
+from sim.task import Grace, Task, Waiter
 from sim.trace import Trace
 
 ResultT = TypeVar("ResultT")
@@ -48,7 +47,6 @@ class Kernel:
         self.trace = Trace(keep=keep_trace)
         self.running: Task[Any] | None = None
         self._ready: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
-        self._orphans: set[weakref.ref[Task[Any]]] = set()
 
     def now(self) -> float:
         """Seconds of virtual time."""
@@ -101,6 +99,8 @@ class Kernel:
 
         Raises `Deadlock` if nothing is scheduled any more before it is done."""
         task.witnessed = True
+        if task.grace is not None:
+            task.grace.over = True
         self._loop(task.done)
         if not task.done():
             raise Deadlock(f"nothing is scheduled after {self.now()} s, and the task still waits")
@@ -110,25 +110,13 @@ class Kernel:
     def orphaned(self, task: Task[Any], error: BaseException) -> None:
         """Stop the run for a failure that nobody awaits: at once for a bug or when nobody holds
         the handle any more, after a grace for a `MeteorError` that may still be awaited."""
-        if task.witnessed or (task.awaited and isinstance(error, MeteorError)):
+        if task.witnessed:
             return
         if not isinstance(error, MeteorError):
             self.fail(error)
-            return
-
-        def dropped(reference: weakref.ref[Task[Any]]) -> None:
-            self._orphans.discard(reference)
-            self.fail(error)
-
-        reference = weakref.ref(task, dropped)
-        self._orphans.add(reference)
-        self.call_later(ORPHAN_GRACE_S, self._end_grace, reference, error)
-
-    def _end_grace(self, reference: weakref.ref[Task[Any]], error: BaseException) -> None:
-        task = reference()
-        self._orphans.discard(reference)
-        if task is not None and not task.awaited and not task.witnessed:
-            self.fail(error)
+        elif not task.awaited:
+            task.grace = Grace(task, error, self.fail)
+            self.call_later(ORPHAN_GRACE_S, task.grace.end)
 
     def fail(self, error: BaseException) -> None:
         """Stop the run: raise `error` from it in the next turn."""

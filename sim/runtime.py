@@ -158,17 +158,28 @@ class SimRuntime:
             if present.other is None:
                 present.contact = contact
                 return present
-            self.lose(present, "replaced by a newer link", refused=False)
+            self._forget(present)
+            self.exchange.link_lost(
+                present, "replaced by a newer link", tell=present.contact != contact
+            )
         end = self._links[key] = SimLinkEnd(self._network, self, contact)
         return end
 
-    def lose(self, end: SimLinkEnd, reason: str, *, refused: bool) -> None:
+    def lose(self, end: SimLinkEnd, reason: str) -> None:
         """A link is gone: forget it, then let the exchange fail and re-route what hung on it."""
+        self._forget(end)
+        self.exchange.link_lost(end, reason)
+
+    def refuse(self, end: SimLinkEnd, reason: str) -> None:
+        """Nobody took the dial."""
+        self._forget(end)
+        self.exchange.link_lost(end, reason, kind=DialRefused, tell=False)
+
+    def _forget(self, end: SimLinkEnd) -> None:
         end.lost = True
         key = _key(end.contact)
         if self._links.get(key) is end:
             del self._links[key]
-        self.exchange.link_lost(end, reason, refused=refused, tell=not refused)
 
 
 def _key(contact: Contact) -> object:

@@ -9,6 +9,7 @@ failed event that nobody awaits would stop its environment (`chord.runtime`, rul
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -101,7 +102,15 @@ class Waiter:
 class Task(Waiter, Generic[ResultT]):
     """A spawned conversation; what it returns or raises is the outcome of the wait that it is."""
 
-    __slots__ = ("_cancelling", "_conversation", "_owned", "_waits_for", "concluded", "witnessed")
+    __slots__ = (
+        "_cancelling",
+        "_conversation",
+        "_owned",
+        "_waits_for",
+        "concluded",
+        "grace",
+        "witnessed",
+    )
 
     def __init__(
         self,
@@ -116,6 +125,8 @@ class Task(Waiter, Generic[ResultT]):
         self._cancelling = False
         self.concluded: Callable[[Any, BaseException | None], None] | None = None
         """Called with the value or the error in the task's last turn."""
+        self.grace: Grace | None = None
+        """Set by the kernel when the task failed and nobody awaited it."""
         self.witnessed = False
         """Whether somebody outside the simulation reads the outcome."""
         if owned is not None:
@@ -123,6 +134,8 @@ class Task(Waiter, Generic[ResultT]):
         turns.call_soon(self._step)
 
     def __await__(self) -> Generator[Waiter, None, ResultT]:
+        if self.grace is not None:
+            self.grace.over = True
         outcome: ResultT = yield from super().__await__()
         return outcome
 
@@ -187,6 +200,24 @@ class Task(Waiter, Generic[ResultT]):
             self.concluded(value, error)
         elif orphan and error is not None and not isinstance(error, Cancelled):
             self._turns.orphaned(self, error)
+
+
+class Grace:
+    """The time in which a failed task may still be awaited: it ends with the task's handle."""
+
+    def __init__(
+        self, task: Task[Any], error: BaseException, failed: Callable[[BaseException], None]
+    ) -> None:
+        self._handle = weakref.ref(task, lambda _: self.end())
+        self._error = error
+        self._failed = failed
+        self.over = False
+
+    def end(self) -> None:
+        """Nobody awaited the failure."""
+        if not self.over:
+            self.over = True
+            self._failed(self._error)
 
 
 def _without_frame(error: BaseException) -> BaseException:

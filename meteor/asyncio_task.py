@@ -1,0 +1,158 @@
+"""Conversations on an event loop: what they wait for, and what becomes of their failures.
+
+Law of this file: the twin of `sim.task`.  Several may await one outcome, and cancelling one of
+them leaves the others; an asyncio future alone would be cancelled with its first awaiter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any, Final, Generic, TypeVar
+
+from chord import MeteorError
+
+ResultT = TypeVar("ResultT")
+
+ORPHAN_GRACE_S: Final = 30.0
+"""As in `sim.kernel`: how long a `MeteorError` of a conversation may wait to be awaited."""
+
+_UNSETTLED: Final = object()
+
+
+class LoopWaiter:
+    """Something to wait for: settled once, awaited by any number of tasks of one loop."""
+
+    __slots__ = ("__weakref__", "_error", "_futures", "_loop", "_value", "awaited")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._futures: list[asyncio.Future[None]] = []
+        self._value: Any = _UNSETTLED
+        self._error: BaseException | None = None
+        self.awaited = False
+        """Whether anybody ever awaited it."""
+
+    def done(self) -> bool:
+        """Whether it has an outcome."""
+        return self._value is not _UNSETTLED
+
+    @property
+    def waiting(self) -> bool:
+        """Whether somebody awaits it now."""
+        return bool(self._futures)
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether somebody awaited it once and nobody does now, before it had an outcome."""
+        return self.awaited and not self._futures and not self.done()
+
+    def resolve(self, value: object) -> None:
+        """Give the value to all who wait; too late is harmless."""
+        if self._value is _UNSETTLED:
+            self._settle(value, None)
+
+    def fail(self, error: BaseException) -> None:
+        """Raise `error` in all who wait; too late is harmless."""
+        if self._value is _UNSETTLED:
+            self._settle(None, error)
+
+    def _settle(self, value: object, error: BaseException | None) -> None:
+        self._value, self._error = value, error
+        for future in self._futures:
+            if not future.done():
+                future.set_result(None)
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        self.awaited = True
+        if self._value is _UNSETTLED:
+            future = self._loop.create_future()
+            self._futures.append(future)
+            try:
+                yield from future
+            finally:
+                self._futures.remove(future)
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+
+class Conversation(LoopWaiter, Generic[ResultT]):
+    """A spawned conversation: an asyncio task with an owner, and an outcome for many.
+
+    `failed` hears of a failure that nobody awaits (contract rule 5)."""
+
+    __slots__ = ("_failed", "_grace", "_owned", "concluded", "task")
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        conversation: Coroutine[Any, Any, ResultT],
+        owned: dict[Conversation[Any], None],
+        failed: Callable[[BaseException], None],
+    ) -> None:
+        super().__init__(loop)
+        self._owned = owned
+        self._failed = failed
+        self._grace: _Grace | None = None
+        self.concluded: Callable[[Any, BaseException | None], None] | None = None
+        """Called with the value or the error when it has ended."""
+        owned[self] = None
+        self.task = loop.create_task(conversation)
+        self.task.add_done_callback(self._ended)
+
+    def __await__(self) -> Generator[Any, None, ResultT]:
+        if self._grace is not None:
+            self._grace.over = True
+        outcome: ResultT = yield from super().__await__()
+        return outcome
+
+    def cancel(self) -> None:
+        """End it at its present wait; harmless when it is done."""
+        self.task.cancel()
+
+    def _ended(self, task: asyncio.Task[ResultT]) -> None:
+        self._owned.pop(self, None)
+        error = asyncio.CancelledError() if task.cancelled() else task.exception()
+        orphan = not self.waiting and self.concluded is None
+        value = None
+        if error is None:
+            value = task.result()
+            self.resolve(value)
+        else:
+            self.fail(error)
+        if self.concluded is not None:
+            self.concluded(value, error)
+        elif isinstance(error, Exception) and orphan:
+            self._orphaned(error)
+
+    def _orphaned(self, error: BaseException) -> None:
+        """Report a failure that nobody awaits: a bug at once; a `MeteorError` when the handle is
+        dropped or the grace has passed, as somebody may be about to await it."""
+        if not isinstance(error, MeteorError):
+            self._failed(error)
+        elif not self.awaited:
+            self._grace = _Grace(self, error, self._failed)
+            self._loop.call_later(ORPHAN_GRACE_S, self._grace.end)
+
+
+class _Grace:
+    """The time in which a failed conversation may still be awaited: it ends with the handle."""
+
+    def __init__(
+        self,
+        conversation: Conversation[Any],
+        error: BaseException,
+        failed: Callable[[BaseException], None],
+    ) -> None:
+        self._handle = weakref.ref(conversation, lambda _: self.end())
+        self._error = error
+        self._failed = failed
+        self.over = False
+
+    def end(self) -> None:
+        """Nobody awaited the failure."""
+        if not self.over:
+            self.over = True
+            self._failed(self._error)

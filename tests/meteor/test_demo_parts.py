@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import meteor
 from meteor.demo import plain_filter, readings, table
+from meteor.demo.building import Plan, plan_of, selector, space_of
 from meteor.demo.plain_filter import Anything, Begins, Between, difference, wanted
 from meteor.demo.progress import Progress
 from meteor.demo.scenario import Outcome, Verdict
@@ -133,6 +135,35 @@ def test_a_file_that_does_not_fit_is_refused_with_its_line(
     path.write_text(text)
     with pytest.raises(readings.UnusableReadings, match=said):
         readings.from_csv(path)
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return plan_of(readings.of_a_fire(seed=3)[::4], seed=3)
+
+
+def test_selectors_and_plain_conditions_ask_for_the_same(plan: Plan) -> None:
+    space = space_of(plan.readings)
+    rows = {reading.name: reading.row() for reading in plan.readings}
+    profiles = {name: meteor.profile(row).typed(space) for name, row in rows.items()}
+    for question in (*plan.live, plan.late, *plan.final):
+        asked = selector(question.conditions).typed(space)
+        found = {name for name, stored in profiles.items() if asked.matches(stored)}
+        assert found == wanted(rows, question.conditions), question.label
+
+
+def test_every_question_but_one_finds_something_and_none_everything(plan: Plan) -> None:
+    rows = {reading.name: reading.row() for reading in plan.readings}
+    for question in (*plan.live, plan.late, *plan.final):
+        count = len(wanted(rows, question.conditions))
+        assert (count == 0) == (question.label == "nothing there"), question.label
+        assert count < len(rows) or question.everywhere, question.label
+
+
+def test_a_plan_of_one_reading_is_a_plan() -> None:
+    one = readings.of_a_fire(seed=1)[:1]
+    assert plan_of(one, seed=1).held_back == ()
+    assert space_of(one).names
 
 
 def test_the_table_says_what_was_wrong() -> None:

@@ -63,14 +63,18 @@ from squid import Word as Word
 
 if TYPE_CHECKING:
     from meteor.connection import connect as connect
+    from meteor.local import LocalOverlay as LocalOverlay
+    from meteor.peer import Peer as Peer
 
 _LAZY: Final = {
+    "Peer": "meteor.peer",
+    "LocalOverlay": "meteor.local",
     "connect": "meteor.connection",
 }
 """Public name -> the module that it is imported from on first use."""
 
 __all__ = [
-    "connect", "Client", "ClientConfig", "Callbacks", "RendezvousPeer",
+    "Peer", "connect", "LocalOverlay", "Client", "ClientConfig", "Callbacks", "RendezvousPeer",
     "Answer", "Interest", "Watch", "Receipt", "Match", "Notification",
     "RingPicture", "Neighbour", "Journal", "MemoryJournal", "Entry", "Scan", "JournalFailed",
     "KeywordSpace", "Word", "Number", "Choice", "Time",

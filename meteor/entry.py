@@ -200,7 +200,7 @@ class Entry:
             moved = {summary.moved_to for summary in summaries} - {""}
             if not moved:
                 break
-            full_id = sorted(moved)[-1]
+            full_id = max(moved)
         return PostReply(
             id=full_id,
             complete=outcome.complete,

@@ -111,6 +111,11 @@ class Holdings:
                 return self._given[first, last]
         return None
 
+    def forget_holder(self, contact: Contact) -> None:
+        """Believe no more that `contact` holds what it was given."""
+        for interval in [part for part, holder in self._given.items() if holder == contact]:
+            del self._given[interval]
+
     def elsewhere(self) -> tuple[Contact, ...]:
         """The peers that gave to, or took from, this one lately: where to ask for an interval."""
         contacts = {contact.id: contact for contact in self._given.values()}

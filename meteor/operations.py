@@ -92,6 +92,15 @@ class HeldNote:
 
 
 @dataclass(frozen=True, slots=True)
+class PeerNote:
+    """The journal's note of who a peer is: a restarted one resumes under its identifier."""
+
+    id: WideInt
+    incarnation: int
+    space: str
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """Who holds this interval?  Asked by a peer to which the ring gives it."""
 
@@ -195,7 +204,7 @@ class State:
 
 
 MESSAGES: tuple[type, ...] = (
-    Route, Operation, Summary, FoundPage, Carried, HeldNote,
+    Route, Operation, Summary, FoundPage, Carried, HeldNote, PeerNote,
     Claim, ClaimAnswer, Pull, PulledPage, Freeze, Frozen, TakeOver, Yours, Inherit, Inherited,
     Notices, StateQuestion, State,
 )  # fmt: skip

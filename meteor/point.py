@@ -74,6 +74,10 @@ class RendezvousPoint:
         """Another peer that is known to hold `index`."""
         return self._holdings.holder_of(index)
 
+    def unreachable(self, holder: Contact) -> None:
+        """A peer that was given something does not answer: the ring knows better."""
+        self._holdings.forget_holder(holder)
+
     async def settle(self, index: int, timeout_s: float) -> None:
         """Wait until an index of this peer's arc is held here."""
         await self._settle(index, timeout_s)

@@ -64,6 +64,9 @@ class Worker(Protocol):
     def holder_of(self, index: int) -> Contact | None:
         """Another peer that is known to hold `index` whatever the ring says (a hand-off)."""
 
+    def unreachable(self, holder: Contact) -> None:
+        """A peer that `holder_of` may have named does not answer."""
+
     async def settle(self, index: int, timeout_s: float) -> None:
         """Wait until an index that the ring gives to this peer is held here, or the time is up."""
 
@@ -387,6 +390,7 @@ class Router:
             await self._runtime.call(owner, onward, min(self._config.hand_on_s, left_s))
         except CallError:
             self._node.forget(owner)
+            self._worker.unreachable(owner)
             return False
         return True
 

@@ -1,0 +1,127 @@
+"""A whole overlay in one process: for tests, notebooks and a first look.
+
+Law of this file: it starts and stops ordinary peers; nothing in them knows that they are together.
+
+    async with meteor.LocalOverlay(peers=16, space=space) as overlay:
+        client = await overlay.connect()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Literal, Self
+
+from chord import ChordConfig, Contact
+from meteor.asyncio_runtime import AsyncioRuntime
+from meteor.client import Client
+from meteor.peer import Peer
+from meteor.transport import MemoryHub, MemoryTransport, Transport
+from squid import KeywordSpace
+
+TransportName = Literal["memory", "websocket"]
+
+
+class LocalOverlay:
+    """`peers` rendezvous peers on one event loop; `ids` gives their identifiers by hand."""
+
+    def __init__(
+        self,
+        peers: int = 16,
+        *,
+        space: KeywordSpace,
+        transport: TransportName = "memory",
+        ids: Sequence[int] | None = None,
+        config: ChordConfig | None = None,
+        seed: int = 1,
+    ) -> None:
+        if peers < 1:
+            raise ValueError(f"an overlay has at least one peer, not {peers}")
+        if transport not in {"memory", "websocket"}:
+            raise ValueError(f"transport is 'memory' or 'websocket', not {transport!r}")
+        if ids is not None and len(ids) < peers:
+            raise ValueError(f"{len(ids)} ids for {peers} peers")
+        self.peers: list[Peer] = []
+        self._count, self._space, self._name = peers, space, transport
+        self._ids, self._config, self._seed = ids, config, seed
+        self._hub = MemoryHub()
+        self._clients: list[Client] = []
+
+    @property
+    def space(self) -> KeywordSpace:
+        """The keyword space of the ring."""
+        return self._space
+
+    async def __aenter__(self) -> Self:
+        try:
+            for _ in range(self._count):
+                await self.add_peer()
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Stop everything at once, without handing over."""
+        for client in self._clients:
+            await client.close()
+        for peer in self.peers:
+            await peer.close(hand_over=False)
+
+    async def add_peer(self, id: int | None = None) -> Peer:  # noqa: A002 - as in `Peer`
+        """One more peer, joined."""
+        number = len(self.peers)
+        if id is None and self._ids is not None and number < len(self._ids):
+            id = self._ids[number]  # noqa: A001 - as in `Peer`
+        peer = Peer(
+            space=self._space,
+            join=[other.address for other in self.living[:3]],
+            transport=self._transport(),
+            id=id,
+            config=self._config,
+            seed=self._seed + number,
+        )
+        await peer.start()
+        self.peers.append(peer)
+        return peer
+
+    @property
+    def living(self) -> list[Peer]:
+        """The peers that have not stopped."""
+        return [peer for peer in self.peers if peer.serving]
+
+    async def connect(self, peer: int = 0) -> Client:
+        """A client that is linked to the `peer`-th living peer, and knows the others."""
+        living = self.living
+        addresses = [other.address for other in living[peer:] + living[:peer]]
+        runtime = AsyncioRuntime(
+            Contact(self._seed * 1_000_003 + len(self._clients) + 1, ""),
+            self._client_transport(),
+            self._seed + len(self._clients),
+        )
+        client = Client(runtime, [Contact.at(address) for address in addresses])
+        self._clients.append(client)
+        return await client.open()
+
+    def _transport(self) -> Transport:
+        if self._name == "memory":
+            return MemoryTransport(self._hub)
+        from meteor.websocket_transport import WebSocketTransport  # noqa: PLC0415 - slow to import
+
+        return WebSocketTransport("127.0.0.1:0")
+
+    def _client_transport(self) -> Transport:
+        if self._name == "memory":
+            return MemoryTransport(self._hub)
+        from meteor.websocket_transport import WebSocketTransport  # noqa: PLC0415 - slow to import
+
+        return WebSocketTransport(None)
+

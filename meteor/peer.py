@@ -1,0 +1,270 @@
+"""A rendezvous peer to embed in an application, or to run as a daemon.
+
+Law of this file: the edge.  Here a transport, a runtime and a journal are chosen and put under
+`meteor.rendezvous_peer`; no protocol and no decisions.  No signal handlers, no global state: any
+number of peers live in one process.
+
+    async with meteor.Peer(space=space, listen="127.0.0.1:7400") as peer:
+        await peer.store("type=temperature temperature=21.5", b"...")
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from chord import CallError, ChordConfig, Contact, identifier
+from meteor import codec
+from meteor.asyncio_runtime import AsyncioRuntime
+from meteor.callbacks import Callbacks
+from meteor.errors import Closed, JoinFailed, SpaceError
+from meteor.journal import Entry, Journal, MemoryJournal
+from meteor.messages import RingPicture
+from meteor.operations import PeerNote
+from meteor.rendezvous_peer import RendezvousPeer, greet
+from meteor.session import Session
+from meteor.transport import Transport
+from meteor.verbs import Verbs
+from squid import KeywordSpace
+
+IDENTITY_KEY = b"peer"
+SETTLE_S = 30.0
+"""How long a new peer may take to hold its arc before `start` gives up."""
+
+
+class Peer(Verbs):
+    """One rendezvous peer with every verb of a client.
+
+    `listen` is `host:port`, port 0 for any; `join` the addresses of peers of a ring: without it
+    this peer founds one.  Without a `space` it takes the ring's.  `data_dir` keeps id, profiles
+    and interests over restarts; without it they live as long as the peer.
+
+    Starting raises `JoinFailed`, `SpaceMismatch`, `AddressInUse`, `DataDirLocked`."""
+
+    def __init__(
+        self,
+        *,
+        space: KeywordSpace | None = None,
+        listen: str = "127.0.0.1:0",
+        join: Sequence[str] = (),
+        data_dir: str | Path | None = None,
+        advertise: str | None = None,
+        found_if_alone: bool = False,
+        id: int | None = None,  # noqa: A002 - the SPEC's name
+        config: ChordConfig | None = None,
+        transport: Transport | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self._given_space, self._listen, self._join = space, listen, tuple(join)
+        self._data_dir = None if data_dir is None else Path(data_dir)
+        self._advertise, self._found_if_alone = advertise, found_if_alone
+        self._given_id, self._config = id, config or ChordConfig.local()
+        self._transport, self._seed = transport, seed
+        self._journal: Journal | None = None
+        self._runtime: AsyncioRuntime | None = None
+        self._core: RendezvousPeer | None = None
+        self._closed = asyncio.Event()
+        self._process = os.getpid()
+        self.callbacks = Callbacks(None, None, None)
+
+    # -- what it is
+
+    @property
+    def address(self) -> str:
+        """Where others reach it; raises `Closed` before it has started."""
+        return self._running().contact.address
+
+    @property
+    def id(self) -> int:
+        """Its identifier on the ring."""
+        return self._running().contact.id
+
+    @property
+    def contact(self) -> Contact:
+        """Identifier and address."""
+        return self._running().contact
+
+    @property
+    def space(self) -> KeywordSpace:
+        """The keyword space of the ring."""
+        return self.core.space
+
+    @property
+    def core(self) -> RendezvousPeer:
+        """Its protocol side; raises `Closed` before it has started and after it stopped."""
+        self._running()
+        if self._core is None:
+            raise Closed("this peer has not started: enter it with `async with`")
+        return self._core
+
+    @property
+    def serving(self) -> bool:
+        """Whether it runs."""
+        return self._core is not None and not self._closed.is_set()
+
+    async def ring(self, limit: int = 1024) -> RingPicture:
+        """The ring in order, as walking along successors finds it."""
+        return await self.core.picture(limit)
+
+    # -- life
+
+    async def start(self) -> Self:
+        """Listen, found or join, and return once the peer holds its arc."""
+        if self._runtime is not None:
+            return self
+        try:
+            await self._start()
+        except BaseException:
+            await self.close(hand_over=False)
+            raise
+        return self
+
+    async def _start(self) -> None:
+        self._journal = await self._open_journal()
+        note = await self._read_note(self._journal)
+        transport = self._transport or self._new_transport()
+        address = await transport.listen()
+        peer_id = self._choose_id(note, address)
+        incarnation = 0 if note is None else note.incarnation + 1
+        contact = Contact(peer_id, address, incarnation)
+        self._runtime = AsyncioRuntime(
+            contact, transport, self._seed, on_failure=self._failed
+        )
+        space = await self._choose_space(note)
+        await self._journal.append(
+            [Entry(IDENTITY_KEY, codec.encode(PeerNote(peer_id, incarnation, space.to_toml())))]
+        )
+        self._core = RendezvousPeer(
+            self._runtime, space, self._journal, wall_clock=time.time, config=self._config
+        )
+        self._session = Session(
+            self._runtime, [contact], space=space, callbacks=self.callbacks,
+            first_version=time.time_ns() // 1000,
+        )  # fmt: skip
+        self._session.uplink.embed(contact)
+        self._core.adopt(self._session.handlers, self._session.link_closed)
+        self._core.serve()
+        self._serve_http(transport)
+        await self._core.start(self._contacts(), found_if_alone=self._found_if_alone)
+        await self._core.settled(SETTLE_S)
+
+    async def leave(self, timeout_s: float = 5.0) -> None:
+        """Hand over what is held, say good-bye, and stop."""
+        await self.close(timeout_s=timeout_s)
+
+    async def close(self, *, hand_over: bool = True, timeout_s: float = 5.0) -> None:
+        """Stop; with `hand_over` after the successor has what this peer holds."""
+        core, self._core = self._core, None
+        if core is not None and hand_over:
+            await core.leave(timeout_s)
+        if self._runtime is not None:
+            if hasattr(self, "_session"):
+                self._session.close()
+            await self._runtime.aclose()
+        elif self._transport is not None:
+            await self._transport.close()
+        if self._journal is not None:
+            await self._journal.close()
+            self._journal = None
+        self._closed.set()
+
+    async def crash(self) -> None:
+        """Stop without a word, as if the process had died: for tests of what remains."""
+        await self.close(hand_over=False)
+
+    async def wait_closed(self) -> None:
+        """Return when the peer has stopped."""
+        await self._closed.wait()
+
+    async def __aenter__(self) -> Self:
+        return await self.start()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    # -- choices
+
+    async def _open_journal(self) -> Journal:
+        if self._data_dir is None:
+            return MemoryJournal()
+        from meteor.sqlite_journal import SqliteJournal  # noqa: PLC0415 - only where it is used
+
+        return await SqliteJournal.open(self._data_dir / "meteor.sqlite")
+
+    @staticmethod
+    async def _read_note(journal: Journal) -> PeerNote | None:
+        for entry in (await journal.scan()).entries:
+            if entry.key == IDENTITY_KEY and entry.value is not None:
+                note = codec.decode(entry.value)
+                return note if isinstance(note, PeerNote) else None
+        return None
+
+    def _new_transport(self) -> Transport:
+        from meteor.websocket_transport import WebSocketTransport  # noqa: PLC0415 - it is slow
+
+        self._transport = WebSocketTransport(self._listen, advertise=self._advertise)
+        return self._transport
+
+    def _choose_id(self, note: PeerNote | None, address: str) -> int:
+        """A kept id wins: a restarted peer is the same peer.  Else by hash of the address."""
+        if note is not None:
+            return note.id
+        if self._given_id is not None:
+            return self._given_id
+        return identifier(address, self._config.bits)
+
+    async def _choose_space(self, note: PeerNote | None) -> KeywordSpace:
+        """The space given, else the one kept, else the ring's."""
+        if self._given_space is not None:
+            return self._given_space
+        if note is not None:
+            return KeywordSpace.from_toml(note.space)
+        assert self._runtime is not None
+        tried = []
+        for contact in self._contacts():
+            try:
+                greeting = await greet(self._runtime, contact, None)
+            except CallError as error:
+                tried.append(f"{contact.address}: {error}")
+                continue
+            return KeywordSpace.from_toml(greeting.space)
+        if tried:
+            raise JoinFailed(f"no ring to take a space from: {'; '.join(tried)}", tuple(tried))
+        raise SpaceError("a peer that founds a ring needs a keyword space: give space=")
+
+    def _contacts(self) -> list[Contact]:
+        return [Contact.at(address) for address in self._join]
+
+    def _serve_http(self, transport: Transport) -> None:
+        """REST on the peer's own port, where the transport has one."""
+        application = getattr(transport, "application", None)
+        if application is not None:
+            from meteor.gateway import add_routes  # noqa: PLC0415 - aiohttp is slow to import
+
+            add_routes(application, self)
+
+    def _failed(self, error: BaseException) -> None:
+        """A bug in a conversation: the peer stops rather than answer wrongly."""
+        asyncio.get_running_loop().call_exception_handler(
+            {"message": f"meteor: peer {self._listen} stops after a failure", "exception": error}
+        )
+        if self._runtime is not None:
+            self._runtime.close()
+        self._closed.set()
+
+    def _running(self) -> AsyncioRuntime:
+        if self._process != os.getpid():
+            raise Closed("this peer belongs to the process before the fork; make one here")
+        if self._runtime is None:
+            raise Closed("this peer has not started: enter it with `async with`")
+        return self._runtime

@@ -47,7 +47,7 @@ class Answer:
         self._seen = Deduplicator()
         self._asking: Task[None] | None = None
         self._standing: Attachment | None = None
-        self._left = self._is_answered = False
+        self._left = self._is_answered = self._is_sorted = False
         self._answered = Signal(session.runtime)
         self._newest: dict[str, Match] = {}
         self._failure: MeteorError | None = None
@@ -67,11 +67,11 @@ class Answer:
 
         Raises `Incomplete` with what was found (unless `allow_partial`), `Timeout`,
         `NotConnected`, or what the overlay refuses with."""
-        if not self._is_answered:
+        if not self._is_sorted:
             self._begin()
         while not self._is_answered:
             await self._answered.wait()
-        self._take_what_came()
+        self._sort_what_came()
         matches, failure = list(self._newest.values()), self._failure
         if isinstance(failure, Incomplete):
             raise Incomplete(str(failure), matches, failure.receipt, failure.missing)
@@ -237,8 +237,9 @@ class Answer:
         key = f"{stem_of(found.id)}:{found.version}"
         return self._seen.add(key, now + found.ttl_ms / 1000, now)
 
-    def _take_what_came(self) -> None:
+    def _sort_what_came(self) -> None:
         """Sort what is queued: of each stem the newest, and the error among it, if any."""
+        self._is_sorted = True
         while self._mailbox.items:
             item = self._mailbox.items.popleft()
             if isinstance(item, MeteorError):

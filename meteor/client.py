@@ -7,7 +7,7 @@ the same process.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -34,8 +34,9 @@ class Client(Verbs):
         on_disconnected: Callback | None = None,
         on_reconnected: Callback | None = None,
         on_error: Callback | None = None,
+        release: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        self._runtime = runtime
+        self._runtime, self._release = runtime, release
         self._callbacks = Callbacks(on_disconnected, on_reconnected, on_error)
         self._session = Session(
             runtime,
@@ -79,6 +80,12 @@ class Client(Verbs):
         """End every iteration and conversation; what the overlay keeps lives on by its ttl.
 
         Harmless when repeated."""
+        self.abandon()
+        if self._release is not None:
+            await self._release()
+
+    def abandon(self) -> None:
+        """Close without waiting until sockets are released."""
         self._session.close()
         self._runtime.close()
 

@@ -33,7 +33,10 @@ def encode_document(document: Document) -> bytes:
 
 def decode_document(blob: bytes) -> Document:
     """The content of a blob; raises `ProfileError` if it is none."""
-    document = codec.decode(blob)
+    try:
+        document = codec.decode(blob)
+    except codec.MalformedFrame as error:
+        raise ProfileError(f"a stored document cannot be read: {error}") from error
     if not isinstance(document, Document):
         raise ProfileError(f"a stored document cannot be read: it is a {type(document).__name__}")
     return document

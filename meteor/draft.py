@@ -12,13 +12,13 @@ import json as json_text
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import EllipsisType
-from typing import Any, Final
+from typing import Any
 
-from arms import Profile
+from arms import Profile, action_named
 from meteor.admission import PAYLOAD_BYTES_MAX, place
 from meteor.config import ClientConfig
 from meteor.document import decode_document, encode_document, pack_profile
-from meteor.errors import LimitExceeded, UnknownAction
+from meteor.errors import LimitExceeded
 from meteor.lifetimes import checked_ttl_s
 from meteor.messages import Document
 from meteor.record_id import check_stem, make_id, stem_of
@@ -26,15 +26,6 @@ from squid import KeywordSpace
 
 ProfileLike = str | Profile | Mapping[str, Any]
 """What every verb takes as a profile: text, a `Profile`, or a mapping of plain values."""
-
-ACTIONS: Final = (
-    "store",
-    "retrieve",
-    "notify_data",
-    "notify_interest",
-    "delete_data",
-    "delete_interest",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +60,6 @@ class Draft:
     def __str__(self) -> str:
         text = str(self.profile)
         return f"{self.action} of ({text if len(text) <= 80 else text[:77] + '...'})"
-
-
-def checked_action(action: str) -> str:
-    """The action itself; raises `UnknownAction`."""
-    if action not in ACTIONS:
-        raise UnknownAction(action, ACTIONS)
-    return action
 
 
 def typed_profile(profile: ProfileLike, space: KeywordSpace) -> Profile:
@@ -134,7 +118,7 @@ def make_draft(
     dry_run: bool = False,
 ) -> Draft:
     """The post, ready to be sent; raises what is wrong with it."""
-    checked_action(action)
+    action_named(action)
     if mode not in {"within", "overlap"}:
         raise ValueError(f"mode is 'within' or 'overlap', not {mode!r}")
     lifetime_s = checked_ttl_s(action, ttl)

@@ -151,10 +151,17 @@ def from_fault(fault: RemoteFault) -> MeteorError:
     if kind is None:
         return MeteorError(f"the peer failed with {fault.kind}: {fault.message}")
     try:
-        args, fields = json.loads(fault.details[0]) if fault.details else ([fault.message], {})
-        error = kind(*args)
+        error = _made_again(kind, fault)
+        str(error)  # hostile fields may not even make a text
     except (TypeError, ValueError, AttributeError, LookupError):
         return _bare(kind, fault.message)
+    return error
+
+
+def _made_again(kind: type[MeteorError], fault: RemoteFault) -> MeteorError:
+    """The error with the fields that the fault carries; raises whatever damaged ones lead to."""
+    args, fields = json.loads(fault.details[0]) if fault.details else ([fault.message], {})
+    error = kind(*(_as_kept(one) for one in args))
     for name in vars(error).keys() & fields.keys():
         setattr(error, name, _as_kept(fields[name]))
     return error

@@ -194,6 +194,7 @@ class Interest:
     def _ended(self) -> None:
         """The attachment is over: so is the iteration, after what is queued."""
         self._mailbox.end()
+        self._opened.notify()
 
     def _call_handler(self, notification: Notification) -> Any:
         """Run the handler; what it raises is reported."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Final, Generic, TypeVar
 
 from chord import RequestTimeout, Runtime
-from meteor.errors import MeteorError
+from meteor.errors import Closed, MeteorError
 
 ItemT = TypeVar("ItemT")
 
@@ -35,11 +35,15 @@ class Signal:
             self._runtime.deliver(token, None)
 
     async def wait(self, timeout_s: float | None = None) -> bool:
-        """Until the next `notify`; False when the time has run out first."""
+        """Until the next `notify`; False when the time has run out first.
+
+        Raises `Closed` if nothing will ever come because the runtime was closed."""
         self._waiting = True
         try:
             await self._runtime.expect((self, self._round), timeout_s)
         except RequestTimeout:
+            if timeout_s is None:
+                raise Closed("this client or peer was closed") from None
             return False
         return True
 

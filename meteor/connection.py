@@ -1,0 +1,118 @@
+"""Connecting to an overlay over sockets: the client side's one door to asyncio.
+
+Law of this file: nothing but wiring.  Here alone a client meets the event loop, the WebSocket
+transport, the wall clock and true randomness; everything it does with them is `meteor.client`'s.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Generator
+from types import TracebackType
+from typing import Any, Final
+
+from chord import Contact
+from meteor.asyncio_runtime import AsyncioRuntime
+from meteor.callbacks import Callback, log
+from meteor.client import Client
+from meteor.config import ClientConfig
+from meteor.transport import Transport
+from meteor.websocket_transport import WebSocketTransport
+from squid import KeywordSpace
+
+CLIENT_ID_BITS: Final = 160
+"""A client's id is drawn from as many bits as a peer's: two never meet by accident."""
+
+
+def connect(
+    *addresses: str,
+    space: KeywordSpace | None = None,
+    timeout: float = 10.0,
+    config: ClientConfig | None = None,
+    on_disconnected: Callback | None = None,
+    on_reconnected: Callback | None = None,
+    on_error: Callback | None = None,
+) -> Connecting:
+    """A client of the overlay that the peers at these addresses (`host:port`) belong to.
+
+    Await it or enter it with `async with`.  The first peer that serves is taken; when it goes, the
+    next.  A `space` is compared with the ring's; without one the client takes the ring's.
+
+    Raises, when carried out, `NotConnected` with what was tried, and `SpaceMismatch`; `ValueError`
+    at once for an address that is none."""
+    if not addresses:
+        raise ValueError("connect: give the address of at least one peer, as host:port")
+    return Connecting(
+        [Contact.at(checked_address(address)) for address in addresses],
+        timeout,
+        space=space,
+        config=config,
+        on_disconnected=on_disconnected,
+        on_reconnected=on_reconnected,
+        on_error=on_error,
+    )
+
+
+def checked_address(address: str) -> str:
+    """The address itself; raises `ValueError` if it is not `host:port`."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 65_536:
+        raise ValueError(f"connect: {address!r} is no address; write host:port, as 127.0.0.1:7400")
+    return address
+
+
+class Connecting:
+    """A connection to be: `client = await connecting`, or `async with connecting as client`."""
+
+    def __init__(self, peers: list[Contact], timeout_s: float, **options: Any) -> None:
+        self._peers, self._timeout_s, self._options = peers, timeout_s, options
+        self._client: Client | None = None
+
+    def __await__(self) -> Generator[Any, Any, Client]:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> Client:
+        self._client = await self._open()
+        return self._client
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._client is not None:
+            await self._client.close()
+
+    async def _open(self) -> Client:
+        client = make_client(WebSocketTransport(), self._peers, **self._options)
+        try:
+            await client.open(self._timeout_s)
+        except BaseException:
+            client.abandon()
+            raise
+        return client
+
+
+def make_client(transport: Transport, peers: list[Contact], **options: Any) -> Client:
+    """A client on the running loop over any transport, not open yet."""
+    clients: list[Client] = []
+
+    def failed(error: BaseException) -> None:
+        """A bug in a conversation: better closed, and said, than half alive."""
+        log.error("a client failed and closes", exc_info=error)
+        for client in clients:
+            client.abandon()
+
+    contact = Contact(secrets.randbits(CLIENT_ID_BITS), "")
+    runtime = AsyncioRuntime(contact, transport, on_failure=failed)
+    client = Client(
+        runtime,
+        peers,
+        first_version=time.time_ns() // 1000,
+        release=runtime.aclose,
+        **options,
+    )
+    clients.append(client)
+    return client

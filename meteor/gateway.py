@@ -13,7 +13,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from aiohttp import web
 
@@ -24,6 +24,9 @@ from meteor.problems import JSON_TYPE, XML_TYPE, Problem, problem_of
 from meteor.values import Receipt
 from meteor.verbs import PostOptions, Verbs
 from meteor.xml_form import found_message, result_of
+
+if TYPE_CHECKING:
+    from meteor.peer import Peer
 
 LOG = logging.getLogger("meteor.gateway")
 
@@ -46,8 +49,18 @@ class GatewayLimits:
     timeout_s_max: float = 60.0
 
 
+def add_routes(application: web.Application, peer: Peer) -> None:
+    """Serve REST on the port of a peer that has started."""
+
+    def health() -> dict[str, Any]:
+        return {"status": "ok", "address": peer.address, "id": f"{peer.id:x}"}
+
+    gateway = Gateway(peer, peer.space.to_toml, health)
+    application.add_routes(gateway.routes())
+
+
 class Gateway:
-    """The routes of one peer: `application.add_routes(Gateway(peer, health).routes())`."""
+    """The routes of one peer, over its verbs."""
 
     def __init__(
         self,

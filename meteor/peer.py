@@ -24,7 +24,6 @@ from meteor.asyncio_runtime import AsyncioRuntime
 from meteor.callbacks import Callbacks
 from meteor.errors import Closed, JoinFailed, SpaceError
 from meteor.journal import Entry, Journal, MemoryJournal
-from meteor.messages import RingPicture
 from meteor.operations import PeerNote
 from meteor.rendezvous_peer import RendezvousPeer, greet
 from meteor.session import Session
@@ -55,7 +54,7 @@ class Peer(Verbs):
         data_dir: str | Path | None = None,
         advertise: str | None = None,
         found_if_alone: bool = False,
-        id: int | None = None,  # noqa: A002 - the SPEC's name
+        id: int | None = None,
         config: ChordConfig | None = None,
         transport: Transport | None = None,
         seed: int | None = None,
@@ -106,10 +105,6 @@ class Peer(Verbs):
     def serving(self) -> bool:
         """Whether it runs."""
         return self._core is not None and not self._closed.is_set()
-
-    async def ring(self, limit: int = 1024) -> RingPicture:
-        """The ring in order, as walking along successors finds it."""
-        return await self.core.picture(limit)
 
     # -- life
 

@@ -17,7 +17,7 @@ from meteor.cli import exit_codes
 
 COMMANDS: Final = {
     "peer": "Run a peer until it is stopped.",
-    "post": "Post data or an action by content.",
+    "post": "Post data by content.",
     "get": "Find what matches a selector.",
     "watch": "Follow what matches a selector, as it comes.",
     "delete": "Delete your own data or interests.",

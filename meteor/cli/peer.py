@@ -153,6 +153,7 @@ async def _live(peer: meteor.Peer, as_json: bool) -> None:
             click.echo(f"meteor: peer {peer.id:x} serves at {peer.address}")
         sys.stdout.flush()
         await peer.wait_closed()
+        raise meteor.Closed("this peer stopped by itself after a failure: see its log")
 
 
 def _end_with_the_input() -> None:

@@ -1,4 +1,4 @@
-"""`meteor post`: data, or any action, by content."""
+"""`meteor post`: data, by content."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import meteor
 from meteor.cli import exit_codes
 from meteor.cli.options import (
     echo_json,
-    everywhere_option,
     json_option,
     peer_option,
     seconds,
@@ -19,21 +18,12 @@ from meteor.cli.options import (
 )
 from meteor.json_form import receipt_object
 
-ACTIONS = ("store", "delete_data", "delete_interest")
-
 
 @click.command(
     "post",
     epilog="Example: meteor post 'type=temperature temperature=21.5 room=lab-1' --data 'warm'",
 )
 @click.argument("profile")
-@click.option(
-    "--action",
-    type=click.Choice(ACTIONS),
-    default="store",
-    show_default=True,
-    help="What the post does; `meteor get` and `meteor watch` are the asking ones.",
-)
 @click.option("--data", default="", help="The payload, as text.")
 @click.option(
     "--file", "file", type=click.File("rb"), help="Read the payload from a file; - is the input."
@@ -41,12 +31,11 @@ ACTIONS = ("store", "delete_data", "delete_interest")
 @click.option("--content-type", metavar="TYPE", help="What the payload is, such as text/plain.")
 @click.option("--ttl", type=seconds, metavar="S", help="Lifetime in seconds; 3600 for data.")
 @click.option("--id", "stem", metavar="NAME", help="A name of your own: 1-64 of A-Z a-z 0-9 _ -.")
-@everywhere_option
 @timeout_option
 @peer_option
 @json_option
 def command(profile: str, data: str, file: BinaryIO | None, as_json: bool, **options: Any) -> int:
-    """Post PROFILE with its data to the overlay.
+    """Store data under PROFILE, for whoever asks now or later.
 
     Prints the id by which it can be renewed, replaced or cancelled.
     """
@@ -61,31 +50,18 @@ async def _post(
     data: bytes,
     as_json: bool,
     *,
-    action: str,
     content_type: str | None,
     ttl: float | None,
     stem: str | None,
-    everywhere: bool,
     timeout_s: float,
     peers: tuple[str, ...],
 ) -> int:
     async with meteor.connect(*peers) as client:
-        receipt = await client.post(
-            profile,
-            action,
-            data=data,
-            content_type=content_type,
-            ttl=ttl,
-            id=stem,
-            everywhere=everywhere,
-            timeout=timeout_s,
+        receipt = await client.store(
+            profile, data, content_type=content_type, ttl=ttl, id=stem, timeout=timeout_s
         )
     if as_json:
-        echo_json(receipt_object(receipt, action))
-    elif action == "store":
-        click.echo(receipt.id)
+        echo_json(receipt_object(receipt, "store"))
     else:
-        click.echo(f"{receipt.matches} deleted")
-    if action != "store" and not receipt.matches:
-        return exit_codes.NO_MATCH
+        click.echo(receipt.id)
     return exit_codes.DONE

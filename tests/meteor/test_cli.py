@@ -38,7 +38,7 @@ def test_help_lists_the_verbs_with_their_meaning(capsys: pytest.CaptureFixture[s
         ["get", "a=1", "--timeout", "0"],
         ["post", "a=1", "--ttl", "soon"],
         ["post", "a=1", "--ttl", "nan"],
-        ["post", "a=1", "--action", "burn"],
+        ["post", "a=1", "--action", "store"],
         ["delete"],
         ["delete", "a=1", "--id", "x"],
         ["peer"],

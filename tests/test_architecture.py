@@ -21,10 +21,17 @@ MAY_IMPORT = {
     "meteor": ("chord", "squid", "arms"),
     "sim": ("chord", "squid", "arms", "meteor"),
 }
-ARMS_SEES = {"squid.query", "squid.keywords", "squid.keyword_space", "squid.errors", "chord"}
+ARMS_SEES = {
+    "squid.query",
+    "squid.keywords",
+    "squid.normal_form",
+    "squid.keyword_space",
+    "squid.errors",
+    "chord",
+}
 """arms knows what a dimension is, never how a region is routed; `chord` is the root error."""
-EDGES = ("asyncio_runtime", "connection", "gateway", "sqlite_journal", "directory_lock", "__main__")
-"""Modules of meteor that face the outside, beside `*transport`, `*_dial`, cli/ and demo/."""
+EDGES = ("peer", "connection", "local", "gateway", "sqlite_journal", "directory_lock", "__main__")
+"""Modules of meteor that face the outside, beside `asyncio_*`, `*transport`, cli/ and demo/."""
 ONLY_IN: dict[str, Callable[[PurePosixPath], bool]] = {
     "lxml": lambda path: path.stem.endswith("_xml"),
     "aiosqlite": lambda path: path.stem == "sqlite_journal",
@@ -48,7 +55,8 @@ def is_edge(path: PurePosixPath) -> bool:
     return path.parts[0] == "meteor" and (
         path.parts[1] in ("cli", "demo")
         or path.stem in EDGES
-        or path.stem.endswith(("transport", "_dial"))
+        or path.stem.startswith("asyncio_")
+        or path.stem.endswith("transport")
     )
 
 
@@ -213,13 +221,13 @@ DOC = '"""What this is."""\n'
         ("chord/a.py", "from . import contact"),
         ("arms/store.py", "import lxml.etree"),
         ("meteor/peer.py", "import aiosqlite"),
-        ("meteor/peer.py", "import aiohttp"),
+        ("meteor/session.py", "import aiohttp"),
         ("chord/a.py", "import asyncio"),
         ("sim/a.py", "import time"),
         ("arms/a.py", "import random\nN = random.random()"),
         ("arms/a.py", "from random import choice"),
         ("arms/a.py", "import datetime\nN = datetime.datetime.now()"),
-        ("meteor/peer.py", "import os\nN = os.environ['HOME']"),
+        ("meteor/session.py", "import os\nN = os.environ['HOME']"),
         ("chord/a.py", "print(1)"),
         ("chord/a.py", "def ask():\n    return 1"),
         ("chord/a.py", "class Peer:\n    '''A peer.'''\n    def ask(self): return 1"),

@@ -9,7 +9,7 @@ whatever comes too late is dropped and counted (contract: `chord.runtime`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from chord.contact import Contact
@@ -65,8 +65,8 @@ class Counters:
     """One-way messages and replies that no link took."""
     unasked: int = 0
     """Frames that made no sense at this moment."""
-    rerouted: dict[str, int] = field(default_factory=dict)
-    """Forwarded messages that went to a further candidate, by reason."""
+    rerouted: int = 0
+    """Forwarded messages given up by the link that had taken them."""
 
 
 class Exchange:
@@ -303,9 +303,8 @@ class Exchange:
             self._link_closed(link.contact)
 
     def _reroute(self, link: LinkEnd, reason: str) -> None:
-        rerouted = self.counters.rerouted
         for forwarded in link.take_unacknowledged():
-            rerouted[reason] = rerouted.get(reason, 0) + 1
+            self.counters.rerouted += 1
             self._advance(forwarded, reason)
 
     def sweep(self) -> None:

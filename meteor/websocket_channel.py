@@ -1,0 +1,151 @@
+"""One WebSocket between two peers, dialled or accepted, as a channel.
+
+Law of this file: writing never waits.  aiohttp hands a message to the socket's buffer before it
+waits for that buffer to drain, so the wait is given up and the buffer's size is told instead
+(`backlog`); the link refuses more when it is too large.  Closing flushes and is immediate: no
+closing handshake is waited for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Final
+
+import aiohttp
+from aiohttp import WSMsgType, web
+
+from chord import Contact
+from meteor.codec import WIRE_VERSION, MalformedFrame
+
+PROTOCOL: Final = f"meteor.{WIRE_VERSION}"
+"""The WebSocket subprotocol: peers of another wire version are refused at the door."""
+CONTACT_HEADER: Final = "Meteor-Contact"
+VERSION_HEADER: Final = "Meteor-Wire"
+LINGER_S: Final = 1.0
+"""How long a closed socket may take to flush before it is cut."""
+
+_ID_DIGITS_MAX = 128
+_ADDRESS_LENGTH_MAX = 255
+
+
+def contact_header(contact: Contact) -> str:
+    """How a peer introduces itself: `id incarnation address`, the address `-` for a client."""
+    return f"{contact.id:x} {contact.incarnation} {contact.address or '-'}"
+
+
+def parse_contact(header: str) -> Contact:
+    """The contact in a header; raises `MalformedFrame`."""
+    parts = header.split(" ")
+    if len(parts) != 3 or not header.isascii() or not header.isprintable():
+        raise MalformedFrame(f"{CONTACT_HEADER} must be 'id incarnation address'")
+    digits, incarnation, address = parts
+    if not 0 < len(digits) <= _ID_DIGITS_MAX or not 0 < len(address) <= _ADDRESS_LENGTH_MAX:
+        raise MalformedFrame(f"{CONTACT_HEADER} is too long")
+    if set(digits) - set("0123456789abcdef") or not incarnation.isdigit() or len(incarnation) > 18:
+        raise MalformedFrame(f"{CONTACT_HEADER} holds no id and incarnation")
+    return Contact(int(digits, 16), "" if address == "-" else address, int(incarnation))
+
+
+class DialledSocket(aiohttp.ClientWebSocketResponse):
+    """A dialled WebSocket that shows the headers of the answer and its transport."""
+
+    @property
+    def headers(self) -> Any:
+        """The headers with which the other side took the dial."""
+        return self._response.headers
+
+    @property
+    def transport(self) -> asyncio.Transport | None:
+        """The socket below; None once it is gone."""
+        connection = self._response.connection
+        return connection.transport if connection is not None else None
+
+
+class WebSocketChannel:
+    """One end of a WebSocket link."""
+
+    def __init__(
+        self,
+        contact: Contact,
+        socket: DialledSocket | web.WebSocketResponse,
+        transport: asyncio.Transport | None,
+        channels: dict[WebSocketChannel, None],
+    ) -> None:
+        self._contact = contact
+        self._socket = socket
+        self._transport = transport
+        self._channels = channels
+        self._received: Callable[[bytes], None] = lambda _: None
+        self._closed: Callable[[str], None] = lambda _: None
+        self._open = True
+        channels[self] = None
+
+    @property
+    def contact(self) -> Contact:
+        """How the other side introduced itself."""
+        return self._contact
+
+    @property
+    def backlog(self) -> int:
+        """Bytes that the operating system has not taken yet."""
+        return self._transport.get_write_buffer_size() if self._transport is not None else 0
+
+    def read_with(self, received: Callable[[bytes], None], closed: Callable[[str], None]) -> None:
+        """Name who takes what arrives and who hears of the end."""
+        self._received, self._closed = received, closed
+
+    def write(self, data: bytes) -> None:
+        """Put one message into the socket's buffer."""
+        if not self._open:
+            return
+        sending = self._socket.send_bytes(data)
+        try:
+            draining = sending.send(None)
+        except StopIteration:
+            return
+        except (ConnectionError, RuntimeError) as error:
+            asyncio.get_running_loop().call_soon(self._end, f"the socket broke: {error}")
+        else:
+            draining.cancel()
+            sending.close()
+
+    def close(self, reason: str) -> None:  # noqa: ARG002 - sockets end without words
+        """Flush and end it."""
+        self._drop()
+
+    async def pump(self) -> None:
+        """Hand on what arrives until the socket ends; run by its owner, once."""
+        reason = "this side stopped"
+        try:
+            while self._open:
+                message = await self._socket.receive()
+                if message.type is WSMsgType.BINARY:
+                    self._received(message.data)
+                    continue
+                reason = _why(message)
+                break
+        finally:
+            self._end(reason)
+
+    def _end(self, reason: str) -> None:
+        if self._open:
+            self._drop()
+            self._closed(reason)
+
+    def _drop(self) -> None:
+        self._open = False
+        self._channels.pop(self, None)
+        transport = self._transport
+        if transport is not None and not transport.is_closing():
+            transport.close()
+            if transport.get_write_buffer_size():
+                asyncio.get_running_loop().call_later(LINGER_S, transport.abort)
+
+
+def _why(message: aiohttp.WSMessage) -> str:
+    if message.type is WSMsgType.ERROR:
+        return f"the socket broke: {message.data}"
+    if message.type is WSMsgType.TEXT:
+        return "text instead of frames"
+    return "closed by the other side"

@@ -1,0 +1,236 @@
+"""Links over WebSockets, on one port that also serves whatever HTTP the peer adds.
+
+Law of this file: every limit and time-out is set here and none is aiohttp's default.  At the door
+are refused: another wire version (426), a browser (403: it sends Origin), a contact that makes no
+sense (400), a dial that crosses our own (409), a peer that does not serve yet or any more (503).
+
+    transport = WebSocketTransport("127.0.0.1:0")
+    transport.app.router.add_get("/healthz", healthy)     # before `listen`
+    address = await transport.listen()
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from typing import Final
+
+import aiohttp
+from aiohttp import web
+
+from chord import Contact, DialRefused
+from meteor.codec import FRAME_BYTES_MAX, WIRE_VERSION, MalformedFrame
+from meteor.errors import AddressInUse, VersionMismatch
+from meteor.transport import DIAL_TIMEOUT_S, Acceptor, DialsCrossed
+from meteor.websocket_channel import (
+    CONTACT_HEADER,
+    PROTOCOL,
+    VERSION_HEADER,
+    DialledSocket,
+    WebSocketChannel,
+    contact_header,
+    parse_contact,
+)
+
+MESSAGE_BYTES_MAX: Final = FRAME_BYTES_MAX + 64 * 1024
+"""One WebSocket message: the largest frame and its envelope."""
+HEARTBEAT_S: Final = 15.0
+"""A link that answers no ping for half of this after that long is closed."""
+SHUTDOWN_S: Final = 0.5
+"""How long open HTTP requests may take when the peer stops; links are closed at once."""
+BACKLOG: Final = 512
+"""Dials that may wait to be taken: a ring of peers starts at one moment."""
+
+
+class WebSocketTransport:
+    """A peer's transport over sockets; a client's if it never listens.
+
+    `listen` is `host:port`, port 0 takes any; `advertise` is the address that others dial, needed
+    when listening on a wildcard.  `app` is the aiohttp application on the same port."""
+
+    def __init__(self, listen: str = "", *, advertise: str = "") -> None:
+        self.app = web.Application(client_max_size=FRAME_BYTES_MAX)
+        self._listen = listen
+        self._advertise = advertise
+        self._contact: Contact | None = None
+        self._acceptor: Acceptor | None = None
+        self._runner: web.AppRunner | None = None
+        self._server: asyncio.Server | None = None
+        self._session: aiohttp.ClientSession | None = None
+        self._channels: dict[WebSocketChannel, None] = {}
+        self._pumps: set[asyncio.Task[None]] = set()
+        self._stopping = asyncio.Event()
+        self._keeper: asyncio.Task[None] | None = None
+
+    async def listen(self) -> str:
+        """Take dials and requests, and return the address that others dial.
+
+        Raises `AddressInUse`; other `OSError`s mean that the host has no such address."""
+        host, _, port = self._listen.rpartition(":")
+        self._keep()
+        self.app.router.add_get("/peer", self._welcome)
+        self._runner = web.AppRunner(
+            self.app, handle_signals=False, access_log=None, shutdown_timeout=SHUTDOWN_S
+        )
+        await self._runner.setup()
+        assert self._runner.server is not None
+        try:
+            self._server = await asyncio.get_running_loop().create_server(
+                self._runner.server, host.strip("[]") or None, int(port), backlog=BACKLOG
+            )
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise AddressInUse(
+                    f"listen on {self._listen}: another program has this port; choose another one",
+                    self._listen,
+                ) from error
+            raise
+        taken = self._server.sockets[0].getsockname()[1]
+        return self._advertise or f"{host}:{taken}"
+
+    def serve(self, contact: Contact, acceptor: Acceptor) -> None:
+        """Introduce this peer as `contact`; dials before this are refused."""
+        self._contact, self._acceptor = contact, acceptor
+
+    async def dial(self, address: str) -> WebSocketChannel:
+        """Open a channel; raises `DialRefused`, `DialsCrossed`, `VersionMismatch`."""
+        assert self._contact is not None
+        if self._stopping.is_set():
+            raise DialRefused("this peer has stopped")
+        self._keep()
+        try:
+            async with asyncio.timeout(DIAL_TIMEOUT_S):
+                socket = await self._open_session().ws_connect(
+                    f"http://{address}/peer",
+                    protocols=(PROTOCOL,),
+                    headers={CONTACT_HEADER: contact_header(self._contact)},
+                    heartbeat=HEARTBEAT_S,
+                    max_msg_size=MESSAGE_BYTES_MAX,
+                    compress=0,
+                )
+        except aiohttp.WSServerHandshakeError as error:
+            raise _refusal(address, error) from error
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            why = _reason(error)
+            raise DialRefused(f"nobody listens at {address}: {why}") from error
+        assert isinstance(socket, DialledSocket)
+        return self._dialled(address, socket)
+
+    def _dialled(self, address: str, socket: DialledSocket) -> WebSocketChannel:
+        """The channel over a dialled socket, whose other side has introduced itself."""
+        contact = Contact.at(address)
+        try:
+            contact = parse_contact(socket.headers.get(CONTACT_HEADER, ""))
+        except MalformedFrame as error:
+            raise DialRefused(f"no peer of Meteor's listens at {address}: {error}") from error
+        finally:
+            channel = WebSocketChannel(contact, socket, socket.transport, self._channels)
+            pump = asyncio.get_running_loop().create_task(channel.pump())
+            self._pumps.add(pump)
+            pump.add_done_callback(self._pumps.discard)
+            if not contact.known:
+                channel.close("no introduction")
+        return channel
+
+    def stop(self) -> None:
+        """At once: no more dials, every channel flushed and closed."""
+        self._stopping.set()
+        if self._server is not None:
+            self._server.close()
+        for channel in list(self._channels):
+            channel.close("stopped")
+
+    async def close(self) -> None:
+        """Stop, and return when every socket is released."""
+        self.stop()
+        if self._keeper is not None:
+            await self._keeper
+
+    def _keep(self) -> None:
+        if self._keeper is None:
+            self._keeper = asyncio.get_running_loop().create_task(self._release_at_end())
+
+    async def _release_at_end(self) -> None:
+        """Release everything when stopped, or when the loop ends without a `close`."""
+        try:
+            await self._stopping.wait()
+        finally:
+            self.stop()
+            if self._session is not None:
+                await self._session.close()
+            if self._runner is not None:
+                await self._runner.cleanup()
+            if self._pumps:
+                await asyncio.wait(list(self._pumps))
+
+    def _open_session(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, force_close=True),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(total=None, connect=DIAL_TIMEOUT_S),
+                trust_env=False,
+                ws_response_class=DialledSocket,
+            )
+        return self._session
+
+    # ---- the door ----------------------------------------------------------------------------
+
+    async def _welcome(self, request: web.Request) -> web.StreamResponse:
+        """Take or refuse a dial; the request lasts as long as its link."""
+        if "Origin" in request.headers:
+            return web.Response(status=403, text="a browser cannot open a peer link")
+        offered = request.headers.get("Sec-WebSocket-Protocol", "")
+        if PROTOCOL not in [protocol.strip() for protocol in offered.split(",")]:
+            return web.Response(
+                status=426,
+                headers={VERSION_HEADER: str(WIRE_VERSION), "Upgrade": PROTOCOL},
+                text=f"this peer speaks {PROTOCOL}, you offered {offered or 'nothing'}",
+            )
+        try:
+            contact = parse_contact(request.headers.get(CONTACT_HEADER, ""))
+        except MalformedFrame as error:
+            return web.Response(status=400, text=str(error))
+        if self._contact is None or self._acceptor is None or self._stopping.is_set():
+            return web.Response(status=503, text="this peer does not serve")
+        refusal = self._acceptor.refusal(contact)
+        if refusal is not None:
+            return web.Response(status=409, text=refusal)
+        return await self._take(request, contact, self._contact, self._acceptor)
+
+    async def _take(
+        self, request: web.Request, contact: Contact, own: Contact, acceptor: Acceptor
+    ) -> web.StreamResponse:
+        socket = web.WebSocketResponse(
+            protocols=(PROTOCOL,),
+            heartbeat=HEARTBEAT_S,
+            max_msg_size=MESSAGE_BYTES_MAX,
+            compress=False,
+        )
+        socket.headers[CONTACT_HEADER] = contact_header(own)
+        await socket.prepare(request)
+        channel = WebSocketChannel(contact, socket, request.transport, self._channels)
+        acceptor.opened(channel)
+        await channel.pump()
+        return socket
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return error.os_error.strerror or str(error.os_error)
+    return str(error) or type(error).__name__
+
+
+def _refusal(address: str, error: aiohttp.WSServerHandshakeError) -> Exception:
+    """What a refused dial means."""
+    if error.status == 409:
+        return DialsCrossed(f"{address} is dialling us")
+    if error.status == 426:
+        theirs = error.headers.get(VERSION_HEADER, "") if error.headers is not None else ""
+        return VersionMismatch(
+            f"{address} speaks wire version {theirs or 'unknown'}, this side {WIRE_VERSION}: "
+            "upgrade the older of the two",
+            ours=WIRE_VERSION,
+            theirs=int(theirs) if theirs.isdigit() else 0,
+        )
+    return DialRefused(f"{address} refused the dial with status {error.status}")

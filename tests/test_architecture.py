@@ -31,7 +31,8 @@ ARMS_SEES = {
 }
 """arms knows what a dimension is, never how a region is routed; `chord` is the root error."""
 EDGES = ("peer", "connection", "local", "gateway", "sqlite_journal", "directory_lock", "__main__")
-"""Modules of meteor that face the outside, beside `asyncio_*`, `*transport`, cli/ and demo/."""
+"""Modules of meteor that face the outside, beside `asyncio_*`, `websocket_*`, `*transport`, cli/
+and demo/."""
 ONLY_IN: dict[str, Callable[[PurePosixPath], bool]] = {
     "lxml": lambda path: path.stem.endswith("_xml"),
     "aiosqlite": lambda path: path.stem == "sqlite_journal",
@@ -55,7 +56,7 @@ def is_edge(path: PurePosixPath) -> bool:
     return path.parts[0] == "meteor" and (
         path.parts[1] in ("cli", "demo")
         or path.stem in EDGES
-        or path.stem.startswith("asyncio_")
+        or path.stem.startswith(("asyncio_", "websocket_"))
         or path.stem.endswith("transport")
     )
 

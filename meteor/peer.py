@@ -123,6 +123,7 @@ class Peer(Verbs):
         self._journal = await self._open_journal()
         note = await self._read_note(self._journal)
         transport = self._transport or self._new_transport()
+        self._serve_http(transport)  # before it listens: aiohttp freezes its routes then
         address = await transport.listen()
         peer_id = self._choose_id(note, address)
         incarnation = 0 if note is None else note.incarnation + 1
@@ -144,7 +145,6 @@ class Peer(Verbs):
         self._session.uplink.embed(contact)
         self._core.adopt(self._session.handlers, self._session.link_closed)
         self._core.serve()
-        self._serve_http(transport)
         await self._core.start(self._contacts(), found_if_alone=self._found_if_alone)
         await self._core.settled(SETTLE_S)
 
@@ -207,7 +207,7 @@ class Peer(Verbs):
     def _new_transport(self) -> Transport:
         from meteor.websocket_transport import WebSocketTransport  # noqa: PLC0415 - it is slow
 
-        self._transport = WebSocketTransport(self._listen, advertise=self._advertise)
+        self._transport = WebSocketTransport(self._listen, advertise=self._advertise or "")
         return self._transport
 
     def _choose_id(self, note: PeerNote | None, address: str) -> int:
@@ -242,7 +242,7 @@ class Peer(Verbs):
 
     def _serve_http(self, transport: Transport) -> None:
         """REST on the peer's own port, where the transport has one."""
-        application = getattr(transport, "application", None)
+        application = getattr(transport, "app", None)
         if application is not None:
             from meteor.gateway import add_routes  # noqa: PLC0415 - aiohttp is slow to import
 

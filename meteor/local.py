@@ -76,11 +76,11 @@ class LocalOverlay:
         for peer in self.peers:
             await peer.close(hand_over=False)
 
-    async def add_peer(self, id: int | None = None) -> Peer:  # noqa: A002 - as in `Peer`
+    async def add_peer(self, id: int | None = None) -> Peer:
         """One more peer, joined."""
         number = len(self.peers)
         if id is None and self._ids is not None and number < len(self._ids):
-            id = self._ids[number]  # noqa: A001 - as in `Peer`
+            id = self._ids[number]
         peer = Peer(
             space=self._space,
             join=[other.address for other in self.living[:3]],

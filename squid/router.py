@@ -26,6 +26,7 @@ from chord import (
     Runtime,
 )
 from squid.clusters import Share, shares
+from squid.hilbert import HilbertCurve
 from squid.intervals import Interval, intersect, merge, subtract
 from squid.keyword_space import KeywordSpace
 from squid.keyword_tuple import KeywordTuple, box_of
@@ -182,7 +183,7 @@ class Router:
                 with suppress(RequestTimeout):
                     await waiting
                 if ledger.settled or self._runtime.now() >= deadline:
-                    return _outcome(operation)
+                    return _outcome(operation, self._curve, box)
                 operation.attempt += 1
                 patience_s *= 2
                 job = ledger.gaps()
@@ -415,10 +416,23 @@ def _ignore_frame(_: Contact, __: bytes) -> None:
     """For operations whose results nobody wants."""
 
 
-def _outcome(operation: _Operation) -> Outcome:
+def _up_to_last_match(curve: HilbertCurve, box: Box, interval: Interval) -> Interval:
+    """An open interval cut behind its last match: what lies beyond is nobody's fault."""
+    first, last = interval
+    low, high = first, last
+    while low < high:
+        middle = (low + high + 1) // 2
+        if curve.has_match(box, middle, last):
+            low = middle
+        else:
+            high = middle - 1
+    return first, low
+
+
+def _outcome(operation: _Operation, curve: HilbertCurve, box: Box) -> Outcome:
     return Outcome(
         complete=operation.ledger.complete,
-        missing=operation.ledger.missing,
+        missing=tuple(_up_to_last_match(curve, box, gap) for gap in operation.ledger.missing),
         summaries=tuple(operation.summaries),
         peers=len(operation.peers),
         hops=operation.hops,

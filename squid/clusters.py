@@ -103,16 +103,17 @@ def shares(curve: HilbertCurve, box: Box, job: Intervals, own: Intervals) -> lis
     of dyadic blocks at least as long as its own arc (a shorter piece likely has one owner): about
     2 log2(peers) shares, each of them at most half of what the next one cuts.  A peer without a
     part in it passes each interval on whole, as it knows nothing of that neighbourhood."""
-    rest = subtract(job, own)
-    mine = intersect(job, own)
+    has_part = bool(intersect(job, own))
     grain = max((last - first + 1 for first, last in own), default=0).bit_length()
     plan: list[Share] = []
-    for start, last in rest:
-        first = curve.next_match(box, start)
-        while first is not None and first <= last:
-            end = min(last, _block_end(first, start, last, grain)) if mine else last
-            plan.append(Share(first, end))
-            first = curve.next_match(box, end + 1)
+    match: int | None = -1
+    for start, last in subtract(job, own):
+        if match is not None and match < start:
+            match = curve.next_match(box, start)
+        while match is not None and match <= last:
+            end = min(last, _block_end(match, start, last, grain)) if has_part else last
+            plan.append(Share(match, end))
+            match = curve.next_match(box, end + 1)
     return plan
 
 

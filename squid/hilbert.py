@@ -81,6 +81,9 @@ class HilbertCurve:
     def __hash__(self) -> int:
         return hash((self.dimensions, self.bits))
 
+    def __reduce__(self) -> tuple[type[HilbertCurve], tuple[object, ...]]:
+        return HilbertCurve, (self.dimensions, self.bits, self.codec)
+
     def encode(self, point: Sequence[int]) -> int:
         """The index of a cell.  Raises CurveError when it has other dimensions than the curve, or
         lies outside."""

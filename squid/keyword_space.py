@@ -65,6 +65,12 @@ class KeywordSpace:
         object.__setattr__(self, "extra", extra)
         object.__setattr__(self, "max_attributes", max_attributes)
 
+    def __reduce__(self) -> tuple[type[KeywordSpace], tuple[object, ...]]:
+        """Pickle the declaration alone: the curve and its tables are made again."""
+        return KeywordSpace, (
+            self.name, self.dimensions, self.bits, self.extra, self.max_attributes,
+        )  # fmt: skip
+
     @classmethod
     def from_toml(cls, text: str) -> KeywordSpace:
         """Read a space (SPEC section 8).  Raises SpaceError that names the entry at fault, and

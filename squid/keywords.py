@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from math import isfinite
 from typing import ClassVar, Final
 
@@ -147,11 +148,10 @@ class Choice:
     def rank(self, text: str) -> int:
         """The place of a value in the declared order, from 0.  Raises TypeMismatch for a value
         that is not declared."""
-        wanted = normal_form(text)
-        for rank, value in enumerate(self.values):
-            if normal_form(value) == wanted:
-                return rank
-        raise TypeMismatch(self.name, text, f"one of {', '.join(self.values)}")
+        rank = _ranks(self.values).get(normal_form(text))
+        if rank is None:
+            raise TypeMismatch(self.name, text, f"one of {', '.join(self.values)}")
+        return rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +201,12 @@ class Time:
 
 
 Dimension = Word | Number | Choice | Time
+
+
+@lru_cache(maxsize=64)
+def _ranks(values: tuple[str, ...]) -> dict[str, int]:
+    """The rank of each value by its normal form."""
+    return {normal_form(value): rank for rank, value in enumerate(values)}
 
 
 def _is_unit(value: object) -> bool:

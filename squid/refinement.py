@@ -19,6 +19,7 @@ from squid.state_machine import steps
 
 _MISS: Final = -1
 _HIGH_SHIFT: Final = 8
+_LOW_BORDERS: Final = (1 << _HIGH_SHIFT) - 1
 
 
 class Node(NamedTuple):
@@ -45,13 +46,13 @@ class Node(NamedTuple):
 class Refinement:
     """The refinement tree of the curves with so many dimensions and bits."""
 
-    __slots__ = ("_both", "_steps", "bits", "dimensions", "index_bits", "side")
+    __slots__ = ("_borders", "_steps", "bits", "dimensions", "index_bits", "side")
 
     def __init__(self, dimensions: int, bits: int) -> None:
         self.dimensions, self.bits = dimensions, bits
         self.index_bits, self.side = dimensions * bits, 1 << bits
         self._steps = steps(dimensions)
-        self._both = tuple(
+        self._borders = tuple(
             1 << dimension | 1 << dimension + _HIGH_SHIFT for dimension in range(dimensions)
         )
 
@@ -67,37 +68,55 @@ class Refinement:
 
     def children(self, node: Node, box: Box) -> list[Node]:
         """The one or two halves of a node that meet the box, in curve order."""
-        free_bits = node.free_bits - 1
-        dimension, upper, after_zero, after_one = self._steps[node.state]
-        zero = one = node.tight
-        if zero & self._both[dimension]:
-            zero, one = _halve(zero, dimension, free_bits // self.dimensions, upper, box)
+        prefix, free_bits, state, tight = node
+        free_bits -= 1
+        dimension, upper, after_zero, after_one = self._steps[state]
+        zero = one = tight
+        if borders := tight & self._borders[dimension]:
+            zero, one = _halve(tight, borders, 1 << free_bits // self.dimensions,
+                               box.low[dimension], box.high[dimension], upper)  # fmt: skip
         halves = []
         if zero >= 0:
-            halves.append(Node(node.prefix << 1, free_bits, after_zero, zero))
+            halves.append(Node(prefix << 1, free_bits, after_zero, zero))
         if one >= 0:
-            halves.append(Node(node.prefix << 1 | 1, free_bits, after_one, one))
+            halves.append(Node(prefix << 1 | 1, free_bits, after_one, one))
         return halves
 
     def next_match(self, box: Box, index: int) -> int | None:
-        """The smallest index not below `index` whose cell lies in the box; None past the last."""
+        """The smallest index not below `index` whose cell lies in the box; None past the last.
+
+        Goes down the bits of `index` for as long as its prefix meets the box, then into the last
+        half passed by on the right, and there to the first index."""
         _, free_bits, state, tight = self.root(box)
-        both, dimensions, table = self._both, self.dimensions, self._steps
-        spare: Node | None = None
+        table, borders_of, dimensions = self._steps, self._borders, self.dimensions
+        spare: tuple[int, int, int] | None = None
+        on_path = True
         while tight and free_bits:
             free_bits -= 1
             dimension, upper, after_zero, after_one = table[state]
             zero = one = tight
-            if tight & both[dimension]:
-                zero, one = _halve(tight, dimension, free_bits // dimensions, upper, box)
+            if borders := tight & borders_of[dimension]:
+                zero, one = _halve(tight, borders, 1 << free_bits // dimensions,
+                                   box.low[dimension], box.high[dimension], upper)  # fmt: skip
+            if not on_path:
+                if zero >= 0:
+                    state, tight = after_zero, zero
+                else:
+                    index |= 1 << free_bits
+                    state, tight = after_one, one
+                continue
             if index >> free_bits & 1:
-                tight, state = one, after_one
+                state, tight = after_one, one
             else:
                 if one >= 0:
-                    spare = Node(index >> free_bits | 1, free_bits, after_one, one)
-                tight, state = zero, after_zero
+                    spare = free_bits, after_one, one
+                state, tight = after_zero, zero
             if tight < 0:
-                return None if spare is None else self._first_match(spare, box)
+                if spare is None:
+                    return None
+                free_bits, state, tight = spare
+                index = (index >> free_bits | 1) << free_bits
+                on_path = False
         return index
 
     def has_match(self, box: Box, first: int, last: int) -> bool:
@@ -105,67 +124,55 @@ class Refinement:
 
         Stops at the first node that lies wholly between the two."""
         _, free_bits, state, tight = self.root(box)
-        both, dimensions, table = self._both, self.dimensions, self._steps
-        spare: Node | None = None
+        table, borders_of, dimensions = self._steps, self._borders, self.dimensions
+        beyond: int | None = None
         while tight and free_bits:
             free_bits -= 1
             dimension, upper, after_zero, after_one = table[state]
             zero = one = tight
-            if tight & both[dimension]:
-                zero, one = _halve(tight, dimension, free_bits // dimensions, upper, box)
+            if borders := tight & borders_of[dimension]:
+                zero, one = _halve(tight, borders, 1 << free_bits // dimensions,
+                                   box.low[dimension], box.high[dimension], upper)  # fmt: skip
             if first >> free_bits & 1:
-                tight, state = one, after_one
+                state, tight = after_one, one
             else:
-                prefix = first >> free_bits | 1
-                if one >= 0 and prefix << free_bits <= last:
-                    if (prefix + 1 << free_bits) - 1 <= last:
+                right = (first >> free_bits | 1) << free_bits
+                if one >= 0 and right <= last:
+                    if right + (1 << free_bits) - 1 <= last:
                         return True
-                    spare = Node(prefix, free_bits, after_one, one)
-                tight, state = zero, after_zero
+                    beyond = right
+                state, tight = after_zero, zero
             if tight < 0:
-                return spare is not None and self._first_match(spare, box) <= last
+                if beyond is None:
+                    return False
+                match = self.next_match(box, beyond)
+                return match is not None and match <= last
         return True
 
-    def _first_match(self, node: Node, box: Box) -> int:
-        """The first index of a node whose cell lies in the box."""
-        prefix, free_bits, state, tight = node
-        both, dimensions, table = self._both, self.dimensions, self._steps
-        while tight and free_bits:
-            free_bits -= 1
-            dimension, upper, after_zero, after_one = table[state]
-            zero = one = tight
-            if tight & both[dimension]:
-                zero, one = _halve(tight, dimension, free_bits // dimensions, upper, box)
-            if zero >= 0:
-                prefix, state, tight = prefix << 1, after_zero, zero
-            else:
-                prefix, state, tight = prefix << 1 | 1, after_one, one
-        return prefix << free_bits
 
+def _halve(
+    tight: int, borders: int, bit: int, low: int, high: int, upper: int
+) -> tuple[int, int]:
+    """What stays tight in the two halves of a node, first the one that a zero index bit takes
+    (`upper` says which that is); _MISS for a half without a cell of the box.
 
-def _halve(tight: int, dimension: int, bit: int, upper: int, box: Box) -> tuple[int, int]:
-    """The tight borders of the half that a zero index bit takes and of the other, _MISS for a
-    half without a cell of the box.  The node is cut along `dimension` at coordinate bit `bit`.
-
-    A border that runs along the edge of a half leaves nothing of it out, and is tight no more."""
+    The node is cut at the coordinate bit of value `bit`; `borders` is what is tight of the
+    dimension that is cut, `low` and `high` the box's ends there.  A border that runs along the
+    edge of a half leaves nothing of it out, and is tight no more."""
     lower_half = upper_half = tight
-    rest = (1 << bit) - 1
-    flag = 1 << dimension
-    if tight & flag:
-        low = box.low[dimension]
-        if not low >> bit & 1:
-            upper_half ^= flag
+    below = bit - 1
+    if border := borders & _LOW_BORDERS:
+        if not low & bit:
+            upper_half ^= border
         else:
             lower_half = _MISS
-            if not low & rest:
-                upper_half ^= flag
-    flag <<= _HIGH_SHIFT
-    if tight & flag:
-        high = box.high[dimension]
-        if not high >> bit & 1:
+            if not low & below:
+                upper_half ^= border
+    if border := borders & ~_LOW_BORDERS:
+        if not high & bit:
             upper_half = _MISS
-            if high & rest == rest:
-                lower_half ^= flag
+            if high & below == below:
+                lower_half ^= border
         elif lower_half >= 0:
-            lower_half ^= flag
+            lower_half ^= border
     return (upper_half, lower_half) if upper else (lower_half, upper_half)

@@ -168,6 +168,53 @@ def test_ranks_are_monotone_and_apart_where_there_is_room(count, bits, one, othe
         assert coder.cell(low) < coder.cell(high)
 
 
+ENDS = st.one_of(st.none(), WORDS)
+WORD_TERMS = st.one_of(
+    WORDS.map(Prefix),
+    WORDS.map(lambda word: WordInterval(word, word)),
+    st.tuples(ENDS, ENDS)
+    .filter(lambda ends: None in ends or ends[0] <= ends[1])
+    .map(lambda ends: WordInterval(*ends)),
+)
+
+
+def least(term: WordInterval | Prefix) -> str:
+    return term.stem if isinstance(term, Prefix) else term.low or ""
+
+
+def holds(term: WordInterval | Prefix, word: str) -> bool:
+    if isinstance(term, Prefix):
+        return word.startswith(term.stem)
+    return (term.low or "") <= word and (term.high is None or word <= term.high)
+
+
+@given(BITS, WORD_TERMS, WORD_TERMS)
+def test_word_terms_that_meet_share_a_cell(bits, one, other):
+    greatest_low = max(least(one), least(other))  # two closed intervals meet there or nowhere
+    if holds(one, greatest_low) and holds(other, greatest_low):
+        axis = Word("w").axis(bits)
+        left, right = axis.cells(one), axis.cells(other)
+        assert max(left[0], right[0]) <= min(left[1], right[1])
+
+
+NUMBER_ENDS = st.one_of(st.none(), FINITE, st.integers(-(10**40), 10**40))
+NUMBER_TERMS = (
+    st.tuples(NUMBER_ENDS, NUMBER_ENDS)
+    .filter(lambda ends: None in ends or ends[0] <= ends[1])
+    .map(lambda ends: NumberInterval(*ends))
+)
+
+
+@given(BITS, NUMBER_TERMS, NUMBER_TERMS, st.sampled_from(["linear", "log"]))
+def test_number_terms_that_meet_share_a_cell(bits, one, other, scale):
+    low = max(-math.inf if term.low is None else term.low for term in (one, other))
+    high = min(math.inf if term.high is None else term.high for term in (one, other))
+    if low <= high:
+        axis = Number("n", 0.5, 1e6, scale).axis(bits)
+        left, right = axis.cells(one), axis.cells(other)
+        assert max(left[0], right[0]) <= min(left[1], right[1])
+
+
 def test_terms_of_every_kind_have_their_cells():
     axis = Number("t", 0, 100).axis(8)
     assert axis.cells(Whole()) == (0, 255)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from hilbertcurve.hilbertcurve import HilbertCurve as PackagedCurve
@@ -170,7 +172,11 @@ def test_boxes_of_another_curve_are_refused():
         curve.clusters([(0, 1), (0, 1)], limit=0)
 
 
-def test_a_curve_says_what_it_is():
+def test_a_curve_says_what_it_is_and_pickles_without_its_tables():
+    for curve in (HilbertCurve(3, 4), HilbertCurve(3, 4, "reference")):
+        dump = pickle.dumps(curve)
+        assert len(dump) < 200
+        assert repr(pickle.loads(dump)) == repr(curve)
     assert repr(HilbertCurve(2, 4)) == "HilbertCurve(dimensions=2, bits=4, codec='native')"
     assert HilbertCurve(2, 4) != HilbertCurve(4, 2)
     assert HilbertCurve(2, 4) != "a curve"

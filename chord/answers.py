@@ -72,6 +72,7 @@ class Answers:
 
     def _on_ping(self, sender: Contact, request: object, remaining_s: float) -> object:
         del request, remaining_s
+        self._require_membership()
         self._watch.heard(sender)
         return Acknowledged()
 
@@ -161,7 +162,7 @@ class Answers:
     def _on_leaving(self, sender: Contact, message: object, remaining_s: float) -> object:
         del remaining_s
         assert isinstance(message, Leaving)
-        self._watch.left(sender)
+        self._watch.mark_departed(sender)
         self._forget_arc(sender)
         if self._pointers.joined:
             self._forming.lost(sender)

@@ -47,7 +47,7 @@ class ChordConfig:
     """How long a join goes on trying while the ring is there but does not settle."""
     departed_max: int = 64
     """How many dead or departed contacts are remembered ..."""
-    departed_s: float = 30.0
+    departed_s: float = 5.0
     """... and how long, so that a neighbour's older list does not bring them back."""
 
     @classmethod
@@ -72,6 +72,7 @@ class ChordConfig:
             call_timeout_s_max=10.0,
             silence_s=3.0,
             lateness_s_max=0.5,
+            departed_s=15.0,
             lookup_timeout_s=15.0,
             lookup_attempt_s=1.5,
             join_timeout_s=30.0,

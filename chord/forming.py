@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from chord.watch import Watch
 
 
-def next_keeper(membership: Membership, gone: Contact | None = None) -> Contact | None:
-    """Who keeps the list if `gone` does not: the keeper, or the lowest identifier of the rest."""
-    rest = [m for m in membership.members if gone is None or m.id != gone.id]
+def keeper_without(membership: Membership, gone: Contact) -> Contact | None:
+    """Who keeps the list once `gone` is: the keeper, or the lowest identifier of the rest."""
+    rest = [member for member in membership.members if member.id != gone.id]
     if any(member.id == membership.keeper.id for member in rest):
         return membership.keeper
     return min(rest, key=lambda member: member.id, default=None)
@@ -79,11 +79,11 @@ class Forming:
         """Keep no list any more: the ring is formed, or we leave it."""
         self.membership = None
 
-    def heir(self) -> Contact | None:
-        """Who must hear first that we leave a forming ring."""
+    def next_keeper(self) -> Contact | None:
+        """Who keeps the list of a forming ring once we have left."""
         if self.membership is None:
             return None
-        return next_keeper(self.membership, self._pointers.own)
+        return keeper_without(self.membership, self._pointers.own)
 
     def pointers_changed(self) -> None:
         """Forming is over, whatever we have heard, once somebody else stands in our pointers;
@@ -161,7 +161,7 @@ class Forming:
         membership = self.membership
         if membership is None or not self._is_member(contact):
             return
-        keeper = next_keeper(membership, contact)
+        keeper = keeper_without(membership, contact)
         if keeper is None or keeper.id == self._pointers.own.id:
             self._gone.append(contact)
             self._start_work()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from chord.config import ChordConfig
     from chord.contact import Contact
     from chord.forming import Forming
+    from chord.lookup import Lookups
     from chord.maintenance import Maintenance
     from chord.pointers import RingPointers
     from chord.runtime import Runtime
@@ -47,6 +48,7 @@ class Joining:
         watch: Watch,
         maintenance: Maintenance,
         forming: Forming,
+        lookups: Lookups,
     ) -> None:
         self._runtime = runtime
         self._config = config
@@ -54,6 +56,7 @@ class Joining:
         self._watch = watch
         self._maintenance = maintenance
         self._forming = forming
+        self._lookups = lookups
 
     async def join(self, contacts: Sequence[Contact]) -> None:
         """Become a member of the ring that any of the contacts belongs to.
@@ -80,12 +83,13 @@ class Joining:
         pointers = self._pointers
         message = Leaving(pointers.predecessor, pointers.successors.contacts)
         told: dict[int, Contact] = {}
-        nearest = (pointers.predecessor, pointers.successors.first, self._forming.heir())
-        for contact in nearest:
-            if contact is not None and contact.id != pointers.own.id:
-                told[contact.id] = contact
+        heir = pointers.successors.first
+        for contact in (heir, pointers.predecessor, self._forming.next_keeper()):
+            if contact is not None:
+                told.setdefault(contact.id, contact)
         self._maintenance.stop()
         self._forming.dissolve()
+        self._lookups.bequeath(heir)
         pointers.leave()
         for contact in told.values():
             try:

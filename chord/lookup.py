@@ -46,6 +46,7 @@ class Lookups:
         self._pointers = pointers
         self._watch = watch
         self._next_token = runtime.random.getrandbits(32)
+        self._heir: Contact | None = None
         self.arc_cache = ArcCache(config.arc_cache_max)
         self.handlers: dict[type, Handler] = {
             FindOwner: self._on_find_owner,
@@ -70,6 +71,10 @@ class Lookups:
             return route
         others = tuple(contact for contact in route.candidates if contact.id != cached.id)
         return Route((cached, *others)[:CANDIDATES_MAX], to_owner=True)
+
+    def bequeath(self, heir: Contact | None) -> None:
+        """We leave: what still arrives for our arc is for our successor."""
+        self._heir = heir
 
     async def find(self, key: int, timeout_s: float) -> Owner:
         """The owner of the key; asks again through another first hop while the time lasts.
@@ -116,7 +121,9 @@ class Lookups:
         pointers = self._pointers
         arc = pointers.arc
         if arc is None:
-            return  # no member (yet, or any more): the origin asks again
+            if self._heir is not None:
+                self._hand_on(message, Route((self._heir,), to_owner=True))
+            return  # no member yet: the origin asks again
         if message.key in arc:
             found = OwnerFound(message.token, pointers.own, arc, message.hops)
             self._runtime.send(message.origin, found)

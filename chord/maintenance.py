@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chord.errors import CallError, DialRefused, LinkClosed, RemoteFault
+from chord.errors import CallError, DialRefused, LinkClosed
 from chord.finger_table import LEVELS_MAX, Finger
 from chord.identifiers import between
 from chord.messages import FingerFound, GetFinger, Neighbours, Notify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from chord.config import ChordConfig
     from chord.contact import Contact
     from chord.pointers import RingPointers
@@ -37,13 +35,11 @@ class Maintenance:
         config: ChordConfig,
         pointers: RingPointers,
         watch: Watch,
-        left: Callable[[Contact], None],
     ) -> None:
         self._runtime = runtime
         self._config = config
         self._pointers = pointers
         self._watch = watch
-        self._left = left
         self._loops: list[Task[None]] = []
         self._stabilising: Task[None] | None = None
         self._again = False
@@ -124,16 +120,14 @@ class Maintenance:
         except LinkClosed:
             self._again = True  # dial anew at once: a refused dial says more than a closed link
             return None
-        except RemoteFault:
-            self._left(contact)  # it lives, but is no member
-            return None
         except CallError:
-            return None
+            return None  # `ask` has noted what it means
         return reply if isinstance(reply, Neighbours) and self._pointers.joined else None
 
     async def _stabilise_loop(self) -> None:
         while True:
             await self._runtime.sleep(self._jittered(self._config.stabilise_interval_s))
+            self._watch.expire()
             await self.stabilise()
             predecessor = self._pointers.predecessor
             if predecessor is None or predecessor in self._watch.departed:

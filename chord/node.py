@@ -53,7 +53,7 @@ class ChordNode:
         self._config = config
         self._runtime = runtime
         self._observer = observer
-        self._watch = Watch(runtime, config, self._lost)
+        self._watch = Watch(runtime, config, self._lost, self._left)
         self._pointers = RingPointers(
             contact,
             config.bits,
@@ -63,10 +63,16 @@ class ChordNode:
             self._list_changed,
         )
         self._lookups = Lookups(runtime, config, self._pointers, self._watch)
-        self._maintenance = Maintenance(runtime, config, self._pointers, self._watch, self._left)
+        self._maintenance = Maintenance(runtime, config, self._pointers, self._watch)
         self._forming = Forming(runtime, config, self._pointers, self._watch)
         self._joining = Joining(
-            runtime, config, self._pointers, self._watch, self._maintenance, self._forming
+            runtime,
+            config,
+            self._pointers,
+            self._watch,
+            self._maintenance,
+            self._forming,
+            self._lookups,
         )
         answers = Answers(
             runtime,
@@ -232,7 +238,10 @@ class ChordNode:
 
     def _left(self, contact: Contact) -> None:
         """The contact lives but is no member any more."""
-        self._watch.left(contact)
-        self._pointers.drop(contact)
         self._lookups.arc_cache.forget(contact)
+        if not self._pointers.joined:
+            return
+        self._watch.mark_departed(contact)
+        if self._pointers.drop(contact):
+            self._maintenance.stabilise()
         self._forming.lost(contact)

@@ -16,7 +16,7 @@ from chord.finger_table import FingerTable
 from chord.identifiers import Arc, between
 from chord.messages import Neighbours
 from chord.routing import RoutingTable
-from chord.successor_list import SuccessorList
+from chord.successor_list import UNKNOWN_VERSION, SuccessorList
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -134,7 +134,9 @@ class RingPointers:
             present = [contact for contact in tail if contact not in self._absent]
             if self.predecessor is None:
                 self.predecessor = head  # alone until now: it is both our neighbours
-            return self.successors.adopt(head, present, version)
+            # What we left out may come back: then the same list must be looked at again.
+            seen = version if len(present) == len(tail) else UNKNOWN_VERSION
+            return self.successors.adopt(head, present, seen)
 
     def improves_successor(self, candidate: Contact) -> bool:
         """Whether the candidate lies between us and our successor."""

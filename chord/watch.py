@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from chord.errors import Busy, CallError, DialRefused, RemoteFault
+from chord.errors import Busy, CallError, DialRefused, NotJoined, RemoteFault
 from chord.messages import Ping
 from chord.suspicion import Departed, Silence
 
@@ -22,14 +22,22 @@ if TYPE_CHECKING:
 
 
 class Watch:
-    """Calls to ring members; `lost(contact)` is told, in the asker's turn, when one is dead."""
+    """Calls to ring members.
+
+    In the asker's turn, `lost(contact)` is told of one that is dead, `left(contact)` of one that
+    lives but is no member any more."""
 
     def __init__(
-        self, runtime: Runtime, config: ChordConfig, lost: Callable[[Contact], None]
+        self,
+        runtime: Runtime,
+        config: ChordConfig,
+        lost: Callable[[Contact], None],
+        left: Callable[[Contact], None],
     ) -> None:
         self._runtime = runtime
         self._config = config
         self._lost = lost
+        self._left = left
         self._silence = Silence(config.misses_max, config.silence_s)
         self._checks: dict[Contact, Task[None]] = {}
         self.departed = Departed(config.departed_max, config.departed_s)
@@ -51,8 +59,13 @@ class Watch:
         except DialRefused:
             self._give_up(contact)
             raise
-        except (Busy, RemoteFault):
+        except Busy:
             self.heard(contact)
+            raise
+        except RemoteFault as fault:
+            self.heard(contact)
+            if fault.kind == NotJoined.__name__ and contact.known:
+                self._left(contact)
             raise
         except CallError:
             self._missed(contact, asked_s)
@@ -65,10 +78,14 @@ class Watch:
         self._silence.heard(contact)
         self.departed.discard(contact)
 
-    def left(self, contact: Contact) -> None:
-        """The contact said good-bye."""
+    def mark_departed(self, contact: Contact) -> None:
+        """The contact is no member any more: older lists shall not bring it back."""
         self._silence.heard(contact)
         self.departed.add(contact, self._runtime.now())
+
+    def expire(self) -> None:
+        """Forget who has been gone for long."""
+        self.departed.expire(self._runtime.now())
 
     def check(self, contact: Contact) -> Task[None]:
         """Ask the contact for a sign of life, once at a time."""
@@ -98,8 +115,5 @@ class Watch:
     def _give_up(self, contact: Contact) -> None:
         if not contact.known:
             return
-        now = self._runtime.now()
-        self._silence.heard(contact)
-        self.departed.expire(now)
-        self.departed.add(contact, now)
+        self.mark_departed(contact)
         self._lost(contact)

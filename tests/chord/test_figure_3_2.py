@@ -1,4 +1,4 @@
-"""WINLAB-TR-252 figure 3.2: five peers on a ring of 2^4; identifiers are ours, as none are given."""
+"""WINLAB-TR-252 figure 3.2: five peers on a ring of 2^4 (ids not given there: ours)."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from typing import Any, Self
 from chord import Task
 from meteor.attachment import Attachment
 from meteor.deduplication import Deduplicator
-from meteor.draft import Draft
+from meteor.draft import Draft, warn_unused
 from meteor.errors import Closed, Incomplete, Interval, MeteorError, SlowConsumer
 from meteor.mailbox import Mailbox, Signal
 from meteor.messages import Found, Notice
@@ -108,6 +108,10 @@ class Answer:
         trace: TracebackType | None,
     ) -> None:
         await self.close()
+
+    def __del__(self) -> None:
+        if self._asking is None and not self._left:
+            warn_unused(self._draft)
 
     def __aiter__(self) -> Matches:
         self._begin()

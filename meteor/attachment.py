@@ -8,6 +8,7 @@ in the background is reported, never raised (DESIGN section 5).
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Final, Literal
 
@@ -126,8 +127,6 @@ class Attachment:
             ttl_s=draft.ttl_s,
             document=draft.document,
         )
-        if reply.matches == 0:  # the overlay has lost the old one: nothing is there to be moved
-            reply = await self._session.post(draft, timeout_s, self._collect)
         if self.is_active:
             self.draft = draft
             self._attached(reply)
@@ -168,27 +167,30 @@ class Attachment:
             self._session.report(error)
 
     async def _renew(self, timeout_s: float) -> PostReply:
-        """One renewal; posts again what is gone."""
+        """One renewal.  Where it is gone, or may be gone, it is posted again: an heir without a
+        copy knows nothing of it and takes it, everybody else has it already."""
         now = self._session.runtime.now()
         ttl_s = self.ttl_s if self._keep_alive else max(0.0, self._expires_s - now)
-        draft = self.draft
+        draft, before = self.draft, self.missing
         reply = await self._session.amend(
             "renew", self.id, timeout_s, version=draft.version, ttl_s=ttl_s
         )
-        if reply.matches == 0 and reply.complete and self.is_active:
-            reply = await self._session.post(self.draft, timeout_s, self._collect)
+        if (reply.matches == 0 or not reply.complete) and self.is_active and self.draft is draft:
+            posted = dataclasses.replace(draft, ttl_s=ttl_s)
+            reply = await self._session.post(posted, timeout_s, self._collect)
         if self.is_active and self.draft is draft:
             self._attached(reply, ttl_s)
-            if not reply.complete:
-                self._session.report(
-                    Incomplete(
-                        f"{draft}: re-attached, but part of its region does not answer; "
-                        "it is tried again at the next renewal",
-                        receipt=self.receipt,
-                        missing=reply.missing,
-                    )
-                )
+            if self.missing and self.missing != before:
+                self._session.report(self._partly_attached())
         return reply
+
+    def _partly_attached(self) -> Incomplete:
+        return Incomplete(
+            f"{self.draft}: re-attached, but {len(self.missing)} interval(s) of its region do not "
+            "answer; they are tried again at every renewal",
+            receipt=self.receipt,
+            missing=self.missing,
+        )
 
     def _attached(self, reply: PostReply, ttl_s: float | None = None) -> None:
         """The overlay has it: under which id, for how long, and where not."""

@@ -9,6 +9,7 @@ arrives twice counts once.
 from __future__ import annotations
 
 import json as json_text
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import EllipsisType
@@ -60,6 +61,11 @@ class Draft:
     def __str__(self) -> str:
         text = str(self.profile)
         return f"{self.action} of ({text if len(text) <= 80 else text[:77] + '...'})"
+
+
+def warn_unused(draft: Draft) -> None:
+    """Say that a post was prepared and never carried out, as Python does of coroutines."""
+    warnings.warn(f"the {draft} was never awaited", RuntimeWarning, stacklevel=3)
 
 
 def typed_profile(profile: ProfileLike, space: KeywordSpace) -> Profile:

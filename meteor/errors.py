@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from arms import ProfileError, SelectorError, UnknownAction
-from chord import Busy, Fault, MeteorError, RemoteFault
+from chord import Busy, Fault, MeteorError, NotJoined, RemoteFault
 from squid import LimitExceeded, SpaceError, SpaceMismatch, TypeMismatch
 
 if TYPE_CHECKING:
@@ -128,6 +128,7 @@ _KINDS: Final[dict[str, type[MeteorError]]] = {
         Refused,
         Busy,
         Closed,
+        NotJoined,
         MeteorError,
     )
 }

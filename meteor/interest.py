@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 
 from chord import RequestTimeout
 from meteor.attachment import Attachment, State
-from meteor.draft import Draft, ProfileLike, with_profile
+from meteor.draft import Draft, ProfileLike, warn_unused, with_profile
 from meteor.errors import Closed, Interval, MeteorError, SlowConsumer, Timeout
 from meteor.lifetimes import checked_ttl_s
 from meteor.mailbox import Mailbox, Signal
@@ -89,6 +89,10 @@ class Interest:
         trace: TracebackType | None,
     ) -> None:
         await self.close()
+
+    def __del__(self) -> None:
+        if self.state == "new":
+            warn_unused(self._attachment.draft)
 
     def __aiter__(self) -> Self:
         return self

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from chord import Busy, CallError, Contact, Handler, RemoteFault, RequestTimeout, Runtime, Task
 from meteor.callbacks import Callbacks
@@ -36,6 +36,9 @@ from squid import KeywordSpace
 
 Collect = Callable[[tuple[Found, ...]], None]
 """Takes the matches of one result page, in the turn in which it arrives."""
+
+GONE: Final = frozenset({"NotJoined", "Closed"})
+"""Refusals of a peer that is no member of the ring any more, or not yet: others may serve."""
 
 
 class Abandonable(Protocol):
@@ -218,7 +221,9 @@ class Session:
             try:
                 return await self._attempt(peer, request, left_s, collect)
             except RemoteFault as fault:
-                raise from_fault(fault) from None
+                if fault.kind not in GONE:
+                    raise from_fault(fault) from None
+                self.uplink.lost(peer, fault)
             except RequestTimeout as error:
                 if self.runtime.link(peer).last_heard_s <= began_s:
                     self.uplink.lost(peer, error)
@@ -267,7 +272,7 @@ class Session:
     def _on_notice(self, _sender: Contact, notice: object, _remaining_s: float) -> None:
         assert isinstance(notice, Notice)
         stream = self.streams.get(notice.interest)
-        if stream is None or not stream.accept(notice):
+        if self.uplink.closed or stream is None or not stream.accept(notice):
             return
         received = self._received
         if not received:

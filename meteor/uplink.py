@@ -9,9 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from chord import CallError, Contact, LinkClosed, RemoteFault, Runtime
+from chord import CallError, Contact, LinkClosed, RemoteFault, RequestTimeout, Runtime, Task
 from meteor.config import ClientConfig
-from meteor.errors import Closed, MeteorError, NotConnected, SpaceMismatch, from_fault
+from meteor.errors import (
+    Closed,
+    MeteorError,
+    NotConnected,
+    SpaceMismatch,
+    VersionMismatch,
+    from_fault,
+)
 from meteor.mailbox import Signal
 from meteor.messages import Greet, Greeting
 from squid import KeywordSpace
@@ -47,11 +54,13 @@ class Uplink:
         self._changed = Signal(runtime)
         self._greeting_to: Contact | None = None
         self._tried: list[str] = []
+        self._attending: Task[None] | None = None
 
     async def open(self, timeout_s: float) -> None:
         """Find a peer that serves, asking each once in the order of the list.
 
-        Raises `NotConnected` with what was tried, `SpaceMismatch`."""
+        Raises `NotConnected` with what was tried, `SpaceMismatch`, `VersionMismatch`."""
+        self._attend()
         deadline = self._runtime.now() + timeout_s
         if not await self._pass_over(self._peers, deadline):
             raise NotConnected(
@@ -62,6 +71,7 @@ class Uplink:
 
     def embed(self, peer: Contact) -> None:
         """Be linked to the peer that this client lives in, without asking."""
+        self._attend()
         self.peer = peer
 
     def lost(self, peer: Contact, error: MeteorError) -> None:
@@ -77,6 +87,7 @@ class Uplink:
     def close(self) -> None:
         """Seek no more; who waits for a peer gets `Closed`."""
         self.closed, self.peer = True, None
+        self._runtime.deliver(self, None)
         self._changed.notify()
 
     async def serving(self, operation: object, deadline: float) -> Contact:
@@ -94,6 +105,20 @@ class Uplink:
                     self._tried,
                 )
         return self.peer
+
+    def _attend(self) -> None:
+        """See to it that nothing is begun any more once the runtime's conversations are cancelled:
+        an event loop that ends without a `close` loses its links one by one."""
+        if self._attending is None:
+            self._attending = self._runtime.spawn(self._await_the_end())
+
+    async def _await_the_end(self) -> None:
+        try:
+            await self._runtime.expect(self, None)
+        except RequestTimeout:  # the runtime was closed before
+            return
+        finally:
+            self.closed = True
 
     async def _reconnect(self, before: Contact) -> None:
         """Go through the list, from the peer after the lost one, until one serves."""
@@ -124,7 +149,7 @@ class Uplink:
                 return False
             try:
                 await self._greet(contact, timeout_s)
-            except SpaceMismatch as error:
+            except (SpaceMismatch, VersionMismatch) as error:
                 if deadline is not None:  # the caller's own mistake: say so at once
                     raise
                 self._tried.append(f"{contact.address}: {error}")

@@ -331,8 +331,8 @@ class Verbs:
         allow_partial: bool = False,
     ) -> Awaitable[Receipt]:
         """Move what you posted to another profile, with other data: found by the new content and
-        no more by the old one, never by neither.  The receipt has the new id; its `matches` is 0
-        if the old one lives no more, and then nothing is stored.  An interest keeps its stream."""
+        no more by the old one, never by neither.  The receipt has the new id.  An interest keeps
+        its stream."""
         return posting.replace(
             self._session,
             id,

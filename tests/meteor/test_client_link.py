@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import pytest
@@ -277,5 +278,48 @@ def test_a_token_is_used_once(overlay: FakeOverlay) -> None:
         tokens = [one.token for one in overlay.peers[0].requests if isinstance(one, Post)]
         assert len(set(tokens)) == 3
         assert not client._session._attempts, "nothing is kept of answers that are complete"
+
+    overlay.run(scenario())
+
+
+@pytest.mark.parametrize("kind", ["NotJoined", "Closed"])
+def test_a_peer_that_is_no_member_any_more_is_left_for_another(
+    overlay: FakeOverlay, kind: str
+) -> None:
+    async def scenario() -> None:
+        client = await overlay.new_client().open()
+
+        def gone(_: Any) -> Any:
+            raise Fault(kind, "I have left the ring")
+
+        overlay.peers[0].answer = gone
+        receipt = await client.store(WARM)
+        assert receipt.complete
+        assert client.peer_address == "p1:1"
+
+    overlay.run(scenario())
+
+
+def test_a_peer_of_another_wire_version_is_named_so(overlay: FakeOverlay) -> None:
+    async def scenario() -> None:
+        def mismatch(*_: Any) -> Any:
+            raise Fault("VersionMismatch", "upgrade", ('[["upgrade"], {"ours": 1, "theirs": 2}]',))
+
+        overlay.peers[0].runtime.serve(mismatch, lambda _: None)
+        with pytest.raises(meteor.VersionMismatch) as caught:
+            await overlay.new_client().open()
+        assert (caught.value.ours, caught.value.theirs) == (1, 2)
+
+    overlay.run(scenario())
+
+
+def test_a_verb_whose_result_is_dropped_warns(overlay: FakeOverlay) -> None:
+    async def scenario() -> None:
+        client = await overlay.new_client().open()
+        for verb in (client.retrieve, client.notify_data, client.notify_interest):
+            with pytest.warns(RuntimeWarning, match="never awaited"):
+                verb(WARM)
+                gc.collect()
+        assert overlay.peers[0].requests == []
 
     overlay.run(scenario())

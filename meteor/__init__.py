@@ -65,15 +65,11 @@ if TYPE_CHECKING:
     from meteor.connection import connect as connect
     from meteor.local import LocalOverlay as LocalOverlay
     from meteor.peer import Peer as Peer
-    from meteor.local import LocalOverlay as LocalOverlay
-    from meteor.peer import Peer as Peer
 
 _LAZY: Final = {
     "Peer": "meteor.peer",
     "LocalOverlay": "meteor.local",
     "connect": "meteor.connection",
-    "LocalOverlay": "meteor.local",
-    "Peer": "meteor.peer",
 }
 """Public name -> the module that it is imported from on first use."""
 

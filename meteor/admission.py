@@ -38,10 +38,7 @@ def check_document(document: Document) -> None:
 
     Raises `UnknownAction` and `LimitExceeded`."""
     if document.action not in ACTIONS:
-        raise UnknownAction(
-            f"{document.action!r} is no action that peers know; use one of {', '.join(ACTIONS)}",
-            document.action,
-        )
+        raise UnknownAction(document.action, ACTIONS)
     if len(document.data) > PAYLOAD_BYTES_MAX:
         raise LimitExceeded("data, in bytes,", len(document.data), PAYLOAD_BYTES_MAX)
 

@@ -8,6 +8,7 @@ Law of this file: it starts and stops ordinary peers; nothing in them knows that
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Literal, Self
@@ -107,7 +108,12 @@ class LocalOverlay:
             self._client_transport(),
             self._seed + len(self._clients),
         )
-        client = Client(runtime, [Contact.at(address) for address in addresses])
+        client = Client(
+            runtime,
+            [Contact.at(address) for address in addresses],
+            first_version=time.time_ns() // 1000,
+            release=runtime.aclose,
+        )
         self._clients.append(client)
         return await client.open()
 
@@ -123,5 +129,5 @@ class LocalOverlay:
             return MemoryTransport(self._hub)
         from meteor.websocket_transport import WebSocketTransport  # noqa: PLC0415 - slow to import
 
-        return WebSocketTransport(None)
+        return WebSocketTransport()
 

@@ -316,10 +316,14 @@ def test_a_peer_of_another_wire_version_is_named_so(overlay: FakeOverlay) -> Non
 def test_a_verb_whose_result_is_dropped_warns(overlay: FakeOverlay) -> None:
     async def scenario() -> None:
         client = await overlay.new_client().open()
+
+        def drop(verb: Any) -> None:
+            verb(WARM)
+            gc.collect()
+
         for verb in (client.retrieve, client.notify_data, client.notify_interest):
             with pytest.warns(RuntimeWarning, match="never awaited"):
-                verb(WARM)
-                gc.collect()
+                drop(verb)
         assert overlay.peers[0].requests == []
 
     overlay.run(scenario())

@@ -117,7 +117,7 @@ async def test_connect_can_be_awaited_or_entered() -> None:
         async with meteor.connect("127.0.0.1:9", peer.address) as client:
             await client.store(HOT)
         assert not client.connected
-        with pytest.raises(meteor.NotConnected, match="127.0.0.1:9"):
+        with pytest.raises(meteor.NotConnected, match=r"127\.0\.0\.1:9"):
             await meteor.connect("127.0.0.1:9")
         with pytest.raises(meteor.SpaceMismatch):
             await meteor.connect(

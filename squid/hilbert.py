@@ -8,6 +8,7 @@ for bit that of the `hilbertcurve` package (report section 3.2, figures 3.3 and 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index as plain_integer
 from typing import Final, Literal, Protocol
 
 import numpy as np
@@ -87,18 +88,19 @@ class HilbertCurve:
     def encode(self, point: Sequence[int]) -> int:
         """The index of a cell.  Raises CurveError when it has other dimensions than the curve, or
         lies outside."""
-        if len(point) != self.dimensions or min(point) < 0 or max(point) >= self.side:
+        cells = tuple(map(plain_integer, point))
+        if len(cells) != self.dimensions or min(cells) < 0 or max(cells) >= self.side:
             raise CurveError(
-                f"cell {tuple(point)} is not on a curve of {self.dimensions} dimensions "
+                f"cell {cells} is not on a curve of {self.dimensions} dimensions "
                 f"with cells 0 to {self.side - 1}"
             )
-        return self._scalars.encode(point)
+        return self._scalars.encode(cells)
 
     def decode(self, index: int) -> tuple[int, ...]:
         """The cell at an index.  Raises CurveError when the index is not on the curve."""
         if not 0 <= index < self.size:
             raise CurveError(f"index {index} is not on a curve of indexes 0 to {self.size - 1}")
-        return self._scalars.decode(index)
+        return self._scalars.decode(plain_integer(index))
 
     def encode_array(self, points: Points) -> Keys:
         """The indexes of many cells: `uint64` up to 64 index bits, else big-endian `uint8` rows

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import index as plain_integer
 from typing import Protocol
 
 from squid.errors import CurveError
@@ -48,12 +49,16 @@ class Box:
         """A box from one inclusive `(low, high)` a dimension; a box is returned as it is."""
         if isinstance(ranges, Box):
             return ranges
-        return cls(tuple(low for low, _ in ranges), tuple(high for _, high in ranges))
+        return cls(
+            tuple(plain_integer(low) for low, _ in ranges),
+            tuple(plain_integer(high) for _, high in ranges),
+        )
 
     @classmethod
     def point(cls, cells: Sequence[int]) -> Box:
         """The box of a single cell."""
-        return cls(tuple(cells), tuple(cells))
+        point = tuple(map(plain_integer, cells))
+        return cls(point, point)
 
     @classmethod
     def whole(cls, curve: CurveShape) -> Box:

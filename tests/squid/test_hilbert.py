@@ -102,6 +102,20 @@ def test_array_keys_are_in_curve_order_as_words_and_as_bytes():
     assert by_bytes == sorted(range(50), key=indexes.__getitem__)
 
 
+@pytest.mark.parametrize("dimensions", [2, 5])
+def test_numpy_integers_become_plain_ones_at_the_door(dimensions):
+    curve = HilbertCurve(dimensions, 20)
+    point = np.arange(200, 200 + dimensions, dtype=np.uint8)
+    index = curve.encode(point)
+    assert type(index) is int
+    assert index == curve.encode(point.tolist())
+    cell = curve.decode(np.uint64(12345))
+    assert cell == curve.decode(12345)
+    assert {type(part) for part in cell} == {int}
+    assert {type(part) for part in Box.point(point).low} == {int}
+    assert curve.next_match(Box.of([(part, part) for part in point]), 0) == index
+
+
 def test_empty_arrays_are_legal():
     for curve in (HilbertCurve(3, 20), HilbertCurve(8, 20), HilbertCurve(2, 4, "reference")):
         keys = curve.encode_array(np.empty((0, curve.dimensions), dtype=np.int64))

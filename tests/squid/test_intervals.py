@@ -94,6 +94,11 @@ def test_boxes_are_values():
     assert not box.is_whole(curve)
 
 
+def test_a_box_of_no_dimensions_is_refused():
+    with pytest.raises(CurveError):
+        Box.of([])
+
+
 @pytest.mark.parametrize(
     ("low", "high"), [((), ()), ((1,), (1, 2)), ((2,), (1,)), ((-1,), (1,)), ((1, 2), (1,))]
 )

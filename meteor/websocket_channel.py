@@ -61,6 +61,10 @@ class DialledSocket(aiohttp.ClientWebSocketResponse):
         connection = self._response.connection
         return connection.transport if connection is not None else None
 
+    def release(self) -> None:
+        """Flush and close the socket, and give its connection back to the session."""
+        self._response.close()
+
 
 class WebSocketChannel:
     """One end of a WebSocket link."""
@@ -139,8 +143,10 @@ class WebSocketChannel:
         transport = self._transport
         if transport is not None and not transport.is_closing():
             transport.close()
-            if transport.get_write_buffer_size():
-                asyncio.get_running_loop().call_later(LINGER_S, transport.abort)
+        if isinstance(self._socket, DialledSocket):
+            self._socket.release()
+        if transport is not None and transport.get_write_buffer_size():
+            asyncio.get_running_loop().call_later(LINGER_S, transport.abort)
 
 
 def _why(message: aiohttp.WSMessage) -> str:

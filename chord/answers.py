@@ -86,6 +86,7 @@ class Answers:
         del remaining_s
         assert isinstance(request, Notify)
         self._require_membership()
+        _require_peer(sender)
         self._watch.heard(sender)
         predecessor = self._pointers.predecessor
         if not self._pointers.rectify(sender):
@@ -110,6 +111,7 @@ class Answers:
         """Our successor's new list, or that of a peer that has joined before it."""
         del remaining_s
         assert isinstance(message, SuccessorsChanged)
+        _require_peer(sender)
         pointers = self._pointers
         if not pointers.joined:
             return Acknowledged()
@@ -182,3 +184,9 @@ class Answers:
                 f"this ring has {config.bits} bits and {config.successor_count} successors, "
                 f"the joiner {request.bits} and {request.successor_count}",
             )
+
+
+def _require_peer(sender: Contact) -> None:
+    """A client has no address, and nobody may point at it."""
+    if not sender.address or not sender.known:
+        raise Fault("Refused", f"{sender} is no peer and has no place in the ring")

@@ -126,6 +126,8 @@ class Forming:
         del sender, remaining_s
         assert isinstance(request, Install)
         new, old, own = request.membership, self.membership, self._pointers.own
+        if len(new.members) > self._config.successor_count + 1:
+            raise Fault("LimitExceeded", f"{len(new.members)} members are no forming ring")
         wanted = self._entering if not self._pointers.joined else old is not None
         newer = old is None or (new.version, new.keeper.id) > (old.version, old.keeper.id)
         if wanted and newer and any(member.id == own.id for member in new.members):
@@ -144,9 +146,9 @@ class Forming:
             return Entered(installed=False)
         if membership.keeper.id != self._pointers.own.id:
             return Entered(installed=False, keeper=membership.keeper)
-        twin = next((m for m in membership.members if m.id == sender.id), None)
-        if twin is not None and twin.address != sender.address:
-            raise Fault("JoinRefused", f"identifier {sender.id:x} belongs to {twin.address}")
+        for other in (*membership.members, *self._waiting):
+            if other.id == sender.id and other.address != sender.address:
+                raise Fault("JoinRefused", f"identifier {sender.id:x} belongs to {other.address}")
         return Deferred(self._take_in(sender))
 
     def _on_member_gone(self, sender: Contact, message: object, remaining_s: float) -> None:
@@ -173,6 +175,7 @@ class Forming:
         return any(member.id == contact.id for member in members)
 
     async def _take_in(self, joiner: Contact) -> Entered:
+        self._waiting = [other for other in self._waiting if other.id != joiner.id]
         self._waiting.append(joiner)
         await self._start_work()
         return Entered(installed=self._is_member(joiner) or self._pointers.has(joiner))

@@ -104,8 +104,10 @@ class Joining:
                 if await self._forming.enter(first.keeper):
                     return
             except CallError as error:
+                if self._pointers.joined:
+                    return  # installed; only the keeper's word about it was lost
                 raise _TryAgain(f"keeper {first.keeper} does not answer ({error})") from error
-            first = await self._ask(first.contact)
+            first = await self._ask_again(first.contact)
         place = await self._walk(first)
         await self._refuse_twin(place)
         own = self._pointers.own
@@ -138,6 +140,13 @@ class Joining:
         if not isinstance(reply, PredecessorFound):
             raise JoinRefused(f"{self._pointers.own}: join: {contact} answered nonsense")
         return reply
+
+    async def _ask_again(self, contact: Contact) -> PredecessorFound:
+        """Ask a contact that has answered before."""
+        try:
+            return await self._ask(contact)
+        except CallError as error:
+            raise _TryAgain(f"{contact} does not answer any more ({error})") from error
 
     async def _walk(self, place: PredecessorFound) -> PredecessorFound:
         """Ask nearer and nearer peers until one is our predecessor."""
@@ -180,6 +189,8 @@ class Joining:
     async def _introduce(self, predecessor: Contact) -> None:
         """Be known to both neighbours: notify the successor, tell the predecessor our list."""
         await self._maintenance.stabilise()
+        if not self._pointers.joined:
+            return  # we have left again meanwhile
         successors = self._pointers.successors
         told = SuccessorsChanged(successors.contacts, successors.version)
         try:

@@ -96,9 +96,10 @@ class Lookups:
                 raise LookupFailed(
                     f"{pointers.own}: no owner of {key:x} answered in {timeout_s:g} s"
                 )
-            wait_s = min(remaining_s, self._attempt_s(key, attempt))
+            route = self._first_hop(key, attempt)
+            wait_s = min(remaining_s, self._attempt_s(route, attempt))
             reply = runtime.expect(("lookup", token), wait_s)
-            self._launch(key, token, attempt)
+            self._hand_on(FindOwner(key, pointers.own, token, hops=0), route)
             try:
                 found: Owner = await reply
             except RequestTimeout:
@@ -140,28 +141,25 @@ class Lookups:
         others = tuple(contact for contact in route.candidates if contact.id != predecessor.id)
         return Route((predecessor, *others)[:CANDIDATES_MAX], to_owner=True)
 
-    def _attempt_s(self, key: int, attempt: int) -> float:
-        first = self.route_from_origin(key).candidates[:1]
-        round_trip_s = self._watch.timeout_s(first[0]) if first else 0.0
-        measured = bool(first) and self._runtime.link(first[0]).srtt_s > 0
-        floor_s = self._config.lookup_attempt_s
-        usual_s = max(floor_s, 5 * round_trip_s) if measured else floor_s
-        return float(usual_s * min(2**attempt, 4))
-
-    def _launch(self, key: int, token: int, attempt: int) -> None:
-        """Start an attempt; each later one begins at another candidate and trusts no cache."""
+    def _first_hop(self, key: int, attempt: int) -> Route:
+        """Where an attempt begins; each later one at another candidate, and trusting no cache."""
         if attempt == 0:
-            route = self.route_from_origin(key)
-        else:
-            cached = self.arc_cache.find(key)
-            if cached is not None:
-                self.arc_cache.forget(cached)
-            route = self.route(key)
-            shift = attempt % max(1, len(route.candidates))
-            turned = route.candidates[shift:] + route.candidates[:shift]
-            route = Route(turned, route.to_owner and shift == 0)
-        message = FindOwner(key, self._pointers.own, token, hops=0)
-        self._hand_on(message, route)
+            return self.route_from_origin(key)
+        cached = self.arc_cache.find(key)
+        if cached is not None:
+            self.arc_cache.forget(cached)
+        route = self.route(key)
+        shift = attempt % max(1, len(route.candidates))
+        turned = route.candidates[shift:] + route.candidates[:shift]
+        return Route(turned, route.to_owner and shift == 0)
+
+    def _attempt_s(self, route: Route, attempt: int) -> float:
+        """How long to wait for the owner: five round trips of the first hop, doubled each time."""
+        usual_s = self._config.lookup_attempt_s
+        if route.candidates:
+            link = self._runtime.link(route.candidates[0])
+            usual_s = max(usual_s, 5 * (link.srtt_s + 4 * link.rttvar_s))
+        return float(usual_s * min(2**attempt, 4))
 
     def _hand_on(self, message: FindOwner, route: Route, failed: tuple[Contact, ...] = ()) -> None:
         if not route.candidates or message.hops >= self._config.hops_max:

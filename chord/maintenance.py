@@ -75,8 +75,13 @@ class Maintenance:
         return self._refreshing
 
     def disturbed(self) -> None:
-        """Something near changed: the next refresh of the fingers comes early again."""
+        """Something near changed: the next refresh of the fingers comes soon."""
+        if self._finger_interval_s == self._config.finger_interval_s_min:
+            return
         self._finger_interval_s = self._config.finger_interval_s_min
+        if self._loops:
+            self._loops.pop().cancel()  # it may be in a long sleep
+            self._loops.append(self._runtime.spawn(self._finger_loop()))
 
     # Stabilise
 
@@ -165,7 +170,7 @@ class Maintenance:
             if finger is None:
                 return True  # that peer does not know it yet
             if finger in self._watch.departed:
-                return changed
+                return True  # nor that it is gone
             if not between(below.id, finger.id, pointers.own.id):
                 return pointers.cut_fingers(level) or changed
             entry = Finger(finger, reply.finger_predecessor_id)

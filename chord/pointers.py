@@ -149,6 +149,7 @@ class RingPointers:
         It becomes so if it is nearer than the old one, or if that one is gone."""
         old = self.predecessor
         if old is not None and old.id == notifier.id:
+            self.predecessor = notifier  # perhaps a new incarnation of it
             return True
         if notifier.id == self.own.id:
             return False

@@ -50,12 +50,15 @@ class GatewayLimits:
 
 
 def add_routes(application: web.Application, peer: Peer) -> None:
-    """Serve REST on the port of a peer that has started."""
+    """Serve REST on a peer's port; until it has started, requests are answered with 503."""
 
     def health() -> dict[str, Any]:
         return {"status": "ok", "address": peer.address, "id": f"{peer.id:x}"}
 
-    gateway = Gateway(peer, peer.space.to_toml, health)
+    def space_toml() -> str:
+        return peer.space.to_toml()
+
+    gateway = Gateway(peer, space_toml, health)
     application.add_routes(gateway.routes())
 
 

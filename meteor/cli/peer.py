@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import os
 import signal
 import sys
@@ -107,6 +108,9 @@ def command(
         raise click.UsageError("a founder needs --space FILE (see --help for its form)")
     if until_stdin_closes:
         threading.Thread(target=_end_with_the_input, daemon=True).start()
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    # Noise on the port is no error of this peer; the gateway logs its own.
+    logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)
     # the first use of a name of meteor imports what takes time
     peer = meteor.Peer(
         space=None if space_file is None else meteor.KeywordSpace.from_toml(space_file.read_text()),

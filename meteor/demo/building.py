@@ -27,7 +27,7 @@ def space_of(readings: Sequence[Reading]) -> meteor.KeywordSpace:
     return meteor.KeywordSpace(
         "building",
         [
-            meteor.Word("room"),
+            meteor.Word("room", alphabet="-abcdefghijklmnopqrstuvwxyz"),
             meteor.Number("temperature", floor(min(temperatures)), ceil(max(temperatures)) + 1),
             meteor.Number("humidity", floor(min(humidities)), ceil(max(humidities)) + 1),
         ],

@@ -85,10 +85,12 @@ class Listener:
         self.came: list[tuple[str, bytes]] = []
         self._record = record
         self._interest: meteor.Interest | None = None
+        self._since_s = 0.0
         self._more = asyncio.Event()
 
     async def listen(self, client: meteor.Client) -> None:
         """Post the interest: from now on no matching reading is missed."""
+        self._since_s = perf_counter()
         self._interest = await client.notify_data(
             selector(self.question.conditions), handler=self._take, ttl=LIFETIME_S
         )
@@ -100,8 +102,8 @@ class Listener:
 
     def _take(self, notification: meteor.Notification) -> None:
         name = stem_of(notification.id)
-        began_s = self._record.began_s.get(name)
-        if began_s is not None:
+        began_s = self._record.began_s.get(name, 0.0)
+        if began_s >= self._since_s:  # what lived before has no way to measure
             self._record.notify_s.append(perf_counter() - began_s)
         self.came.append((name, notification.data))
         self._more.set()

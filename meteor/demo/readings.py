@@ -15,10 +15,18 @@ from pathlib import Path
 from typing import Final
 
 FLOORS: Final = (
-    ("archive", "boiler-room", "cafeteria", "garage", "loading-bay", "storage-1", "vault"),
-    ("atrium", "conference-1", "foyer", "mailroom", "office-1", "reception", "stairs-low"),
-    ("conference-2", "kitchen", "lab-1", "lab-2", "office-2", "reading-room", "terrace"),
-    ("darkroom", "gallery", "lab-3", "office-3", "pantry", "server-room", "workshop"),
+    ("archive", "boiler-room", "cafeteria", "garage", "loading-bay", "utilities", "vault"),
+    ("atrium", "conference-east", "foyer", "mailroom", "office-east", "reception", "stairwell"),
+    (
+        "conference-west",
+        "kitchen",
+        "lab-east",
+        "lab-west",
+        "office-west",
+        "reading-room",
+        "terrace",
+    ),
+    ("darkroom", "gallery", "lab-north", "office-north", "pantry", "server-room", "workshop"),
 )
 """The rooms of the building, floor by floor; a fire goes to the next room or the next floor."""
 ROOMS: Final = tuple(sorted(room for floor in FLOORS for room in floor))

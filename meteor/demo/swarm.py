@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO
@@ -104,7 +107,9 @@ class Swarm:
         """Kill every child and wait until it is gone: what they stored was for this run only."""
         for child in self._children:
             if child.returncode is None:
-                child.kill()
+                # Not `child.kill()`: that polls, and takes the exit status away from asyncio.
+                with suppress(ProcessLookupError):
+                    os.killpg(child.pid, signal.SIGKILL)
         if self._words is not None:
             self._words.close()
         self._folder.cleanup()

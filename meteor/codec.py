@@ -74,23 +74,27 @@ class Codec:
     cannot travel is first used."""
 
     def __init__(self, types: Sequence[type]) -> None:
-        self._types: dict[str, type] = {}
+        self._kinds: dict[str, type] = {}
         for kind in types:
-            if self._types.setdefault(kind.__name__, kind) is not kind:
+            if self._kinds.setdefault(kind.__name__, kind) is not kind:
                 raise ValueError(f"two messages are called {kind.__name__}")
-        self._table = PackerTable()
+        self.table = PackerTable()
         self._packs: dict[type, tuple[str, Callable[[Any], Any]]] = {}
         self._unpacks: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {}
         self._encode = msgspec.msgpack.Encoder().encode
         self._bare = msgspec.msgpack.Decoder(_Bare).decode
         self._envelopes = msgspec.msgpack.Decoder(_Envelopes).decode
 
+    @property
+    def types(self) -> tuple[type, ...]:
+        """The classes that this codec knows."""
+        return tuple(self._kinds.values())
+
     # ---- single messages ---------------------------------------------------------------------
 
     def encode(self, message: object) -> bytes:
         """One message behind the version byte; raises as `encode_frame`."""
-        name, pack = self._pack_of(type(message))
-        return _VERSION + self._pack_up((name, pack(message)), name)
+        return _VERSION + self._pack_up((), message)
 
     def decode(self, data: bytes) -> Any:
         """The message; raises `MalformedFrame` or `VersionMismatch`."""
@@ -110,8 +114,7 @@ class Codec:
         duration_us = int(duration_s * _US) if duration_s > 0 else 0
         if message is None:
             return self._encode((kind, number, duration_us))
-        name, pack = self._pack_of(type(message))
-        return self._pack_up((kind, number, duration_us, name, pack(message)), name)
+        return self._pack_up((kind, number, duration_us), message)
 
     @staticmethod
     def join(frames: Sequence[bytes]) -> bytes:
@@ -145,17 +148,18 @@ class Codec:
     def _pack_of(self, kind: type) -> tuple[str, Callable[[Any], Any]]:
         found = self._packs.get(kind)
         if found is None:
-            if self._types.get(kind.__name__) is not kind:
+            if self._kinds.get(kind.__name__) is not kind:
                 raise TypeError(f"{kind.__name__} is not a message of this codec")
-            pack = self._table.of_class(kind).pack
+            pack = self.table.of_class(kind).pack
             assert pack is not None
             found = self._packs[kind] = (kind.__name__, pack)
         return found
 
-    def _pack_up(self, content: tuple[Any, ...], name: str) -> bytes:
+    def _pack_up(self, head: tuple[Any, ...], message: object) -> bytes:
+        name, pack = self._pack_of(type(message))
         try:
-            data = self._encode(content)
-        except (OverflowError, UnicodeEncodeError, ValueError) as error:
+            data = self._encode((*head, name, pack(message)))
+        except (OverflowError, AttributeError, ValueError) as error:
             raise TypeError(f"{name} holds a value that cannot travel: {error}") from error
         if len(data) > FRAME_BYTES_MAX:
             raise LimitExceeded(f"{name}, in bytes,", len(data), FRAME_BYTES_MAX)
@@ -164,10 +168,10 @@ class Codec:
     def _message(self, name: str, body: msgspec.Raw) -> Any:
         found = self._unpacks.get(name)
         if found is None:
-            kind = self._types.get(name)
+            kind = self._kinds.get(name)
             if kind is None:
                 raise MalformedFrame(f"wire version {WIRE_VERSION} has no message called {name!r}")
-            packer = self._table.of_class(kind)
+            packer = self.table.of_class(kind)
             assert packer.unpack is not None
             decode = msgspec.msgpack.Decoder(packer.wire).decode
             found = self._unpacks[name] = (decode, packer.unpack)

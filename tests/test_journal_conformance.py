@@ -325,12 +325,11 @@ def check_against_dictionary(world: Any, operations: Any) -> None:
     async def conversation() -> None:
         journal = await world.open()
         tasks = []
-        for verb, pairs, wait in operations:
+        for verb, drawn, wait in operations:
+            pairs = drawn if verb == "append" else list(dict(drawn).items())
             entries = [put(key, value) for key, value in pairs]
             if verb == "replace":
                 twin.clear()
-                entries = list({entry.key: entry for entry in entries}.values())
-                pairs = list(dict(pairs).items())
             for key, value in pairs:
                 twin.pop(key, None)
                 if value is not None:

@@ -104,7 +104,7 @@ def command(
     """
     if advertise is None and listen.rpartition(":")[0] in WILDCARD_HOSTS:
         raise click.UsageError(f"--listen {listen} is no address to reach: give --advertise too")
-    if not join and space_file is None and not until_stdin_closes and data_dir is None:
+    if not join and space_file is None and data_dir is None:
         raise click.UsageError("a founder needs --space FILE (see --help for its form)")
     if until_stdin_closes:
         threading.Thread(target=_end_with_the_input, daemon=True).start()

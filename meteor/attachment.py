@@ -15,8 +15,9 @@ from typing import Final, Literal
 from chord import Task
 from meteor.deduplication import Deduplicator
 from meteor.draft import Draft
-from meteor.errors import Closed, Incomplete, Interval, MeteorError, Timeout
+from meteor.errors import Closed, Incomplete, Interval, MeteorError, Refused, Timeout
 from meteor.messages import Notice, PostReply
+from meteor.record_id import make_id
 from meteor.session import Collect, Session
 from meteor.values import Receipt
 
@@ -26,6 +27,9 @@ RENEWALS_A_LIFE: Final = 3
 """A record is renewed at this fraction of its ttl: two renewals may fail before it runs out."""
 RENEWAL_S_MIN: Final = 0.1
 """However short a ttl is, it is not renewed more often."""
+
+DELETED: Final = "deleted"
+"""The rule by which peers refuse what somebody has deleted: that interest is over."""
 
 
 class Attachment:
@@ -42,7 +46,7 @@ class Attachment:
         collect: Collect | None = None,
     ) -> None:
         self.state: State = "new"
-        self.id = draft.id
+        self.id = make_id(draft.stem, draft.region, session.space.curve)
         self.draft = draft
         self.missing: tuple[Interval, ...] = ()
         self.ttl_s = draft.ttl_s
@@ -102,6 +106,11 @@ class Attachment:
         timeout_s = self._session.config.reattach_timeout_s
         try:
             await self._renew(timeout_s)
+        except Refused as error:
+            if self.is_active:
+                if error.rule == DELETED:
+                    self.end("closed")
+                self._session.report(error)
         except MeteorError as error:
             if self.is_active:
                 self._session.report(error)

@@ -22,8 +22,8 @@ from meteor.document import decode_document, encode_document, pack_profile
 from meteor.errors import LimitExceeded
 from meteor.lifetimes import checked_ttl_s
 from meteor.messages import Document
-from meteor.record_id import check_stem, make_id, stem_of
-from squid import KeywordSpace
+from meteor.record_id import check_stem
+from squid import Box, KeywordSpace
 
 ProfileLike = str | Profile | Mapping[str, Any]
 """What every verb takes as a profile: text, a `Profile`, or a mapping of plain values."""
@@ -45,18 +45,14 @@ class Draft:
     action: str
     profile: Profile
     document: bytes
-    id: str
-    """The full id: the region follows from the profile."""
+    stem: str
+    """The identity; with the region it makes the full id."""
+    region: Box
     version: int
     ttl_s: float
     everywhere: bool = False
     mode: str = "within"
     dry_run: bool = False
-
-    @property
-    def stem(self) -> str:
-        """The identity, without the region."""
-        return stem_of(self.id)
 
     def __str__(self) -> str:
         text = str(self.profile)
@@ -129,7 +125,7 @@ def make_draft(
         raise ValueError(f"mode is 'within' or 'overlap', not {mode!r}")
     lifetime_s = checked_ttl_s(action, ttl)
     typed = typed_profile(profile, space)
-    box = place(typed, action, space, everywhere=everywhere)
+    region = place(typed, action, space, everywhere=everywhere)
     document = Document(
         action, pack_profile(typed), content.data, content.content_type, content.context
     )
@@ -137,7 +133,8 @@ def make_draft(
         action=action,
         profile=typed,
         document=encode_document(document),
-        id=make_id(check_stem(stem), box, space.curve),
+        stem=check_stem(stem),
+        region=region,
         version=version,
         ttl_s=lifetime_s,
         everywhere=everywhere,

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import meteor
-from meteor.messages import Notice
+from chord import Fault
+from meteor.messages import Notice, Post
 from tests.meteor.fake_peer import FakeOverlay
 
 HOT = "type=t temperature=99"
@@ -408,5 +409,24 @@ def test_a_bad_option_of_an_interest_is_refused(overlay: FakeOverlay) -> None:
             client.notify_data(HOT, overflow="drop_newest")  # type: ignore[arg-type]
         with pytest.raises(meteor.LimitExceeded):
             client.notify_data(HOT, queue=0)
+
+    overlay.run(scenario())
+
+
+def test_an_interest_that_somebody_deleted_ends_at_its_next_renewal(overlay: FakeOverlay) -> None:
+    async def scenario() -> None:
+        errors: list[Exception] = []
+        client = await overlay.new_client(on_error=errors.append).open()
+        interest = await client.notify_data("temperature>=80", ttl=30)
+        await client.delete_interest("temperature=*", everywhere=True)
+
+        def refuse(request: Any) -> Any:
+            if isinstance(request, Post):
+                raise Fault("Refused", "deleted", ('[["deleted"], {"rule": "deleted"}]',))
+
+        overlay.peers[0].answer = refuse
+        assert [one async for one in interest] == []
+        assert interest.state == "closed"
+        assert [type(error) for error in errors] == [meteor.Refused]
 
     overlay.run(scenario())

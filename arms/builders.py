@@ -58,7 +58,7 @@ def _children(attributes: Mapping[str, Plain], depth: int) -> tuple[Element, ...
         raise LimitExceeded("profile depth", depth, LIMITS.depth)
     elements: list[Element] = []
     for name, plain in attributes.items():
-        if isinstance(plain, Sequence) and not isinstance(plain, str):
+        if isinstance(plain, Sequence) and not isinstance(plain, str | bytes):
             elements.extend(_element(name, one, depth) for one in plain)
         else:
             elements.append(_element(name, plain, depth))

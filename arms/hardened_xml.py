@@ -39,6 +39,7 @@ def parse_document(document: bytes, limits: XmlLimits = XML_LIMITS) -> etree._El
     """
     if len(document) > limits.bytes:
         raise LimitExceeded("document bytes", len(document), limits.bytes)
+    _check_encoding(document)
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False,
         huge_tree=False, recover=False, remove_comments=True, remove_pis=True,
@@ -86,6 +87,16 @@ def serialised(root: etree._Element) -> bytes:
     """The element in UTF-8, without a declaration."""
     written: bytes = etree.tostring(root, encoding="utf-8", xml_declaration=False)
     return written
+
+
+def _check_encoding(document: bytes) -> None:
+    """Refuse what is not UTF-8 before the parser guesses: UTF-16 has zeros where it has ASCII."""
+    try:
+        document.decode()
+    except UnicodeDecodeError as error:
+        raise ProfileError(f"byte {error.start} is not UTF-8") from None
+    if b"\x00" in document:
+        raise ProfileError("a zero byte: send the document in UTF-8")
 
 
 def _check_shape(root: etree._Element, limits: XmlLimits) -> None:

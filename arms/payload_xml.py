@@ -69,7 +69,7 @@ def payload_bytes(data: bytes, content_type: str) -> bytes:
         shell.set("encoding", "base64")
         shell.text = base64.b64encode(data).decode("ascii")
     else:
-        shell.text = text
+        shell.text = text or None
     written: bytes = etree.tostring(shell, encoding="utf-8")
     return written
 

@@ -111,7 +111,8 @@ VALUES = {
 def typed_roots(draw: st.DrawFn, selector: bool = True) -> Element:
     """A profile that `SPACE` can type: dimensions, a nested one, repeated siblings, groups, and
     for selectors descendants and alternatives."""
-    return Element("", NOTHING, tuple(draw(_levels(selector, 2))), selector and draw(st.booleans()))
+    children = tuple(draw(_levels(selector, 2)))
+    return Element("", NOTHING, children, selector and len(children) > 1 and draw(st.booleans()))
 
 
 @st.composite

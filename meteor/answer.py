@@ -85,13 +85,13 @@ class Answer:
         Raises `Incomplete` when there is none but some interval did not answer."""
         self._begin()
         try:
-            match = await self.take()
+            match: Match | None = await self.take()
         except StopAsyncIteration:
             match = None
         except MeteorError:
             self.leave()
             raise
-        self.leave()
+        await self.close()
         return match
 
     def __await__(self) -> Generator[Any, Any, list[Match]]:

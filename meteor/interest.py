@@ -100,16 +100,18 @@ class Interest:
     async def __anext__(self) -> Notification:
         """The next notification; ends when the interest is closed or has expired, raises
         `SlowConsumer` once what was queued before the overflow is taken."""
-        if self._items:
+        if self._items and self._handler is None:
             return self._items.popleft()
+        self._check_unhandled()
         await self._open()
         return await self._mailbox.take()
 
     async def recv(self, timeout: float | None = None) -> Notification:
         """The next notification; raises `Timeout` after `timeout` seconds, `Closed` when none will
         come, `SlowConsumer`."""
-        if self._items:
+        if self._items and self._handler is None:
             return self._items.popleft()
+        self._check_unhandled()
         await self._open()
         try:
             return await self._mailbox.take(timeout)
@@ -147,6 +149,13 @@ class Interest:
             await self._attachment.cancel(self._session.config.close_timeout_s)
         except MeteorError as error:
             self._session.report(error)
+
+    def _check_unhandled(self) -> None:
+        if self._handler is not None:
+            raise RuntimeError(
+                f"{self._attachment.draft}: its handler takes the notifications; leave out "
+                "handler= to take them yourself"
+            )
 
     # -- opening -----------------------------------------------------------------------------
 

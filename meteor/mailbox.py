@@ -20,17 +20,18 @@ ItemT = TypeVar("ItemT")
 class Signal:
     """Wakes everybody who waits for "something has changed"; they look again themselves."""
 
-    __slots__ = ("_round", "_runtime", "_waiting")
+    __slots__ = ("_round", "_runtime", "awaited")
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._round = 0
-        self._waiting = False
+        self.awaited = False
+        """Whether somebody may be waiting."""
 
     def notify(self) -> None:
         """Wake the present waiters, in a later turn; free of charge when there are none."""
-        if self._waiting:
-            self._waiting = False
+        if self.awaited:
+            self.awaited = False
             token, self._round = (self, self._round), self._round + 1
             self._runtime.deliver(token, None)
 
@@ -38,7 +39,7 @@ class Signal:
         """Until the next `notify`; False when the time has run out first.
 
         Raises `Closed` if nothing will ever come because the runtime was closed."""
-        self._waiting = True
+        self.awaited = True
         try:
             await self._runtime.expect((self, self._round), timeout_s)
         except RequestTimeout:
@@ -64,7 +65,8 @@ class Mailbox(Generic[ItemT]):
     def put(self, item: ItemT) -> None:
         """Queue one."""
         self.items.append(item)
-        self._signal.notify()
+        if self._signal.awaited:
+            self._signal.notify()
 
     def extend(self, items: Iterable[ItemT]) -> None:
         """Queue several."""

@@ -253,6 +253,8 @@ class Peer(Verbs):
         asyncio.get_running_loop().call_exception_handler(
             {"message": f"meteor: peer {self._listen} stops after a failure", "exception": error}
         )
+        if hasattr(self, "_session"):
+            self._session.close()
         if self._runtime is not None:
             self._runtime.close()
         self._closed.set()

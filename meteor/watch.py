@@ -99,18 +99,16 @@ class Watch(Interest):
                 await self._turned.wait()
 
     def _receive(self, notice: Notice) -> bool:
-        """Note the change, then queue the notification as any interest does."""
+        """Note the change, then queue the notification as any interest does: a handler already sees
+        the new state."""
         if not self._is_read and len(self._items) >= self._queue:
             self._items.popleft()
             self.dropped += 1
-        taken = super()._receive(notice)
-        if taken:
-            was = self.active
-            found = notice.found
-            self._watchers.note(stem_of(found.id), found.version, gone=notice.kind == "gone")
-            if self.active is not was:
-                self._turned.notify()
-        return taken
+        was, found = self.active, notice.found
+        self._watchers.note(stem_of(found.id), found.version, gone=notice.kind == "gone")
+        if self.active is not was:
+            self._turned.notify()
+        return super()._receive(notice)
 
     def _ended(self) -> None:
         super()._ended()

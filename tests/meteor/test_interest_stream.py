@@ -430,3 +430,32 @@ def test_an_interest_that_somebody_deleted_ends_at_its_next_renewal(overlay: Fak
         assert [type(error) for error in errors] == [meteor.Refused]
 
     overlay.run(scenario())
+
+
+def test_a_handlers_notifications_cannot_be_taken_by_somebody_else(overlay: FakeOverlay) -> None:
+    async def scenario() -> None:
+        client = await overlay.new_client().open()
+        interest = await client.notify_data("temperature>=80", handler=lambda _: None)
+        with pytest.raises(RuntimeError, match="handler"):
+            await interest.recv()
+        with pytest.raises(RuntimeError, match="handler"):
+            await anext(interest)
+
+    overlay.run(scenario())
+
+
+def test_the_handler_of_a_watch_sees_the_new_state(overlay: FakeOverlay) -> None:
+    async def scenario() -> None:
+        client = await overlay.new_client().open()
+        seen: list[tuple[str, bool]] = []
+
+        def note(notification: meteor.Notification) -> None:
+            seen.append((notification.kind, watch.active))
+
+        watch = client.notify_interest("type=lamp temperature=*", handler=note)
+        await watch
+        await (await client.notify_data("type=lamp")).close()
+        await settle(client)
+        assert seen == [("appeared", True), ("gone", False)]
+
+    overlay.run(scenario())

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import re
+from functools import lru_cache
 from random import Random
 
 from arms import ProfileError
@@ -39,8 +40,11 @@ def make_id(stem: str, box: Box, curve: HilbertCurve) -> str:
     return f"{stem}.{_base32(_pack(box, curve))}"
 
 
+@lru_cache(maxsize=4096)
 def split_id(full_id: str, curve: HilbertCurve) -> tuple[str, Box]:
-    """Stem and box of a full id; raises `ProfileError` for malformed or non-canonical ones."""
+    """Stem and box of a full id; raises `ProfileError` for malformed or non-canonical ones.
+
+    Cached: one operation asks for the same id several times."""
     stem, dot, region = full_id.partition(".")
     if not dot:
         raise ProfileError(

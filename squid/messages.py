@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chord import Contact, WideInt
+from chord import Arc, Contact, WideInt
 
 WireIntervals = tuple[tuple[WideInt, WideInt], ...]
 """Closed intervals of curve indexes, sorted and disjoint."""
@@ -39,7 +39,9 @@ class HandOn:
 
 @dataclass(frozen=True, slots=True)
 class HandOnTaken:
-    """The receiver has the share and will see to it."""
+    """The receiver has the share and will see to it; its arc corrects a stale arc cache."""
+
+    arc: Arc | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from chord import (
     Handler,
     LookupFailed,
     NotJoined,
+    Owner,
     RequestTimeout,
     Runtime,
 )
@@ -264,7 +265,7 @@ class Router:
         assert isinstance(message, HandOn)
         self._check(message)
         self._runtime.spawn(self._resolve(message, message.remaining_ms / 1000))
-        return HandOnTaken()
+        return HandOnTaken(self._node.arc)
 
     def _check(self, share: HandOn) -> None:
         """Refuse what no peer of this ring would send."""
@@ -293,10 +294,12 @@ class Router:
         held = self._worker.held()
         mine = intersect(share.job, held)
         blocks = shares(self._curve, box, share.job, held)
+        if not mine or not any(self._curve.has_match(box, *interval) for interval in mine):
+            await self._hand_on(share, blocks, deadline)
+            return
         if blocks:
             self._runtime.spawn(self._hand_on(share, blocks, deadline))
-        if mine and any(self._curve.has_match(box, *interval) for interval in mine):
-            await self._perform(share, mine, deadline, len(blocks))
+        await self._perform(share, mine, deadline, len(blocks))
 
     async def _perform(
         self, share: HandOn, mine: tuple[Interval, ...], deadline: float, handed: int
@@ -329,6 +332,11 @@ class Router:
     async def _hand_on(self, share: HandOn, blocks: Sequence[Share], deadline: float) -> None:
         """Bring each block to the owner of its first matching index, one message an owner."""
         pause_s = self._config.retry_s
+        if len(blocks) == 1:
+            # The common case, a point, without tasks of its own.
+            owner = await self._owner_of(blocks[0].first, deadline)
+            if await self._give(share, owner, blocks, deadline):
+                return
         while blocks and self._runtime.now() < deadline:
             batches = await self._by_owner(blocks, deadline)
             tasks = [
@@ -355,14 +363,14 @@ class Router:
         return list(groups.items())
 
     async def _owner_of(self, index: int, deadline: float) -> Contact | None:
-        holder = self._worker.holder_of(index)
-        if holder is not None:
-            return holder
+        """Whom the ring names; where it names this peer, who holds the index meanwhile."""
         left_s = max(deadline - self._runtime.now(), 0.001)
         try:
             owner = await self._node.lookup(index << self._shift, timeout_s=left_s)
         except (LookupFailed, NotJoined):
-            return None
+            return self._worker.holder_of(index)
+        if owner.contact.id == self._runtime.contact.id:
+            return self._worker.holder_of(index) or owner.contact
         return owner.contact
 
     async def _give(
@@ -388,11 +396,14 @@ class Router:
             body=share.body,
         )
         try:
-            await self._runtime.call(owner, onward, min(self._config.hand_on_s, left_s))
+            timeout_s = min(self._config.hand_on_s, left_s)
+            taken: HandOnTaken = await self._runtime.call(owner, onward, timeout_s)
         except CallError:
             self._node.forget(owner)
             self._worker.unreachable(owner)
             return False
+        if taken.arc is not None:
+            self._node.learn(Owner(owner, taken.arc, 0))
         return True
 
     async def _keep(self, share: HandOn, job: tuple[Interval, ...], left_s: float) -> bool:

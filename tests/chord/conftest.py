@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from chord import Arc, ChordConfig, ChordNode, Contact, Fault, ideal_ring
+from chord import MESSAGES, Arc, ChordConfig, ChordNode, Contact, Fault, ideal_ring
+from meteor.codec import Codec
 from sim import Kernel, Network, SimRuntime, UniformLatency
 
 
@@ -56,7 +57,9 @@ class SimPeer:
 
 
 class SimRing:
-    """Peers by identifier, in one simulated world."""
+    """Peers by identifier, in one simulated world.
+
+    Every message is encoded and decoded on its way, unless `coded` says otherwise."""
 
     def __init__(
         self,
@@ -64,11 +67,16 @@ class SimRing:
         config: ChordConfig | None = None,
         *,
         latency: Any = None,
+        coded: bool = True,
         **changes: Any,
     ) -> None:
         self.config = replace(config or ChordConfig.local(), **changes)
         self.kernel = Kernel(seed)
-        self.network = CountingNetwork(self.kernel, latency=latency or UniformLatency())
+        self.network = CountingNetwork(
+            self.kernel,
+            latency=latency or UniformLatency(),
+            codec=Codec(MESSAGES) if coded else None,
+        )
         self.peers: dict[int, SimPeer] = {}
 
     def add(self, node_id: int, address: str | None = None) -> ChordNode:

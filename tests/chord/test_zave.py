@@ -20,7 +20,7 @@ from chord.successor_list import SuccessorList
 from sim import TailedLatency
 from sim.checkers import principals, violations
 
-SEEDS = range(8)
+SEEDS = range(6)
 EVENTS = 120
 PAUSE_S = 0.35
 """Mean time between two events: some round trips, less than a stabilisation interval."""

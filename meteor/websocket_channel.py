@@ -111,7 +111,7 @@ class WebSocketChannel:
         except (ConnectionError, RuntimeError) as error:
             asyncio.get_running_loop().call_soon(self._end, f"the socket broke: {error}")
         else:
-            draining.cancel()
+            draining.add_done_callback(_look_at)
             sending.close()
 
     def close(self, reason: str) -> None:  # noqa: ARG002 - sockets end without words
@@ -147,6 +147,12 @@ class WebSocketChannel:
             self._socket.release()
         if transport is not None and transport.get_write_buffer_size():
             asyncio.get_running_loop().call_later(LINGER_S, transport.abort)
+
+
+def _look_at(drained: asyncio.Future[None]) -> None:
+    """Nobody waits for the drained buffer, so an error of it is looked at here."""
+    if not drained.cancelled():
+        drained.exception()
 
 
 def _why(message: aiohttp.WSMessage) -> str:

@@ -1,0 +1,75 @@
+"""What two simulated peers see of each other: order, refusals, crashes."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chord import Contact, DialRefused, LinkClosed
+from sim import Kernel, Network, SimRuntime, TailedLatency, UniformLatency
+
+
+@given(st.integers(0, 2**32), st.lists(st.floats(0, 0.01), min_size=1, max_size=40))
+def test_frames_of_a_link_arrive_in_order_whatever_their_latency(
+    seed: int, pauses: list[float]
+) -> None:
+    kernel = Kernel(seed)
+    network = Network(kernel, latency=TailedLatency(0.0, 0.05))
+    a = SimRuntime(kernel, network, Contact(1, "a"))
+    b = SimRuntime(kernel, network, Contact(2, "b"))
+    heard: list[object] = []
+    b.serve(lambda sender, message, remaining_s: heard.append(message), lambda contact: None)
+
+    async def sends() -> None:
+        for number, pause in enumerate(pauses):
+            a.send(b.contact, number)
+            await a.sleep(pause)
+
+    a.spawn(sends())
+    kernel.run()
+    assert heard == list(range(len(pauses)))
+
+
+@pytest.mark.parametrize("latency", [UniformLatency(0.001, 0.002), TailedLatency(0.01, 0.01)])
+def test_latency_has_its_floor_and_its_mean(latency: UniformLatency | TailedLatency) -> None:
+    stream = random.Random(1)
+    draws = [latency.draw(stream) for _ in range(20_000)]
+    low, mean = (0.001, 0.0015) if isinstance(latency, UniformLatency) else (0.01, 0.02)
+    assert min(draws) >= low
+    assert sum(draws) / len(draws) == pytest.approx(mean, rel=0.05)
+
+
+def test_a_refused_dial_takes_a_round_trip_and_a_crash_a_latency() -> None:
+    kernel = Kernel()
+    network = Network(kernel, latency=UniformLatency(0.010, 0.010))
+    a = SimRuntime(kernel, network, Contact(1, "a"))
+    b = SimRuntime(kernel, network, Contact(2, "b"))
+    closed: list[tuple[float, Contact]] = []
+    a.serve(lambda *_: None, lambda contact: closed.append((kernel.now(), contact)))
+    b.serve(lambda *_: None, lambda contact: None)
+
+    async def asks() -> None:
+        with pytest.raises(DialRefused):
+            await a.call(Contact(3, "c"), "m", 1.0)
+        assert kernel.now() == pytest.approx(0.020)
+        await a.call(b.contact, "m", 1.0)
+        network.crash(b.contact)
+        network.crash(b.contact)
+        with pytest.raises(LinkClosed):
+            await a.call(b.contact, "m", 1.0)
+        assert closed == [(pytest.approx(0.050), b.contact)]
+
+    kernel.run_until(a.spawn(asks()))
+
+
+def test_two_peers_cannot_listen_at_one_address() -> None:
+    kernel = Kernel()
+    network = Network(kernel)
+    SimRuntime(kernel, network, Contact(1, "a"))
+    with pytest.raises(ValueError, match="listens at a"):
+        SimRuntime(kernel, network, Contact(2, "a"))
+    for number in (3, 4):  # clients have no address
+        SimRuntime(kernel, network, Contact(number, ""))

@@ -27,13 +27,12 @@ def seconds(work: Callable[[], object], repeats: int = 15) -> float:
     """The quickest of a few runs, after one that builds the tables: what disturbs a run on a shared
     machine only ever adds."""
     work()
-    return min(timed(work) for _ in range(repeats))
-
-
-def timed(work: Callable[[], object]) -> float:
-    start = perf_counter()
-    work()
-    return perf_counter() - start
+    taken = []
+    for _ in range(repeats):
+        start = perf_counter()
+        work()
+        taken.append(perf_counter() - start)
+    return min(taken)
 
 
 @pytest.mark.parametrize(
@@ -49,11 +48,13 @@ def test_a_million_points(dimensions, bits, packaged):
     encode_s = seconds(lambda: curve.encode_array(points))
     decode_s = seconds(lambda: curve.decode_array(keys))
     distances: list[int] = []
-    tenths = np.array_split(points[:packaged], 10)
-    package_s = len(points) / len(tenths[0]) * min(
-        timed(lambda part=tenth.tolist(): distances.extend(package.distances_from_points(part)))
-        for tenth in tenths
-    )
+    tenths = []
+    for tenth in np.array_split(points[:packaged], 10):
+        rows = tenth.tolist()
+        start = perf_counter()
+        distances.extend(package.distances_from_points(rows))
+        tenths.append((perf_counter() - start) * len(points) / len(rows))
+    package_s = min(tenths)
     assert indexes_from_keys(keys[:packaged]) == distances
     report(
         what="a million points", dimensions=dimensions, bits=bits,

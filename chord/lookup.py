@@ -167,8 +167,13 @@ class Lookups:
         stepped_back = message.stepped_back or (
             route.to_owner and route.candidates[0] == self._pointers.predecessor
         )
-        onward = replace(
-            message, hops=message.hops + 1, to_owner=route.to_owner, stepped_back=stepped_back
+        onward = FindOwner(
+            message.key,
+            message.origin,
+            message.token,
+            message.hops + 1,
+            route.to_owner,
+            stepped_back,
         )
 
         def undelivered(_: object, reason: str) -> None:

@@ -30,15 +30,6 @@ class Route:
     """Whether the first candidate is believed to own the key."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    away: int
-    """Clockwise distance from the table's owner."""
-    owned_beyond: int
-    """The entry owns the distances above this one up to `away`; `away` where unknown."""
-    contact: Contact
-
-
 class RoutingTable:
     """The contacts of one peer in clockwise order, successors and fingers together."""
 
@@ -51,21 +42,24 @@ class RoutingTable:
     ) -> None:
         self._own_id = own_id
         self._bits = bits
-        known: dict[int, _Entry] = {}
+        known: dict[int, tuple[int, Contact]] = {}
         for finger in fingers:
             away = distance(own_id, finger.contact.id, bits)
             beyond = away
             if finger.predecessor_id is not None:
                 beyond = distance(own_id, finger.predecessor_id, bits)
             # A predecessor said to lie behind us would claim keys that we may own.
-            known[away] = _Entry(away, min(beyond, away), finger.contact)
+            known[away] = (min(beyond, away), finger.contact)
         beyond = 0
         for contact in successors:
             away = distance(own_id, contact.id, bits)
-            known[away] = _Entry(away, beyond, contact)
+            known[away] = (beyond, contact)
             beyond = away
-        self._entries = [known[away] for away in sorted(known)]
-        self._aways = [entry.away for entry in self._entries]
+        self._aways = sorted(known)
+        """Clockwise distances from the table's owner, ..."""
+        self._beyonds = [known[away][0] for away in self._aways]
+        """... each of which owns what is farther than this, up to itself (nothing, if equal)."""
+        self._contacts = tuple(known[away][1] for away in self._aways)
 
     def route(
         self, key: int, avoid: Collection[Contact] = (), limit: int = CANDIDATES_MAX
@@ -75,31 +69,22 @@ class RoutingTable:
         Contacts in `avoid` are not candidates."""
         away = distance(self._own_id, key, self._bits)
         at = bisect_left(self._aways, away)
-        owner_known = at < len(self._entries) and self._entries[at].owned_beyond < away
-        if owner_known:
-            order = [*range(at, min(at + limit - 1, len(self._entries))), *range(at - 1, -1, -1)]
+        contacts, reach = self._contacts, limit + len(avoid)
+        before = contacts[max(0, at - reach) : at][::-1]
+        owner = contacts[at] if at < len(contacts) and self._beyonds[at] < away else None
+        if owner is None:
+            ordered = before + contacts[at : at + reach]
         else:
-            order = [*range(at - 1, -1, -1), *range(at, len(self._entries))]
-        candidates = tuple(self._pick(order, avoid, limit))
-        to_owner = owner_known and bool(candidates) and candidates[0] == self._entries[at].contact
-        return Route(candidates, to_owner)
+            # Behind a dead owner comes its heir, which may know already that it is.
+            ordered = contacts[at : at + limit - 1] + before
+        if avoid:
+            ordered = tuple(contact for contact in ordered if contact not in avoid)
+        candidates = ordered[:limit]
+        return Route(candidates, owner is not None and candidates[:1] == (owner,))
 
     def closest_preceding(self, key: int, avoid: Collection[Contact] = ()) -> tuple[Contact, ...]:
         """The contacts strictly before a key, nearest to it first: the steps of an iterative
         search for its predecessor."""
         away = distance(self._own_id, key, self._bits) or 1 << self._bits
-        order = range(bisect_left(self._aways, away) - 1, -1, -1)
-        return tuple(self._pick(order, avoid, CANDIDATES_MAX))
-
-    def _pick(
-        self, order: Iterable[int], avoid: Collection[Contact], limit: int
-    ) -> Iterable[Contact]:
-        count = 0
-        for index in order:
-            contact = self._entries[index].contact
-            if contact in avoid:
-                continue
-            yield contact
-            count += 1
-            if count == limit:
-                return
+        before = self._contacts[: bisect_left(self._aways, away)][::-1]
+        return tuple(contact for contact in before if contact not in avoid)[:CANDIDATES_MAX]

@@ -18,7 +18,7 @@ from arms.profile_xml import parse_profile_xml, write_profile_xml
 from arms.selector import check_shape, check_size, parse_selector
 from arms.selector_text import selector_text
 from arms.tree import Node, build_tree, count_attributes
-from arms.written import LIMITS, Element
+from arms.written import LIMITS, Element, canonical
 from squid import Term
 
 _LONGEST_TEXT = 2 * LIMITS.text_bytes
@@ -62,7 +62,7 @@ class Profile:
 
         Raises `ProfileError`, `LimitExceeded`, and against the space `TypeMismatch`.
         """
-        return cls._from_element(parse_profile_xml(document), space)
+        return cls.from_element(parse_profile_xml(document), space)
 
     @classmethod
     def from_mapping(cls, attributes: Mapping[str, Plain], space: Space | None = None) -> Profile:
@@ -70,12 +70,12 @@ class Profile:
 
         Raises `ProfileError`, `LimitExceeded`, and against the space `TypeMismatch`.
         """
-        return cls._from_element(root_of(attributes), space)
+        return cls.from_element(root_of(attributes), space)
 
     @classmethod
     def from_element(cls, root: Element, space: Space | None = None) -> Profile:
         """The profile of elements as written, for readers of other forms."""
-        return cls._from_element(root, space)
+        return cls._from_element(canonical(root), space)
 
     @classmethod
     def unpack(cls, packed: object) -> Profile:

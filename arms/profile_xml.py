@@ -19,7 +19,7 @@ from arms.hardened_xml import (
 )
 from arms.plain_values import plain_attributes, read_plain
 from arms.tree import count_attributes
-from arms.written import GROUP, LIMITS, NOTHING, Element, Span, Written, is_name
+from arms.written import GROUP, LIMITS, NOTHING, Element, Written, is_name
 from squid import LimitExceeded
 
 _ELEMENT = frozenset({"value", "operator", "min", "max", "type", "connective", "axis"})
@@ -42,8 +42,8 @@ def read_profile(profile: etree._Element) -> Element:
     children = _children(profile, 1, [LIMITS.elements])
     if not children:
         raise ProfileError("an empty profile selects nothing in particular: name an attribute")
-    any_of = _keyword(attributes, "connective", _CONNECTIVES, profile) and len(children) > 1
-    root = Element("", NOTHING, children if any_of else _unmerged(children), any_of)
+    any_of = _keyword(attributes, "connective", _CONNECTIVES, profile)
+    root = Element("", NOTHING, children, any_of)
     _check_maximum(root, attributes.get("maxNumAttributes"))
     return root
 
@@ -85,14 +85,9 @@ def _element(source: etree._Element, depth: int, budget: list[int]) -> Element:
     children = _children(source, depth + 1, budget)
     if name == GROUP and not children:
         raise ProfileError("an anonymous group <_> without elements")
-    any_of = _keyword(attributes, "connective", _CONNECTIVES, source) and len(children) > 1
-    return Element(
-        name,
-        _value(name, attributes),
-        children if any_of else _unmerged(children),
-        any_of,
-        _keyword(attributes, "axis", _AXES, source),
-    )
+    any_of = _keyword(attributes, "connective", _CONNECTIVES, source)
+    descendant = _keyword(attributes, "axis", _AXES, source)
+    return Element(name, _value(name, attributes), children, any_of, descendant)
 
 
 def _value(name: str, attributes: dict[str, str]) -> Written:
@@ -116,21 +111,6 @@ def _keyword(
     return known[word]
 
 
-def _unmerged(children: tuple[Element, ...]) -> tuple[Element, ...]:
-    """In the text form two comparisons on one path merge; a group of its own keeps the second
-    apart, with the same meaning."""
-    seen: set[tuple[str, bool]] = set()
-    apart: list[Element] = []
-    for child in children:
-        key = (child.name, child.descendant)
-        strict = isinstance(child.value, Span) and (child.value.above or child.value.below)
-        again = strict and not child.children and key in seen
-        if strict and not child.children:
-            seen.add(key)
-        apart.append(Element(GROUP, NOTHING, (child,)) if again else child)
-    return tuple(apart)
-
-
 def _check_maximum(root: Element, maximum: str | None) -> None:
     if maximum is None:
         return
@@ -147,8 +127,9 @@ def _check_maximum(root: Element, maximum: str | None) -> None:
 def _write_children(parent: Element, target: etree._Element) -> None:
     for child in parent.children:
         written = etree.SubElement(target, child.name)
+        attributes = plain_attributes(child.value)
         try:
-            for name, text in plain_attributes(child.value).items():
+            for name, text in attributes.items():
                 written.set(name, text)
         except ValueError:
             raise ProfileError(f"{child.name}: XML cannot hold this value's characters") from None

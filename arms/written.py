@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 GROUP = "_"
 """The name of an anonymous group: tests on the element around it."""
@@ -107,6 +107,33 @@ def elements_below(element: Element) -> Iterator[Element]:
 def depth_below(element: Element) -> int:
     """How many levels lie under this element."""
     return max((1 + depth_below(child) for child in element.children), default=0)
+
+
+def canonical(root: Element) -> Element:
+    """The same profile in the shape that its text has: one child alone has no connective, and
+    comparisons that the text form would merge stand apart, in a group of their own, which means
+    the same."""
+    children = tuple(canonical(child) for child in root.children)
+    any_of = root.any_of and len(children) > 1
+    seen: set[tuple[str, bool]] = set()
+    apart: list[Element] = []
+    for child in children:
+        key = (child.name, child.descendant)
+        if is_comparison(child):
+            assert isinstance(child.value, Span)
+            both = child.value.low is not None and child.value.high is not None
+            if key in seen or (any_of and both):
+                child = Element(GROUP, NOTHING, (child,))  # noqa: PLW2901  # put apart
+            elif not any_of:
+                seen.add(key)
+        apart.append(child)
+    return replace(root, children=tuple(apart), any_of=any_of)
+
+
+def is_comparison(element: Element) -> bool:
+    """Whether the text form writes it with `>` or `<`."""
+    value = element.value
+    return isinstance(value, Span) and (value.above or value.below) and not element.children
 
 
 def is_name(text: str) -> bool:

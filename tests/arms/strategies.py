@@ -14,6 +14,7 @@ from arms.written import (
     Scalar,
     Span,
     Written,
+    canonical,
     scalar,
 )
 from squid import Choice, KeywordSpace, Number, Time, Word
@@ -112,7 +113,7 @@ def typed_roots(draw: st.DrawFn, selector: bool = True) -> Element:
     """A profile that `SPACE` can type: dimensions, a nested one, repeated siblings, groups, and
     for selectors descendants and alternatives."""
     children = tuple(draw(_levels(selector, 2)))
-    return Element("", NOTHING, children, selector and len(children) > 1 and draw(st.booleans()))
+    return canonical(Element("", NOTHING, children, selector and draw(st.booleans())))
 
 
 @st.composite
@@ -148,7 +149,7 @@ def _wind_parts(draw: st.DrawFn) -> Element:
 def written_roots(draw: st.DrawFn, depth: int = 2) -> Element:
     """Any profile that the text form can say, typed or not."""
     children = tuple(draw(st.lists(_written_elements(depth), min_size=1, max_size=4)))
-    return Element("", NOTHING, children, len(children) > 1 and draw(st.booleans()))
+    return canonical(Element("", NOTHING, children, draw(st.booleans())))
 
 
 @st.composite

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -77,6 +78,7 @@ def imports(tree: ast.AST) -> Iterator[tuple[int, str, str | None]]:
             yield from ((node.lineno, module, alias.name) for alias in node.names)
 
 
+@cache
 def public_names(package: str) -> dict[str, str]:
     """What a package exports -> the module that it comes from."""
     tree = ast.parse((ROOT / package / "__init__.py").read_text())

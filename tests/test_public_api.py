@@ -7,8 +7,10 @@ what a reviewer reads.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import inspect
+import re
 import subprocess
 import sys
 import zipfile
@@ -42,6 +44,8 @@ def members(thing: type) -> Iterator[str]:
     """Fields, methods and properties that a class of ours defines or inherits from ours."""
     if dataclasses.is_dataclass(thing):
         yield from sorted(f"{field.name}: {field.type}" for field in dataclasses.fields(thing))
+    elif is_ours(thing.__init__):  # type: ignore[misc]
+        yield f"__init__{signature(thing.__init__)}"  # type: ignore[misc]
     seen = {
         name: member
         for base in reversed(thing.__mro__)
@@ -50,7 +54,7 @@ def members(thing: type) -> Iterator[str]:
         if not name.startswith("_")
     }
     for name, member in sorted(seen.items()):
-        if isinstance(member, property):
+        if isinstance(member, property | functools.cached_property):
             yield f"{name}: property"
         elif isinstance(member, classmethod | staticmethod):
             yield f"{name}{signature(member.__func__)}"
@@ -58,9 +62,14 @@ def members(thing: type) -> Iterator[str]:
             yield f"{name}{signature(member)}"
 
 
+def is_ours(thing: object) -> bool:
+    """Whether one of the five packages defines it."""
+    return (getattr(thing, "__module__", None) or "").split(".")[0] in PACKAGES
+
+
 def signature(thing: object) -> str:
     """As written; `async` where it must be awaited."""
-    text = str(inspect.signature(thing))  # type: ignore[arg-type]
+    text = re.sub(r" at 0x\w+", "", str(inspect.signature(thing)))  # type: ignore[arg-type]
     return f"{text}  (async)" if inspect.iscoroutinefunction(thing) else text
 
 
@@ -78,8 +87,7 @@ def test_every_public_name_exists_once_and_is_documented(package: str) -> None:
     assert module.__doc__
     for name in module.__all__:
         thing = getattr(module, name)
-        ours = getattr(thing, "__module__", "").split(".")[0] in PACKAGES
-        if ours and (inspect.isclass(thing) or inspect.isfunction(thing)):
+        if is_ours(thing) and (inspect.isclass(thing) or inspect.isfunction(thing)):
             assert inspect.getdoc(thing), f"{package}.{name}"
 
 
@@ -92,7 +100,7 @@ def test_nothing_public_is_left_out_of_all(package: str) -> None:
         if not name.startswith("_")
         and name != "annotations"
         and not inspect.ismodule(thing)
-        and getattr(thing, "__module__", "").split(".")[0] in PACKAGES
+        and is_ours(thing)
     }
     assert imported <= set(module.__all__), sorted(imported - set(module.__all__))
 

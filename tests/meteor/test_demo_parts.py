@@ -7,7 +7,7 @@ import io
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import meteor
@@ -80,6 +80,7 @@ def test_every_kind_of_difference_is_seen(answer: list[tuple[str, bytes]], said:
     assert str(found) == said
 
 
+@settings(max_examples=10)
 @given(st.integers(min_value=0, max_value=2**32))
 def test_the_same_seed_gives_the_same_fire(seed: int) -> None:
     fire = readings.of_a_fire(seed)

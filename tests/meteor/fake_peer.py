@@ -147,6 +147,11 @@ class FakePeer:
     def crash(self) -> None:
         self.overlay.network.crash(self.contact)
 
+    def restart(self) -> None:
+        """Serve again at the same address, with what the overlay stores."""
+        self.runtime = SimRuntime(self.overlay.kernel, self.overlay.network, self.contact)
+        self.runtime.serve(self.handle, lambda _: None)
+
     def farewell(self) -> None:
         for client in self.clients:
             self.runtime.send(client, Farewell("going home"))

@@ -269,7 +269,8 @@ class Exchange:
             return
         self._pending.take(number)
         link.asking -= 1
-        link.round_trip.sample(self._world.now() - entry.sent_s - held_s)
+        if entry.sent_s >= link.opened_s:
+            link.round_trip.sample(self._world.now() - entry.sent_s - held_s)
         if kind == _REPLY:
             entry.waiter.resolve(message)
         elif kind == _FAULT and isinstance(message, FaultReport):

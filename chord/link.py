@@ -129,6 +129,7 @@ class LinkEnd(ABC):
         "asking",
         "contact",
         "last_heard_s",
+        "opened_s",
         "round_trip",
         "sent_number",
         "serving",
@@ -140,6 +141,8 @@ class LinkEnd(ABC):
         self.contact = contact
         self.round_trip = RoundTrip()
         self.last_heard_s = float("-inf")
+        self.opened_s = float("-inf")
+        """When it opened; what was sent before had to wait for the dial and measures nothing."""
         self.asking = 0
         """Calls that wait for this link's replies."""
         self.serving = 0
@@ -180,7 +183,7 @@ class LinkEnd(ABC):
             count += 1
         if count:
             newest = self.unacknowledged[count - 1]
-            if newest.number == number:
+            if newest.number == number and newest.sent_s >= self.opened_s:
                 self.round_trip.sample(now_s - newest.sent_s - held_s)
             del self.unacknowledged[:count]
 

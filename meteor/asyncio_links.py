@@ -247,6 +247,7 @@ class PeerLinks:
         link.contact = channel.contact
         link.channel = channel
         link.dial = None
+        link.opened_s = self.loop.time()
         channel.read_with(
             lambda data: self._received(link, data), lambda reason: self._ended(link, reason)
         )

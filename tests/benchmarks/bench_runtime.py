@@ -1,0 +1,142 @@
+"""What a message costs: a round trip on an event loop, an event in virtual time, the codec.
+
+One JSON line each; nothing is asserted about time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import time
+import tracemalloc
+from typing import Any
+
+import pytest
+
+from chord import Contact, FrameKind
+from meteor.asyncio_runtime import AsyncioRuntime
+from meteor.codec import wire_codec
+from meteor.messages import Greet, Post
+from meteor.transport import MemoryHub, MemoryTransport, Transport
+from meteor.websocket_transport import WebSocketTransport
+from sim import Kernel, Network, SimRuntime
+
+pytestmark = pytest.mark.benchmark
+
+PAYLOAD = Greet(b"", "x" * 1000)
+
+
+def report(**figures: object) -> None:
+    print(json.dumps({"benchmark": "runtime", **figures}), flush=True)
+
+
+async def echo_peers(kind: str) -> tuple[AsyncioRuntime, AsyncioRuntime]:
+    hub = MemoryHub()
+    made = []
+    for id in (1, 2):
+        transport: Transport = (
+            MemoryTransport(hub) if kind == "memory" else WebSocketTransport("127.0.0.1:0")
+        )
+        runtime = AsyncioRuntime(Contact(id, await transport.listen()), transport, seed=1)
+        runtime.serve(lambda sender, request, remaining_s: request, lambda contact: None)
+        made.append(runtime)
+    return made[0], made[1]
+
+
+@pytest.mark.sockets
+@pytest.mark.parametrize("kind", ["memory", "websocket"])
+async def test_echo(kind: str) -> None:
+    """1 kB there and back between two peers of one loop."""
+    a, b = await echo_peers(kind)
+    taken = []
+    for _ in range(5000):
+        began = time.perf_counter()
+        await a.call(b.contact, PAYLOAD, 5.0)
+        taken.append(time.perf_counter() - began)
+    taken.sort()
+
+    async def worker() -> None:
+        for _ in range(200):
+            await a.call(b.contact, PAYLOAD, 5.0)
+
+    began = time.perf_counter()
+    await asyncio.gather(*[worker() for _ in range(64)])
+    together_s = time.perf_counter() - began
+    report(
+        what=f"echo over {kind}",
+        p50_us=round(taken[2500] * 1e6, 1),
+        p99_us=round(taken[4950] * 1e6, 1),
+        calls_per_s_64_in_flight=round(64 * 200 / together_s),
+    )
+    await a.aclose()
+    await b.aclose()
+
+
+def test_codec() -> None:
+    codec = wire_codec()
+    post = Post(1, b"x" * 900, "stem", 3, 600.0, 10.0)
+    for name, message in (("Post of 900 bytes", post), ("Greet", Greet())):
+        data = codec.join([codec.encode_frame(FrameKind.REQUEST, 5, 1.0, message)])
+        count = 20_000
+        began = time.perf_counter()
+        for _ in range(count):
+            codec.join([codec.encode_frame(FrameKind.REQUEST, 5, 1.0, message)])
+        encoded = time.perf_counter()
+        for _ in range(count):
+            codec.decode_frames(data)
+        decoded = time.perf_counter()
+        report(
+            what=f"codec, {name}",
+            encode_us=round((encoded - began) / count * 1e6, 2),
+            decode_us=round((decoded - encoded) / count * 1e6, 2),
+        )
+
+
+@pytest.mark.parametrize("encoded", [False, True])
+def test_simulated_messages(encoded: bool) -> None:
+    """A thousand peers that call others drawn at random, one call in flight each."""
+    kernel = Kernel(1)
+    codec: Any = wire_codec() if encoded else None
+    network = Network(kernel, codec=codec)
+    peers = [SimRuntime(kernel, network, Contact(i, f"peer:{i}")) for i in range(1000)]
+    contacts = [peer.contact for peer in peers]
+
+    async def calls(peer: SimRuntime) -> None:
+        near = [contacts[peer.random.randrange(1000)] for _ in range(20)]
+        for _ in range(100):
+            await peer.call(near[peer.random.randrange(20)], PAYLOAD, 1.0)
+
+    for peer in peers:
+        peer.serve(lambda sender, request, remaining_s: request, lambda contact: None)
+    tasks = [peer.spawn(calls(peer)) for peer in peers]
+    began = time.perf_counter()
+    kernel.run()
+    taken_s = time.perf_counter() - began
+    assert all(task.done() for task in tasks)
+    report(
+        what="simulated messages" + (", encoded and decoded" if encoded else ""),
+        peers=1000,
+        messages_per_s=round(len(kernel.trace) / taken_s),
+    )
+
+
+def test_memory_of_simulated_links() -> None:
+    tracemalloc.start()
+    kernel = Kernel(1)
+    network = Network(kernel)
+    peers = [SimRuntime(kernel, network, Contact(i, f"peer:{i}")) for i in range(200)]
+    alone = tracemalloc.get_traced_memory()[0]
+    for peer in peers:
+        peer.serve(lambda sender, request, remaining_s: request, lambda contact: None)
+        for other in peers[:40]:
+            if other is not peer:
+                peer.send(other.contact, PAYLOAD)
+    kernel.run()
+    linked = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    ends = statistics.mean(len(peer._links) for peer in peers)
+    report(
+        what="simulated runtime",
+        kib_a_peer=round(alone / 200 / 1024, 2),
+        kib_a_link_end=round((linked - alone) / 200 / ends / 1024, 2),
+    )

@@ -17,8 +17,8 @@ from arms.profile_pack import pack_node, unpack_node
 from arms.profile_xml import parse_profile_xml, write_profile_xml
 from arms.selector import check_shape, check_size, parse_selector
 from arms.selector_text import selector_text
-from arms.tree import Node, build_tree, count_attributes
-from arms.written import LIMITS, Element, canonical
+from arms.tree import Node, build_tree
+from arms.written import LIMITS, Element, canonical, count_attributes
 from squid import Term
 
 _LONGEST_TEXT = 2 * LIMITS.text_bytes

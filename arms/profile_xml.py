@@ -18,8 +18,7 @@ from arms.hardened_xml import (
     serialised,
 )
 from arms.plain_values import plain_attributes, read_plain
-from arms.tree import count_attributes
-from arms.written import GROUP, LIMITS, NOTHING, Element, Written, is_name
+from arms.written import GROUP, LIMITS, NOTHING, Element, Written, count_attributes, is_name
 from squid import LimitExceeded
 
 _ELEMENT = frozenset({"value", "operator", "min", "max", "type", "connective", "axis"})

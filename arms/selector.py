@@ -23,12 +23,10 @@ from arms.written import (
     Limits,
     Span,
     Written,
-    depth_below,
-    elements_below,
+    size_below,
 )
 from squid import LimitExceeded
 
-OPERATORS = (">=", "<=", "=", ">", "<")
 CONNECTIVE_WORDS = {
     "and": "a blank between two terms is 'and'",
     "or": "write | between two terms for 'or'",
@@ -90,10 +88,9 @@ def check_size(text: str, limits: Limits) -> None:
 
 def check_shape(root: Element, limits: Limits) -> None:
     """Raise `LimitExceeded` for too many elements or levels."""
-    count = sum(1 for _ in elements_below(root))
+    count, depth = size_below(root)
     if count > limits.elements:
         raise LimitExceeded("profile elements", count, limits.elements)
-    depth = depth_below(root)
     if depth > limits.depth:
         raise LimitExceeded("profile depth", depth, limits.depth)
 
@@ -203,17 +200,9 @@ class _Reader:
 
     def _test(self, draft: _Draft) -> None:
         cursor = self._cursor
-        behind_name = cursor.position
-        cursor.skip_blanks()
-        if cursor.starts("!="):
-            raise cursor.refuse("'!=' is not in the language", "say what is wanted, as a range")
-        for operator in OPERATORS:
-            if cursor.take(operator):
-                break
-        else:
-            cursor.position = behind_name
+        operator = cursor.operator()
+        if not operator:
             return
-        cursor.skip_blanks()
         if operator == "=":
             draft.value = read_value(cursor)
         else:

@@ -6,6 +6,7 @@ knows of levels or of kinds (SPEC section 2).
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from arms.errors import SelectorError
@@ -14,6 +15,11 @@ from arms.written import IS_NAME
 WORD, QUOTED, DOTS, STAR = "word", "quoted", "..", "*"
 
 END_OF_VALUE = frozenset("()|")
+
+_BLANKS = re.compile(r"\s*")
+_OPERATOR = re.compile(r"\s*(>=|<=|!=|=|>|<)\s*")
+_PLAIN = re.compile(r"""(?:[^\s"'()|&=<>,*\\.]|\.(?!\.))+""")
+"""What a bare word takes without a second look."""
 
 REFUSED = {
     ",": ("a comma separates nothing here", "write a blank between terms, or quote the value"),
@@ -62,8 +68,9 @@ class Cursor:
     def skip_blanks(self) -> bool:
         """Step over blanks; whether there were any."""
         start = self.position
-        while self.peek().isspace():
-            self.position += 1
+        found = _BLANKS.match(self.text, start)
+        assert found is not None
+        self.position = found.end()
         return self.position > start
 
     def refuse(self, reason: str, cure: str, position: int | None = None) -> SelectorError:
@@ -71,6 +78,19 @@ class Cursor:
         return SelectorError(
             self.text, self.position if position is None else position, reason, cure
         )
+
+    def operator(self) -> str:
+        """Step over an operator and the blanks around it; '' and no step where there is none.
+        Raises `SelectorError` for `!=`."""
+        found = _OPERATOR.match(self.text, self.position)
+        if found is None:
+            return ""
+        if found[1] == "!=":
+            raise self.refuse(
+                "'!=' is not in the language", "say what is wanted, as a range", found.start(1)
+            )
+        self.position = found.end()
+        return found[1]
 
     def name(self) -> str:
         """Read an element's name; raises `SelectorError`."""
@@ -108,12 +128,17 @@ class Cursor:
     def _word(self) -> Mark:
         start = self.position
         chars: list[str] = []
-        while (char := self.peek()) and char not in END_OF_VALUE and not char.isspace():
-            if char in '"*' or self.starts(DOTS):
-                break
+        while True:
+            plain = _PLAIN.match(self.text, self.position)
+            if plain is not None:
+                chars.append(plain[0])
+                self.position = plain.end()
+            char = self.peek()
             if char in REFUSED:
                 raise self.refuse(*REFUSED[char])
-            chars.append(self.escaped() if char == "\\" else char)
+            if char != "\\":
+                break
+            chars.append(self.escaped())
             self.position += 1
         return Mark(WORD, "".join(chars), start)
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from arms.declarations import Space, Unreadable, meaning
 from arms.errors import ProfileError, SelectorError
 from arms.values import NO_VALUE, Value
-from arms.written import GROUP, NOTHING, Element, elements_below
+from arms.written import GROUP, NOTHING, Element, count_attributes
 from squid import Dimension, LimitExceeded, TypeMismatch
 
 
@@ -44,14 +44,6 @@ def check_attributes(root: Element, limit: int) -> None:
     count = count_attributes(root)
     if count > limit:
         raise LimitExceeded("max_attributes", count, limit)
-
-
-def count_attributes(root: Element) -> int:
-    """How many attributes there are: elements with a value, or without children."""
-    return sum(
-        1 for element in elements_below(root)
-        if element.value != NOTHING or not element.children
-    )  # fmt: skip
 
 
 def _build(element: Element, path: str, space: Space | None, text: str) -> Node:

@@ -8,7 +8,6 @@ its quotes only where they make a difference (report section 2.1.1; SPEC section
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 GROUP = "_"
@@ -97,16 +96,25 @@ class Limits:
 LIMITS = Limits()
 
 
-def elements_below(element: Element) -> Iterator[Element]:
-    """Every element under this one, parents first."""
+def size_below(element: Element) -> tuple[int, int]:
+    """How many elements, and how many levels of them, lie under this element."""
+    count = depth = 0
     for child in element.children:
-        yield child
-        yield from elements_below(child)
+        below, levels = size_below(child) if child.children else (0, 0)
+        count += below + 1
+        depth = max(depth, levels + 1)
+    return count, depth
 
 
-def depth_below(element: Element) -> int:
-    """How many levels lie under this element."""
-    return max((1 + depth_below(child) for child in element.children), default=0)
+def count_attributes(element: Element) -> int:
+    """How many attributes lie under this element: elements with a value, or without children."""
+    count = 0
+    for child in element.children:
+        if not child.children:
+            count += 1
+        else:
+            count += count_attributes(child) + (child.value != NOTHING)
+    return count
 
 
 def canonical(root: Element) -> Element:

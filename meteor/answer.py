@@ -8,6 +8,7 @@ the ttl has run out or it is closed (SPEC section 4).
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator
 from types import TracebackType
 from typing import Any, Self
@@ -43,6 +44,7 @@ class Answer:
         """What the overlay said of the whole; None while it still answers."""
         self._session, self._draft, self._queue = session, draft, queue
         self._timeout_s, self._allow_partial = timeout_s, allow_partial
+        self._limit = sys.maxsize  # what lives already was asked for
         self._mailbox: Mailbox[Match | MeteorError] = Mailbox(session.runtime)
         self._seen = Deduplicator()
         self._asking: Task[None] | None = None
@@ -179,6 +181,7 @@ class Answer:
                     collect=self._collect,
                 )
                 self.receipt = await self._standing.open(self._timeout_s)
+                self._limit = len(self._mailbox.items) + self._queue
             else:
                 reply = await self._session.post(self._draft, self._timeout_s, self._collect)
                 self.receipt = Receipt.of(reply)
@@ -222,7 +225,7 @@ class Answer:
         """A later match of a standing answer; false if there is no room."""
         if not self._is_new(notice.found):
             return True
-        if self.receipt is not None and len(self._mailbox.items) >= self._queue:
+        if len(self._mailbox.items) >= self._limit:
             self._mailbox.put(
                 SlowConsumer(
                     f"{self._draft}: {self._queue} matches wait to be taken and more came; "

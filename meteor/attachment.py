@@ -77,7 +77,8 @@ class Attachment:
         self._session.streams[self.stem] = self
         try:
             reply = await self._session.post(self.draft, timeout_s, self._collect)
-            self._attached(reply)
+            if self.state == "opening":
+                self._attached(reply)
         except Timeout:  # it may be kept somewhere
             self.drop("closed")
             raise
@@ -143,7 +144,7 @@ class Attachment:
 
     async def cancel(self, timeout_s: float) -> PostReply | None:
         """End here, then delete it in the overlay; None if it never was there."""
-        was_there = self.is_active
+        was_there = self.state in {"opening", "active"}
         self.end("closed")
         return await self._session.amend("cancel", self.id, timeout_s) if was_there else None
 

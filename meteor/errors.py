@@ -163,7 +163,7 @@ def _made_again(kind: type[MeteorError], fault: RemoteFault) -> MeteorError:
     """The error with the fields that the fault carries; raises whatever damaged ones lead to."""
     args, fields = json.loads(fault.details[0]) if fault.details else ([fault.message], {})
     error = kind(*(_as_kept(one) for one in args))
-    for name in vars(error).keys() & fields.keys():
+    for name in sorted(vars(error).keys() & fields.keys()):
         setattr(error, name, _as_kept(fields[name]))
     return error
 

@@ -7,6 +7,7 @@ no more than a callback; what does not fit is an error, never silence (SPEC sect
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Awaitable, Callable, Generator
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -46,6 +47,7 @@ class Interest:
         self._session = session
         self._handler, self._queue = handler, queue
         self._timeout_s, self._allow_partial = timeout_s, allow_partial
+        self._limit = sys.maxsize  # what lives already comes before anybody can take it
         self._mailbox: Mailbox[Notification] = Mailbox(session.runtime)
         self._items = self._mailbox.items
         self._opened = Signal(session.runtime)
@@ -77,10 +79,13 @@ class Interest:
     def __await__(self) -> Generator[Any, Any, Self]:
         """Post it; raises `Incomplete` (unless `allow_partial`), `Timeout`, `NotConnected`, or what
         the overlay refuses with."""
-        return self._open().__await__()
+        return self.__aenter__().__await__()
 
     async def __aenter__(self) -> Self:
-        return await self._open()
+        await self._open()
+        if self.receipt is None:
+            raise Closed(f"{self._attachment.draft}: it was closed before it was posted")
+        return self
 
     async def __aexit__(
         self,
@@ -159,12 +164,12 @@ class Interest:
 
     # -- opening -----------------------------------------------------------------------------
 
-    async def _open(self) -> Self:
+    async def _open(self) -> None:
+        """Post it, or wait for whoever does."""
         if self.state == "new":
             await self._post()
         while self.state == "opening":
             await self._opened.wait()
-        return self
 
     async def _post(self) -> None:
         """The first post; whoever awaits meanwhile is woken whatever comes of it."""
@@ -172,6 +177,7 @@ class Interest:
             receipt = await self._attachment.open(self._timeout_s)
         finally:
             self._opened.notify()
+        self._limit = len(self._items) + self._queue
         if not receipt.complete and not self._allow_partial:
             self._attachment.drop("closed")
         receipt.settled(self._attachment.draft, self._allow_partial)
@@ -187,7 +193,7 @@ class Interest:
             if result is not None and inspect.isawaitable(result):
                 self._session.spawn(self._finish(result))
             return True
-        if len(self._items) >= self._queue:
+        if len(self._items) >= self._limit:
             return self._overflow()
         self._mailbox.put(Notification(notice))
         return True

@@ -101,7 +101,7 @@ class Watch(Interest):
     def _receive(self, notice: Notice) -> bool:
         """Note the change, then queue the notification as any interest does: a handler already sees
         the new state."""
-        if not self._is_read and len(self._items) >= self._queue:
+        if not self._is_read and len(self._items) >= self._limit:
             self._items.popleft()
             self.dropped += 1
         was, found = self.active, notice.found

@@ -459,3 +459,43 @@ def test_the_handler_of_a_watch_sees_the_new_state(overlay: FakeOverlay) -> None
         assert seen == [("appeared", True), ("gone", False)]
 
     overlay.run(scenario())
+
+
+def test_what_lives_already_never_makes_a_slow_consumer(overlay: FakeOverlay) -> None:
+    async def scenario() -> None:
+        client = await overlay.new_client().open()
+        for number in range(10):
+            await client.store(HOT, str(number))
+        interest = await client.notify_data("temperature>=80", queue=2)
+        await client.store(HOT, "10")
+        await client.store(HOT, "11")
+        assert [(await interest.recv(1)).text for _ in range(12)] == [str(n) for n in range(12)]
+
+    overlay.run(scenario())
+
+
+def test_an_interest_closed_while_it_opens_stays_closed(overlay: FakeOverlay) -> None:
+    async def scenario() -> None:
+        client = await overlay.new_client().open()
+        interest = client.notify_data("temperature>=80")
+        outcomes: list[str] = []
+
+        async def opened() -> None:
+            try:
+                await interest
+            except meteor.Closed:
+                outcomes.append("closed")
+
+        tasks = [client._runtime.spawn(opened()) for _ in range(2)]
+        await settle(client, 0)
+        assert interest.state == "opening"
+        await interest.close()
+        for task in tasks:
+            await task
+        assert outcomes == ["closed", "closed"]
+        assert interest.state == "closed"
+        await settle(client)
+        assert overlay.living() == []
+        assert not client._session.streams
+
+    overlay.run(scenario())

@@ -96,7 +96,7 @@ class Outbox:
             stream.sent.clear()
             stream.retry_s = min(2 * stream.retry_s, RETRY_MAX_S)
         room = WINDOW - len(stream.sent)
-        fresh = []
+        fresh: list[Notice] = []
         for notice_id, (_, notice) in stream.pending.items():
             if len(fresh) >= room:
                 break

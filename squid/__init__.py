@@ -32,6 +32,7 @@ from squid.ledger import Ledger as Ledger
 from squid.messages import MESSAGES as MESSAGES
 from squid.messages import HandOn as HandOn
 from squid.normal_form import normal_form as normal_form
+from squid.operation import Outcome as Outcome
 from squid.query import Absent as Absent
 from squid.query import Hull as Hull
 from squid.query import NumberInterval as NumberInterval
@@ -41,11 +42,10 @@ from squid.query import Whole as Whole
 from squid.query import WordInterval as WordInterval
 from squid.region import Box as Box
 from squid.region import Interval as Interval
-from squid.router import Outcome as Outcome
 from squid.router import Router as Router
 from squid.router import RouterConfig as RouterConfig
-from squid.router import Work as Work
-from squid.router import Worker as Worker
+from squid.worker import Work as Work
+from squid.worker import Worker as Worker
 
 __all__ = [
     "KeywordSpace", "Extra", "Dimension", "Word", "Number", "Choice", "Time", "normal_form",

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, replace
 
 from chord import (
     CallError,
@@ -27,13 +26,13 @@ from chord import (
     Runtime,
 )
 from squid.clusters import Share, shares
-from squid.hilbert import HilbertCurve
 from squid.intervals import Interval, intersect, merge, subtract
 from squid.keyword_space import KeywordSpace
 from squid.keyword_tuple import KeywordTuple, box_of
-from squid.ledger import Ledger
 from squid.messages import HandOn, HandOnTaken, Report, ResultFrame
+from squid.operation import OriginatedOperation, Outcome
 from squid.region import Box
+from squid.worker import Worker
 
 HOPS_MAX = 64
 """A share handed on more often than this goes in circles: it is dropped, and the origin's ledger
@@ -41,39 +40,6 @@ shows the gap.  A tree of N peers is about log2 N deep."""
 
 JOB_INTERVALS_MAX = 4096
 """Intervals in one share: a bound for hostile input, far above what two borders can cut."""
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What a worker did with its part of an operation."""
-
-    frames: Sequence[bytes] = ()
-    """Pages for the origin, in order."""
-    body: bytes = b""
-    """A summary for the origin."""
-    missing: tuple[Interval, ...] = ()
-    """The indexes of the part whose past this peer does not hold."""
-    undone: tuple[Interval, ...] = ()
-    """What turned out to be another peer's meanwhile: the router hands it on."""
-
-
-class Worker(Protocol):
-    """The layer above: what a peer holds, and what it does there."""
-
-    def held(self) -> tuple[Interval, ...]:
-        """The curve indexes that this peer answers for, sorted and disjoint."""
-
-    def holder_of(self, index: int) -> Contact | None:
-        """Another peer that is known to hold `index` whatever the ring says (a hand-off)."""
-
-    def unreachable(self, holder: Contact) -> None:
-        """A peer that `holder_of` may have named does not answer."""
-
-    async def settle(self, index: int, timeout_s: float) -> None:
-        """Wait until an index that the ring gives to this peer is held here, or the time is up."""
-
-    async def perform(self, share: HandOn, part: tuple[Interval, ...]) -> Work:
-        """Do the operation in `part`, which was held when this was called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,37 +54,6 @@ class RouterConfig:
     retry_s: float = 0.05
     """First pause after a hand-on failed; doubled up to `retry_s_max`."""
     retry_s_max: float = 0.4
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What an operation came to at its origin."""
-
-    complete: bool
-    missing: tuple[Interval, ...]
-    summaries: tuple[tuple[Contact, bytes], ...]
-    """One a counted report."""
-    peers: int
-    """Peers that processed a part."""
-    hops: int
-    """The longest chain of hand-ons."""
-    messages: int = 0
-    """Shares handed on, as reported."""
-
-
-@dataclass(slots=True)
-class _Operation:
-    """The origin's side of one operation in flight."""
-
-    ledger: Ledger
-    on_frame: Callable[[Contact, bytes], None]
-    attempt: int = 0
-    waiting: dict[tuple[int, int, int], Report] = field(default_factory=dict)
-    """Reports that do not count yet, by sender, part and attempt."""
-    summaries: list[tuple[Contact, bytes]] = field(default_factory=list)
-    peers: set[int] = field(default_factory=set)
-    hops: int = 0
-    messages: int = 0
 
 
 class Router:
@@ -138,7 +73,7 @@ class Router:
         self._curve = space.curve
         self._shift = id_bits - self._curve.index_bits
         self._config = config or RouterConfig()
-        self._operations: dict[bytes, _Operation] = {}
+        self._operations: dict[bytes, OriginatedOperation] = {}
         self._parts = 0
 
     @property
@@ -171,23 +106,24 @@ class Router:
         """
         job = self._job_of(box)
         operation_id = self._runtime.random.randbytes(16)
-        ledger = Ledger(self._curve, box, job)
-        operation = _Operation(ledger, on_frame or _ignore_frame)
+        operation = OriginatedOperation(self._curve, box, job, on_frame)
         self._operations[operation_id] = operation
         deadline = self._runtime.now() + timeout_s
         patience_s = self._config.reissue_s
+        attempt = 0
         try:
             while True:
-                left_s = deadline - self._runtime.now()
-                waiting = self._runtime.expect(operation_id, min(patience_s, max(left_s, 0.0)))
-                self._begin(operation_id, operation, box, job, body, left_s)
+                left_s = max(deadline - self._runtime.now(), 0.0)
+                waiting = self._runtime.expect(operation_id, min(patience_s, left_s))
+                share = self._first_share(operation_id, attempt, box, job, body, left_s)
+                self._runtime.spawn(self._resolve(share, left_s))
                 with suppress(RequestTimeout):
                     await waiting
-                if ledger.settled or self._runtime.now() >= deadline:
-                    return _outcome(operation, self._curve, box)
-                operation.attempt += 1
+                if operation.settled or self._runtime.now() >= deadline:
+                    return operation.outcome()
+                attempt += 1
                 patience_s *= 2
-                job = ledger.gaps()
+                job = operation.gaps()
         finally:
             del self._operations[operation_id]
 
@@ -197,66 +133,44 @@ class Router:
             return ((index, index),)
         return ((0, self._curve.size - 1),)
 
-    def _begin(
+    def _first_share(
         self,
         operation_id: bytes,
-        operation: _Operation,
+        attempt: int,
         box: Box,
         job: tuple[Interval, ...],
         body: bytes,
         left_s: float,
-    ) -> None:
-        share = HandOn(
+    ) -> HandOn:
+        return HandOn(
             operation=operation_id,
-            attempt=operation.attempt,
+            attempt=attempt,
             origin=self._runtime.contact,
             digest=self._space.digest,
             low=box.low,
             high=box.high,
             job=job,
             hops=0,
-            remaining_ms=max(0, int(left_s * 1000)),
+            remaining_ms=int(left_s * 1000),
             body=body,
         )
-        self._runtime.spawn(self._resolve(share, left_s))
 
     def _on_frame(self, sender: Contact, message: object, _: float) -> None:
         assert isinstance(message, ResultFrame)
         operation = self._operations.get(message.operation)
-        if operation is None:
-            return
-        operation.on_frame(sender, message.body)
-        key = (sender.id, message.part)
-        fresh = operation.ledger.frame(key, message.attempt, message.number)
-        report = operation.waiting.get((*key, message.attempt))
-        if report is not None and fresh:
-            self._count(sender, report, operation)
-        self._settle_operation(message.operation, operation)
+        if operation is not None:
+            operation.take_frame(sender, message)
+            self._tell_if_settled(message.operation, operation)
 
     def _on_report(self, sender: Contact, message: object, _: float) -> None:
         assert isinstance(message, Report)
         operation = self._operations.get(message.operation)
-        if operation is None:
-            return
-        key = (sender.id, message.part)
-        operation.messages += message.handed
-        operation.waiting[*key, message.attempt] = message
-        fresh = operation.ledger.report(
-            key, message.attempt, message.covered, message.missing, message.frames
-        )
-        if fresh or message.missing:
-            self._count(sender, message, operation)
-        self._settle_operation(message.operation, operation)
+        if operation is not None:
+            operation.take_report(sender, message)
+            self._tell_if_settled(message.operation, operation)
 
-    def _count(self, sender: Contact, report: Report, operation: _Operation) -> None:
-        """Enter a report whose part counts: one that repeats what counted already does not."""
-        del operation.waiting[sender.id, report.part, report.attempt]
-        operation.summaries.append((sender, report.body))
-        operation.peers.add(sender.id)
-        operation.hops = max(operation.hops, report.hops)
-
-    def _settle_operation(self, operation_id: bytes, operation: _Operation) -> None:
-        if operation.ledger.settled:
+    def _tell_if_settled(self, operation_id: bytes, operation: OriginatedOperation) -> None:
+        if operation.settled:
             self._runtime.deliver(operation_id, None)
 
     # -- receiver
@@ -383,18 +297,7 @@ class Router:
         job = merge(block.interval for block in batch)
         if owner.id == self._runtime.contact.id:
             return await self._keep(share, job, left_s)
-        onward = HandOn(
-            operation=share.operation,
-            attempt=share.attempt,
-            origin=share.origin,
-            digest=share.digest,
-            low=share.low,
-            high=share.high,
-            job=job,
-            hops=share.hops + 1,
-            remaining_ms=int(left_s * 1000),
-            body=share.body,
-        )
+        onward = replace(share, job=job, hops=share.hops + 1, remaining_ms=int(left_s * 1000))
         try:
             timeout_s = min(self._config.hand_on_s, left_s)
             taken: HandOnTaken = await self._runtime.call(owner, onward, timeout_s)
@@ -415,37 +318,6 @@ class Router:
         held = intersect(job, self._worker.held())
         if not held:
             return False
-        onward = HandOn(
-            share.operation, share.attempt, share.origin, share.digest, share.low, share.high,
-            job, share.hops + 1, share.remaining_ms, share.body,
-        )  # fmt: skip
+        onward = replace(share, job=job, hops=share.hops + 1)
         self._runtime.spawn(self._resolve(onward, left_s))
         return True
-
-
-def _ignore_frame(_: Contact, __: bytes) -> None:
-    """For operations whose results nobody wants."""
-
-
-def _up_to_last_match(curve: HilbertCurve, box: Box, interval: Interval) -> Interval:
-    """An open interval cut behind its last match: what lies beyond is nobody's fault."""
-    first, last = interval
-    low, high = first, last
-    while low < high:
-        middle = (low + high + 1) // 2
-        if curve.has_match(box, middle, last):
-            low = middle
-        else:
-            high = middle - 1
-    return first, low
-
-
-def _outcome(operation: _Operation, curve: HilbertCurve, box: Box) -> Outcome:
-    return Outcome(
-        complete=operation.ledger.complete,
-        missing=tuple(_up_to_last_match(curve, box, gap) for gap in operation.ledger.missing),
-        summaries=tuple(operation.summaries),
-        peers=len(operation.peers),
-        hops=operation.hops,
-        messages=operation.messages,
-    )

@@ -1,0 +1,109 @@
+"""An operation at its origin: what has been reported on it, and what it comes to.
+
+Law of this file: pure.  The ledger decides what counts; a report that only repeats what counted
+already adds nothing, so that side effects told of twice are counted once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from chord import Contact
+from squid.hilbert import HilbertCurve
+from squid.ledger import Ledger
+from squid.messages import Report, ResultFrame
+from squid.region import Box, Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an operation came to at its origin."""
+
+    complete: bool
+    missing: tuple[Interval, ...]
+    summaries: tuple[tuple[Contact, bytes], ...]
+    """One a counted report."""
+    peers: int
+    """Peers that processed a part."""
+    hops: int
+    """The longest chain of hand-ons."""
+    messages: int = 0
+    """Shares handed on, as reported."""
+
+
+class OriginatedOperation:
+    """The origin's side of one operation in flight."""
+
+    def __init__(
+        self,
+        curve: HilbertCurve,
+        box: Box,
+        job: tuple[Interval, ...],
+        on_frame: Callable[[Contact, bytes], None] | None,
+    ) -> None:
+        self._curve, self._box, self._on_frame = curve, box, on_frame
+        self._ledger = Ledger(curve, box, job)
+        self._waiting: dict[tuple[int, int, int], Report] = {}
+        """Reports that do not count yet, by sender, part and attempt."""
+        self._summaries: list[tuple[Contact, bytes]] = []
+        self._peers: set[int] = set()
+        self._hops = self._messages = 0
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing more is to be waited for."""
+        return self._ledger.settled
+
+    def gaps(self) -> tuple[Interval, ...]:
+        """What nobody has answered for: to be issued again."""
+        return self._ledger.gaps()
+
+    def take_frame(self, sender: Contact, frame: ResultFrame) -> None:
+        """A page of results is in."""
+        if self._on_frame is not None:
+            self._on_frame(sender, frame.body)
+        key = (sender.id, frame.part)
+        fresh = self._ledger.frame(key, frame.attempt, frame.number)
+        if fresh and (*key, frame.attempt) in self._waiting:
+            self._count(sender, self._waiting[*key, frame.attempt])
+
+    def take_report(self, sender: Contact, report: Report) -> None:
+        """A peer has done a part; it counts once all its frames are in."""
+        key = (sender.id, report.part)
+        self._messages += report.handed
+        self._waiting[*key, report.attempt] = report
+        fresh = self._ledger.report(
+            key, report.attempt, report.covered, report.missing, report.frames
+        )
+        if fresh or report.missing:
+            self._count(sender, report)
+
+    def outcome(self) -> Outcome:
+        """What it has come to so far."""
+        return Outcome(
+            complete=self._ledger.complete,
+            missing=tuple(self._up_to_last_match(gap) for gap in self._ledger.missing),
+            summaries=tuple(self._summaries),
+            peers=len(self._peers),
+            hops=self._hops,
+            messages=self._messages,
+        )
+
+    def _count(self, sender: Contact, report: Report) -> None:
+        del self._waiting[sender.id, report.part, report.attempt]
+        self._summaries.append((sender, report.body))
+        self._peers.add(sender.id)
+        self._hops = max(self._hops, report.hops)
+
+    def _up_to_last_match(self, interval: Interval) -> Interval:
+        """An open interval cut behind its last match: what lies beyond is nobody's fault."""
+        first, last = interval
+        low, high = first, last
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self._curve.has_match(self._box, middle, last):
+                low = middle
+            else:
+                high = middle - 1
+        return first, low

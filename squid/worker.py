@@ -1,0 +1,47 @@
+"""What the router asks of the layer above: what a peer holds, and what it does there.
+
+Law of this file: a protocol and its values; nothing here does anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from chord import Contact
+from squid.messages import HandOn
+from squid.region import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a worker did with its part of an operation."""
+
+    frames: Sequence[bytes] = ()
+    """Pages for the origin, in order."""
+    body: bytes = b""
+    """A summary for the origin."""
+    missing: tuple[Interval, ...] = ()
+    """The indexes of the part whose past this peer does not hold."""
+    undone: tuple[Interval, ...] = ()
+    """What turned out to be another peer's meanwhile: the router hands it on."""
+
+
+class Worker(Protocol):
+    """The layer above: what a peer holds, and what it does there."""
+
+    def held(self) -> tuple[Interval, ...]:
+        """The curve indexes that this peer answers for, sorted and disjoint."""
+
+    def holder_of(self, index: int) -> Contact | None:
+        """Another peer that is known to hold `index` whatever the ring says (a hand-off)."""
+
+    def unreachable(self, holder: Contact) -> None:
+        """A peer that `holder_of` may have named does not answer."""
+
+    async def settle(self, index: int, timeout_s: float) -> None:
+        """Wait until an index that the ring gives to this peer is held here, or the time is up."""
+
+    async def perform(self, share: HandOn, part: tuple[Interval, ...]) -> Work:
+        """Do the operation in `part`, which was held when this was called."""

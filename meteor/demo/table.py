@@ -99,7 +99,7 @@ _ROWS = {
 def _answers(verdicts: Sequence[Verdict]) -> list[str]:
     """One line an answer; equal labels together."""
     rows: dict[tuple[str, str], list[Verdict]] = {}
-    for verdict in verdicts:
+    for verdict in sorted(verdicts, key=lambda verdict: verdict.kind):
         rows.setdefault((verdict.kind, verdict.label), []).append(verdict)
     return [
         f"{'answer':<32}{'found':>8}{'peers':>8}   checked",

@@ -206,8 +206,9 @@ class SelectorTable(_Table):
         served: dict[tuple[str, int], list[Value]] = {}
         for path, value in offers:
             self._serve(path, value, served)
+            last = path[path.rindex("/") :]
             for pattern in self._patterns:
-                if fits(path, pattern):
+                if pattern.endswith(last) and fits(path, pattern):
                     self._serve(pattern, value, served)
         hits: Bytes = np.zeros(self._used, np.uint8)
         for key, values in served.items():

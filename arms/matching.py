@@ -21,7 +21,7 @@ Test = Callable[[Value, Value], bool]
 
 def selects(selector: Node, subject: Node) -> bool:
     """Whether the selector's tests all meet one element of the subject each."""
-    return _level(selector, subject)
+    return _level(selector, subject, None)
 
 
 def contains(selector: Node, stored: Node, *, as_selector: bool = False) -> bool:
@@ -33,35 +33,51 @@ def contains(selector: Node, stored: Node, *, as_selector: bool = False) -> bool
     alternatives = _alternatives(stored) if as_selector else [stored]
     if not alternatives:
         return False
-    return all(_level_contains(selector, alternative) for alternative in alternatives)
+    return all(_level_contains(selector, alternative, {}) for alternative in alternatives)
 
 
 # -- overlap
 
+Memo = dict[tuple[int, int], bool]
+"""Verdicts by test and element.  Below a `//` the same test comes to the same element along many
+paths, and only the memo keeps a hostile pair of profiles from taking hours."""
 
-def _level(selector: Node, subject: Node) -> bool:
+
+def _level(selector: Node, subject: Node, memo: Memo | None) -> bool:
     """Whether the tests below `selector` hold at `subject`, by that level's connective."""
     if selector[3]:
-        return any(_holds(test, subject) for test in selector[2])
-    return all(_holds(test, subject) for test in selector[2])
+        return any(_holds(test, subject, memo) for test in selector[2])
+    return all(_holds(test, subject, memo) for test in selector[2])
 
 
-def _holds(test: Node, subject: Node) -> bool:
+def _holds(test: Node, subject: Node, memo: Memo | None) -> bool:
     """Whether some element at the place of `test` meets it and all below it."""
+    if test[4] and memo is None:
+        memo = {}
+    if memo is None:
+        return _found(test, subject, None)
+    key = (id(test), id(subject))
+    verdict = memo.get(key)
+    if verdict is None:
+        verdict = memo[key] = _found(test, subject, memo)
+    return verdict
+
+
+def _found(test: Node, subject: Node, memo: Memo | None) -> bool:
     name, value, children, _, descendant = test
     if name == GROUP:
-        return _level(test, subject)
+        return _level(test, subject, memo)
     for element in subject[2]:
         if element[0] == name:
             if (value[0] == NONE or meets(value, element[1])) and (
-                not children or _level(test, element)
+                not children or _level(test, element, memo)
             ):
                 return True
             if not descendant:
                 continue
         elif element[0] != GROUP and not descendant:
             continue
-        if element[2] and _holds(test, element):
+        if element[2] and _holds(test, element, memo):
             return True
     return False
 
@@ -69,19 +85,27 @@ def _holds(test: Node, subject: Node) -> bool:
 # -- containment
 
 
-def _level_contains(selector: Node, stored: Node) -> bool:
+def _level_contains(selector: Node, stored: Node, memo: Memo) -> bool:
     test = any if selector.any_of else all
     return not selector.children or test(
-        _holds_contained(child, stored) for child in selector.children
+        _holds_contained(child, stored, memo) for child in selector.children
     )
 
 
-def _holds_contained(test: Node, stored: Node) -> bool:
+def _holds_contained(test: Node, stored: Node, memo: Memo) -> bool:
+    key = (id(test), id(stored))
+    verdict = memo.get(key)
+    if verdict is None:
+        verdict = memo[key] = _found_contained(test, stored, memo)
+    return verdict
+
+
+def _found_contained(test: Node, stored: Node, memo: Memo) -> bool:
     if test.name == GROUP:
-        return _level_contains(test, stored)
+        return _level_contains(test, stored, memo)
     return any(
         (test.value.axis == NONE or covers(test.value, element.value))
-        and _level_contains(test, element)
+        and _level_contains(test, element, memo)
         for element in _offered(stored, test.descendant)
         if element.name == test.name
     )

@@ -112,6 +112,8 @@ class Profile:
         return hash(self._text)
 
     def __reduce__(self) -> tuple[object, ...]:
+        if not self._digest:
+            return Profile.parse, (self._text,)
         return Profile.unpack, (self.pack(),)
 
     def to_xml(self) -> bytes:

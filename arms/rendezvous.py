@@ -159,13 +159,10 @@ class Rendezvous:
         self, now: float, belongs: Belongs = everywhere, limit: int = 1000
     ) -> list[Reaction]:
         """Forget what has expired (at most `limit` at once); watches hear of interests gone."""
-        return [
-            reaction for record in self.store.expire(now, limit)
-            for reaction in self._gone(record, now, belongs)
-        ]  # fmt: skip
+        return self.sweep(now, belongs, limit).reactions
 
     def sweep(self, now: float, belongs: Belongs = everywhere, limit: int = 1000) -> Deletion:
-        """As `expire`, for who needs the records too."""
+        """As `expire`, with the records."""
         records = self.store.expire(now, limit)
         gone = [reaction for record in records for reaction in self._gone(record, now, belongs)]
         return Deletion(records, gone)

@@ -109,10 +109,6 @@ class Store:
         """The record of this identity, expired or not."""
         return self._records.get((owner, stem))
 
-    def named(self, stem: str) -> list[Record]:
-        """The records of this stem, whoever owns them."""
-        return [record for record in self._records.values() if record.stem == stem]
-
     def remove(self, owner: str, stem: str) -> Record | None:
         """Forget a record without a trace: a hand-off, not a delete."""
         record = self._records.pop((owner, stem), None)
@@ -132,10 +128,6 @@ class Store:
         until_s = self._tombstones.get((owner, stem))
         return until_s is not None and until_s > now
 
-    def tombstones(self, now: float) -> dict[Key, float]:
-        """The stems that are kept out, and until when."""
-        return {key: until_s for key, until_s in self._tombstones.items() if until_s > now}
-
     def expire(self, now: float, limit: int = 1000) -> list[Record]:
         """Forget at most `limit` records and tombstones whose time has run out; the records."""
         expired: list[Record] = []
@@ -150,10 +142,6 @@ class Store:
                 self.remove(*key)
                 expired.append(record)
         return expired
-
-    def next_expiry(self) -> float | None:
-        """When `expire` has something to do at the earliest; None for never."""
-        return self._deadlines[0][0] if self._deadlines else None
 
     def records(self, kind: Kind | None = None) -> Iterator[Record]:
         """The kept records in the order of their first arrival, expired ones that are not swept

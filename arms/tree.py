@@ -80,17 +80,13 @@ def declaration(path: str, space: Space) -> Dimension | None:
 def fits(path: str, pattern: str) -> bool:
     """Whether the element path (`/wind/speed`) lies where the pattern (`//speed`) looks."""
     steps = path[1:].split("/")
-    wanted = pattern[1:].split("/")
-    return _fits(tuple(steps), tuple(wanted))
-
-
-def _fits(steps: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
-    """An empty name in `wanted` is the gap of a `//`."""
-    if not wanted:
-        return not steps
-    if not wanted[0]:
-        return any(_fits(steps[i:], wanted[1:]) for i in range(len(steps)))
-    return bool(steps) and steps[0] == wanted[0] and _fits(steps[1:], wanted[1:])
+    reached = {0}  # how many steps the pattern so far may have taken
+    for wanted in pattern[1:].split("/"):
+        if wanted:
+            reached = {at + 1 for at in reached if at < len(steps) and steps[at] == wanted}
+        elif reached:  # the gap of a `//`
+            reached = set(range(min(reached), len(steps)))
+    return len(steps) in reached
 
 
 def _check_extra(element: Element, path: str, space: Space) -> None:

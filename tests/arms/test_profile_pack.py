@@ -129,3 +129,8 @@ def test_anything_is_unpacked_or_refused(packed: object) -> None:
 def test_at_the_limits() -> None:
     assert Profile.unpack(["a", b"", ["", 0, [["a", 0]] * 64]]).tree.children[63].name == "a"
     Profile.unpack(["a", b"", ["", 0, [deep(15)]]])
+
+
+def test_a_profile_that_waits_for_its_space_pickles_too() -> None:
+    waiting = Profile.parse("number=1-2")
+    assert pickle.loads(pickle.dumps(waiting)).typed(SPACE).tree == waiting.typed(SPACE).tree

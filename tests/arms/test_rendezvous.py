@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arms import ACTIONS, DATA, INTEREST, WATCH, Profile, Record, Rendezvous, Return, Store, Tell
-from arms.rendezvous import Reaction
+from arms.rendezvous import Deletion, Reaction
 
 KIND_OF = {"store": DATA, "retrieve": INTEREST, "notify_data": INTEREST, "notify_interest": WATCH}
 
@@ -191,6 +191,16 @@ def test_cancel(peer: Rendezvous) -> None:
     assert (cancelled.records, cancelled.reactions) == ([interest], [gone(watch, interest)])
     assert peer.cancel("", "i", 1.0).records == []
     assert peer.accept(replace(interest, version=9), 2.0).outcome == "deleted"
+
+
+def test_forgetting_leaves_no_tombstone_and_a_sweep_says_what_went(peer: Rendezvous) -> None:
+    watch, interest = post("w", "notify_interest"), post("i", "notify_data", ttl=10.0)
+    peer.arrive(watch, 0.0)
+    peer.arrive(interest, 0.0)
+    assert peer.forget("", "i", 1.0) == Deletion([interest], [gone(watch, interest)])
+    assert peer.forget("", "i", 1.0) == Deletion([], [])
+    assert peer.accept(interest, 2.0).outcome == "stored"
+    assert peer.sweep(10.0) == Deletion([interest], [gone(watch, interest)])
 
 
 # -- replace

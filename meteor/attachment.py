@@ -134,7 +134,7 @@ class Attachment:
             self.id,
             timeout_s,
             version=draft.version,
-            ttl_s=draft.ttl_s,
+            ttl_s=self._life_s(),
             document=draft.document,
         )
         if self.is_active:
@@ -179,8 +179,7 @@ class Attachment:
     async def _renew(self, timeout_s: float) -> PostReply:
         """One renewal.  Where it is gone, or may be gone, it is posted again: an heir without a
         copy knows nothing of it and takes it, everybody else has it already."""
-        now = self._session.runtime.now()
-        ttl_s = self.ttl_s if self._keep_alive else max(0.0, self._expires_s - now)
+        ttl_s = self._life_s()
         draft, before = self.draft, self.missing
         reply = await self._session.amend(
             "renew", self.id, timeout_s, version=draft.version, ttl_s=ttl_s
@@ -193,6 +192,12 @@ class Attachment:
             if self.missing and self.missing != before:
                 self._session.report(self._partly_attached())
         return reply
+
+    def _life_s(self) -> float:
+        """How long the record is to live from now: its whole ttl, or what remains of it."""
+        if self._keep_alive:
+            return self.ttl_s
+        return max(0.0, self._expires_s - self._session.runtime.now())
 
     def _partly_attached(self) -> Incomplete:
         return Incomplete(

@@ -62,6 +62,10 @@ class Stream(Abandonable, Protocol):
     def draft(self) -> Draft:
         """What was posted last."""
 
+    @property
+    def ttl_s(self) -> float:
+        """How long each renewal lets it live."""
+
     async def reattach(self) -> None:
         """Make the present link the one that its notices go to; renews it."""
 

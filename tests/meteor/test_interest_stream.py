@@ -499,3 +499,20 @@ def test_an_interest_closed_while_it_opens_stays_closed(overlay: FakeOverlay) ->
         assert not client._session.streams
 
     overlay.run(scenario())
+
+
+def test_a_replaced_interest_keeps_its_lifetime(overlay: FakeOverlay) -> None:
+    async def scenario() -> None:
+        client = await overlay.new_client().open()
+        kept = await client.notify_data("type=kitchen")
+        await kept.renew(600)
+        await kept.replace("type=hall")
+        await client.renew(kept.id)
+        assert [one.ttl_s for one in overlay.peers[0].amends()] == [600, 600, 600]
+        passing = await client.notify_data("type=kitchen", ttl=20, keep_alive=False)
+        await settle(client, 15)
+        await passing.replace("type=hall")
+        await settle(client, 6)
+        assert passing.state == "expired"
+
+    overlay.run(scenario())

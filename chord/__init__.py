@@ -17,7 +17,6 @@ from chord.errors import NotJoined as NotJoined
 from chord.errors import RemoteFault as RemoteFault
 from chord.errors import RequestTimeout as RequestTimeout
 from chord.errors import RingError as RingError
-from chord.exchange import Counters as Counters
 from chord.exchange import Exchange as Exchange
 from chord.finger_table import Finger as Finger
 from chord.ideal import IdealPlace as IdealPlace
@@ -43,6 +42,7 @@ from chord.runtime import Handler as Handler
 from chord.runtime import Link as Link
 from chord.runtime import Runtime as Runtime
 from chord.runtime import Task as Task
+from chord.world import Counters as Counters
 from chord.world import Waiter as Waiter
 from chord.world import World as World
 

@@ -25,15 +25,17 @@ from chord.errors import (
 from chord.expectations import Expectation, Expectations
 from chord.link import FaultReport, Forwarded, FrameKind, LinkEnd, LoopBack
 from chord.runtime import Deferred, Handler
-from chord.world import Waiter, World
+from chord.world import Counters, Waiter, World
 
 CALLS_PER_LINK: Final = 1024
 """Calls that may wait for one link's replies; more raise `Busy` at the caller."""
 SERVING_PER_LINK: Final = 512
 """Deferred conversations that one link may keep running; more are answered `Busy`."""
 LATE_S: Final = 0.010
-"""A sweep that runs later than this looks a second time before it gives anything up: what came in
-meanwhile has not been read yet."""
+"""A sweep that runs later than this looks again, after as long as it was late, before it gives
+anything up: what came in meanwhile has not been read yet."""
+LATE_S_MAX: Final = 0.250
+"""No longer than this."""
 EARLY_S: Final = 1e-6
 """Timers may fire this much early: virtual time is rounded, and so are event loops."""
 
@@ -53,20 +55,6 @@ class _Call:
 
 
 _Entry = _Call | Expectation | LinkEnd
-
-
-@dataclass(slots=True)
-class Counters:
-    """What an exchange dropped, and why; for metrics."""
-
-    late_replies: int = 0
-    """Replies to calls that had an outcome already."""
-    unsent: int = 0
-    """One-way messages and replies that no link took."""
-    unasked: int = 0
-    """Frames that made no sense at this moment."""
-    rerouted: int = 0
-    """Forwarded messages given up by the link that had taken them."""
 
 
 class Exchange:
@@ -314,10 +302,11 @@ class Exchange:
         if self.closed or now_s < self._sweep_s - EARLY_S:
             return  # the timer of an earlier deadline that was settled, or of a later one
         now_s = max(now_s, self._sweep_s)
-        if now_s > self._sweep_s + LATE_S and not self._looks_again:
+        late_s = now_s - self._sweep_s
+        if late_s > LATE_S and not self._looks_again:
             self._looks_again = True
-            self._sweep_s = now_s
-            self._world.sweep_at(now_s)
+            self._sweep_s = now_s + min(late_s, LATE_S_MAX)
+            self._world.sweep_at(self._sweep_s)
             return
         self._looks_again = False
         self._sweep_s = float("inf")

@@ -1,4 +1,4 @@
-"""What the exchange asks of the runtime around it.
+"""What the exchange asks of the runtime around it, and what it counts.
 
 Law of this file: nothing here does anything.  asyncio and SimPy each give one `World`; it is
 narrower than `chord.runtime.Runtime`, which protocol code sees.
@@ -7,6 +7,7 @@ narrower than `chord.runtime.Runtime`, which protocol code sees.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Generator
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from chord.contact import Contact
@@ -63,3 +64,17 @@ class World(Protocol):
 
     def failed(self, error: BaseException) -> None:
         """Hear of a bug in a handler (contract rule 5)."""
+
+
+@dataclass(slots=True)
+class Counters:
+    """What an exchange dropped, and why; for metrics."""
+
+    late_replies: int = 0
+    """Replies to calls that had an outcome already."""
+    unsent: int = 0
+    """One-way messages and replies that no link took."""
+    unasked: int = 0
+    """Frames that made no sense at this moment."""
+    rerouted: int = 0
+    """Forwarded messages given up by the link that had taken them."""

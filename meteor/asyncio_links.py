@@ -24,7 +24,7 @@ from chord import (
     LinkEnd,
     RemoteFault,
 )
-from meteor.codec import Codec, MalformedFrame
+from meteor.codec import FRAMES_MAX, Codec, MalformedFrame
 from meteor.errors import LimitExceeded, VersionMismatch
 from meteor.link_keeping import TIDY_EVERY_S, LinkUse, surplus
 from meteor.transport import DIAL_TIMEOUT_S, Channel, DialsCrossed, Transport
@@ -103,7 +103,7 @@ class PeerLink(LinkEnd):
         batch: list[bytes] = []
         size = 0
         for frame in frames:
-            if batch and size + len(frame) > BATCH_BYTES:
+            if batch and (size + len(frame) > BATCH_BYTES or len(batch) == FRAMES_MAX):
                 self.channel.write(codec.join(batch))
                 batch, size = [], 0
             batch.append(frame)
@@ -155,13 +155,18 @@ class PeerLinks:
         link = self._links.get(contact.address or contact)
         if link is None:
             if contact == self._contact or contact.address == self._contact.address != "":
-                return self._exchange.own_link
+                return self._own_link(contact)
             if not contact.address:
                 raise LinkClosed(f"{contact} has no link to this peer")
             return self._dialled(contact)
         if contact.known and link.contact.known and link.contact.id != contact.id:
             raise DialRefused(f"{link.contact} answers at the address of {contact}")
         return link
+
+    def _own_link(self, contact: Contact) -> LinkEnd:
+        if contact.known and contact.id != self._contact.id:
+            raise DialRefused(f"{self._contact} answers at the address of {contact}")
+        return self._exchange.own_link
 
     def find(self, contact: Contact) -> LinkEnd | None:
         """The link to `contact` if there is one."""

@@ -43,14 +43,14 @@ class Kernel:
 
     def __init__(self, seed: int = 0, *, keep_trace: bool = False) -> None:
         self.seed = seed
-        self.environment = simpy.Environment()
+        self.environment = simpy.Environment(initial_time=0.0)
         self.trace = Trace(keep=keep_trace)
         self.running: Task[Any] | None = None
         self._ready: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
 
     def now(self) -> float:
         """Seconds of virtual time."""
-        return float(self.environment.now)
+        return self.environment.now
 
     def random(self, name: str) -> random.Random:
         """A stream of its own for `name`: the same seed and name give the same draws, whatever
@@ -63,7 +63,7 @@ class Kernel:
 
     def call_later(self, delay_s: float, callback: Callable[..., object], *args: Any) -> None:
         """Run `callback(*args)` after `delay_s` seconds of virtual time, none if it is negative."""
-        timer = self.environment.timeout(max(delay_s, 0.0), (callback, args))
+        timer = self.environment.timeout(max(0.0, delay_s), (callback, args))
         timer.callbacks.append(_fire)
 
     def waiter(self) -> Waiter:

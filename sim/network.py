@@ -135,18 +135,16 @@ class Network:
         self.codec = codec
         self._latency = latency if latency is not None else UniformLatency()
         self._stream = kernel.random("network")
-        self._listeners: dict[str, SimRuntime] = {}
+        self._runtimes: dict[object, SimRuntime] = {}
 
-    def listen(self, runtime: SimRuntime) -> None:
+    def enter(self, runtime: SimRuntime) -> None:
         """Take dials for the runtime's address; a client has none and takes none.
 
         Raises `ValueError` if a living peer listens there."""
-        address = runtime.contact.address
-        if not address:
-            return
-        if address in self._listeners:
-            raise ValueError(f"a peer listens at {address} already")
-        self._listeners[address] = runtime
+        key = link_key(runtime.contact)
+        if key in self._runtimes:
+            raise ValueError(f"a peer listens at {runtime.contact.address} already")
+        self._runtimes[key] = runtime
 
     def carry(
         self, end: SimLinkEnd, kind: FrameKind, number: int, duration_s: float, message: object
@@ -158,16 +156,15 @@ class Network:
 
     def crash(self, contact: Contact) -> None:
         """End a peer without a word: it does nothing more, dials to it are refused, and whoever
-        had a link to it sees that link close.  Harmless if nobody listens there."""
-        runtime = self._listeners.get(contact.address)
+        had a link to it sees that link close.  Harmless if nobody is there."""
+        runtime = self._runtimes.get(link_key(contact))
         if runtime is not None:
             self.kernel.trace.record(self.kernel.now(), "crash", str(runtime.contact), "", "")
             runtime.close()
 
     def sever(self, runtime: SimRuntime, ends: list[SimLinkEnd]) -> None:
         """Close the links of a runtime that stopped; the far ends see it a latency later."""
-        if self._listeners.get(runtime.contact.address) is runtime:
-            del self._listeners[runtime.contact.address]
+        self._runtimes.pop(link_key(runtime.contact), None)
         now_s = self.kernel.now()
         for end in ends:
             end.lost = True
@@ -179,8 +176,9 @@ class Network:
         """Draw when a frame sent now arrives, after all that were sent before it."""
         now_s = self.kernel.now()
         arrival_s = now_s + self._latency.draw(self._stream)
-        end.arrival_s = max(arrival_s, end.arrival_s + GAP_S)
-        return end.arrival_s - now_s
+        arrival_s = max(arrival_s, end.arrival_s + GAP_S)
+        end.arrival_s = arrival_s
+        return arrival_s - now_s
 
     def _arrive(
         self, end: SimLinkEnd, kind: FrameKind, number: int, duration_s: float, message: object
@@ -201,7 +199,7 @@ class Network:
         """Open the link that a first frame asks for; None if nobody takes it."""
         if end.lost:
             return None
-        listener = self._listeners.get(end.contact.address)
+        listener = self._runtimes.get(end.contact.address)
         expected = end.contact
         if listener is None or (expected.known and expected.id != listener.contact.id):
             self.kernel.call_later(self._latency.draw(self._stream), self._refuse, end)
@@ -222,6 +220,11 @@ class Network:
             now_s = self.kernel.now()
             self.kernel.trace.record(now_s, "close", end.owner.name, str(end.contact), "")
             end.owner.lose(end, "closed by the other side")
+
+
+def link_key(contact: Contact) -> object:
+    """How links are found: by address, a client's by the whole contact."""
+    return contact.address or contact
 
 
 def _travelled(codec: MessageCodec, message: object) -> object:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from chord import Contact, DialRefused, Exchange, Handler, Link, LinkClosed, LinkEnd
 from sim.kernel import Kernel
-from sim.network import Network, SimLinkEnd
+from sim.network import Network, SimLinkEnd, link_key
 from sim.task import Task, Waiter
 
 ResultT = TypeVar("ResultT")
@@ -30,8 +30,8 @@ class SimRuntime:
         self._random = kernel.random(f"peer {contact.id:x} {contact.address}")
         self._owned: dict[Task[Any], None] = {}
         self.exchange = Exchange(self)
-        self._links: dict[object, LinkEnd] = {_key(contact): self.exchange.own_link}
-        network.listen(self)
+        self._links: dict[object, LinkEnd] = {link_key(contact): self.exchange.own_link}
+        network.enter(self)
 
     # ---- the verbs of chord.runtime.Runtime --------------------------------------------------
 
@@ -106,7 +106,7 @@ class SimRuntime:
 
     def link(self, contact: Contact) -> Link:
         """What is known of the link to `contact`."""
-        end = self._links.get(_key(contact))
+        end = self._links.get(link_key(contact))
         if end is None:
             return Link(float("-inf"), 0.0, 0.0)
         end.settle(self.now())
@@ -136,7 +136,7 @@ class SimRuntime:
 
     def link_to(self, contact: Contact) -> LinkEnd:
         """The link to `contact`; a new one opens with its first frame."""
-        key = contact.address or contact
+        key = link_key(contact)
         end = self._links.get(key)
         if end is None:
             if not contact.address:
@@ -152,7 +152,7 @@ class SimRuntime:
 
     def accept(self, contact: Contact) -> SimLinkEnd:
         """The near end of a link that `contact` opens: the one dialled at the same time, or new."""
-        key = _key(contact)
+        key = link_key(contact)
         present = self._links.get(key)
         if isinstance(present, SimLinkEnd):
             if present.other is None:
@@ -177,11 +177,6 @@ class SimRuntime:
 
     def _forget(self, end: SimLinkEnd) -> None:
         end.lost = True
-        key = _key(end.contact)
+        key = link_key(end.contact)
         if self._links.get(key) is end:
             del self._links[key]
-
-
-def _key(contact: Contact) -> object:
-    """Links are found by address; a client's by the whole contact."""
-    return contact.address or contact

@@ -58,6 +58,17 @@ def test_a_dial_to_nobody_is_refused(world: World) -> None:
     world.run(scenario)
 
 
+def test_another_id_at_ones_own_address_is_not_oneself(world: World) -> None:
+    async def scenario() -> None:
+        a = Peer(await world.peer(1))
+        stranger = Contact(77, a.contact.address)
+        assert isinstance(await outcome_of(a, stranger, Ask("echo")), DialRefused)
+        earlier = Contact(1, a.contact.address, 0)
+        assert await a.runtime.call(earlier, Ask("echo", 1), 5.0) == Told(1, "echo")
+
+    world.run(scenario)
+
+
 @pytest.mark.parametrize("linked", [False, True])
 def test_another_peer_at_the_address_is_not_the_one_that_was_asked(
     world: World, linked: bool
@@ -197,12 +208,14 @@ def test_a_call_to_oneself_is_served_in_a_later_turn(world: World) -> None:
 def test_calls_and_one_way_frames_of_one_link_keep_their_order(world: World) -> None:
     async def scenario() -> None:
         a, b = await two(world)
-        for number in range(0, 300, 3):
+        for number in range(0, 9000, 3):
             a.runtime.send(b.contact, Told(number))
             a.runtime.forward([b.contact], Told(number + 1), lambda *_: None)
             a.runtime.exchange.call(b.contact, Ask("echo", number + 2), 5.0)
-        heard = await b.hear(300)
-        assert [message.number for message in heard] == list(range(300))  # type: ignore[attr-defined]
+            if number % 900 == 0:
+                await b.hear(number)
+        heard = await b.hear(9000)
+        assert [message.number for message in heard] == list(range(9000))  # type: ignore[attr-defined]
 
     world.run(scenario)
 

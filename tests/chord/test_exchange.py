@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from chord import CallError, Contact, Exchange, FrameKind, LinkClosed, LinkEnd, RequestTimeout
-from chord.exchange import LATE_S
+from chord.exchange import LATE_S, LATE_S_MAX
 from chord.link import SILENCE_FIRST_S
 from sim.task import Waiter
 
@@ -111,11 +111,11 @@ def test_a_late_sweep_gives_nothing_up_before_it_has_looked_again() -> None:
     world.sweep_at_time(late_s)
     assert not waiter.done()
     assert world.links[C].sent == []
-    assert world.sweeps[-1] == late_s
+    assert world.sweeps[-1] == late_s + LATE_S_MAX
     # What had come in meanwhile is read in the turn between.
     world.exchange.receive(world.links[B], FrameKind.ACKNOWLEDGE, 1, 0.0, None)
     world.exchange.receive(world.links[B], FrameKind.REPLY, 1, 0.0, "replied")
-    world.sweep_at_time(late_s)
+    world.sweep_at_time(world.sweeps[-1])
     assert waiter.result() == "replied"
     assert world.links[C].sent == []
 
@@ -124,7 +124,8 @@ def test_the_second_look_of_a_late_sweep_gives_up_what_is_still_open() -> None:
     world = HandWorld()
     waiter = world.exchange.call(B, "asked", 1.0)
     world.sweep_at_time(102.0)
-    world.sweep_at_time(102.0)
+    assert world.sweeps[-1] == 102.0 + LATE_S_MAX
+    world.sweep_at_time(world.sweeps[-1])
     with pytest.raises(RequestTimeout, match="str to b:1"):
         waiter.result()
 

@@ -1,0 +1,94 @@
+"""What only the event loop's runtime does: lateness, its default end, a flood in one turn."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+
+import pytest
+
+from chord import Contact
+from meteor.asyncio_runtime import AsyncioRuntime
+from meteor.codec import FRAMES_MAX
+from meteor.messages import Farewell, Greet
+from meteor.transport import MemoryHub, MemoryTransport
+
+
+async def a_peer(hub: MemoryHub, id: int) -> AsyncioRuntime:
+    transport = MemoryTransport(hub)
+    return AsyncioRuntime(Contact(id, await transport.listen()), transport, seed=1)
+
+
+async def test_a_peer_whose_loop_stood_still_knows_that_it_was_late() -> None:
+    peer = await a_peer(MemoryHub(), 1)
+    assert peer.lateness() == 0.0
+    nap = peer.spawn(peer.sleep(0.001))
+    await asyncio.sleep(0)
+    time.sleep(0.05)  # noqa: ASYNC251 - the stall is the point
+    await nap
+    assert peer.lateness() >= 0.045
+    await peer.aclose()
+
+
+async def test_a_stalled_peer_reads_what_came_in_before_it_gives_anything_up() -> None:
+    hub = MemoryHub()
+    a, b = await a_peer(hub, 1), await a_peer(hub, 2)
+    b.serve(lambda sender, request, remaining_s: request, lambda contact: None)
+    await a.call(b.contact, Greet(), 5.0)
+    call = a.spawn(a.call(b.contact, Greet(), 0.02))
+    await asyncio.sleep(0)
+    time.sleep(0.05)  # noqa: ASYNC251 - the reply is on its way when the deadline has passed
+    assert await call == Greet()
+    await a.aclose()
+    await b.aclose()
+
+
+async def test_by_default_a_bug_is_logged_and_ends_the_peer(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    peer = await a_peer(MemoryHub(), 1)
+    other = peer.spawn(peer.sleep(100))
+
+    async def fails() -> None:
+        raise KeyError("a bug")
+
+    with caplog.at_level(logging.ERROR, logger="meteor.runtime"):
+        failing = peer.spawn(fails())
+        with pytest.raises(asyncio.CancelledError):
+            await other
+    assert failing.done()
+    assert peer.exchange.closed
+    assert "failed and closes" in caplog.text
+    await peer.aclose()
+
+
+async def test_more_frames_than_travel_as_one_leave_in_one_turn() -> None:
+    hub = MemoryHub()
+    a, b = await a_peer(hub, 1), await a_peer(hub, 2)
+    heard: list[object] = []
+
+    def hear(sender: Contact, message: object, remaining_s: float) -> None:
+        heard.append(message)
+        b.deliver("heard", None)
+
+    b.serve(hear, lambda contact: None)
+    count = 2 * FRAMES_MAX + 1
+    for number in range(count):
+        a.send(b.contact, Farewell(str(number)))
+    while len(heard) < count:
+        await b.expect("heard", 5.0)
+    assert heard == [Farewell(str(number)) for number in range(count)]
+    await a.aclose()
+    await b.aclose()
+
+
+async def test_without_a_seed_two_peers_draw_differently() -> None:
+    hub = MemoryHub()
+    drawn = []
+    for _ in range(2):
+        transport = MemoryTransport(hub, "memory:same")
+        runtime = AsyncioRuntime(Contact(1, await transport.listen()), transport)
+        drawn.append(runtime.random.getrandbits(64))
+        await runtime.aclose()
+    assert drawn[0] != drawn[1]

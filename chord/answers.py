@@ -167,7 +167,6 @@ class Answers:
         self._watch.mark_departed(sender)
         self._forget_arc(sender)
         if self._pointers.joined:
-            self._forming.lost(sender)
             self._pointers.bypass(sender, message.predecessor, message.successors)
             self._maintenance.stabilise()
         return Acknowledged()

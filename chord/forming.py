@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chord.errors import CallError, Fault, JoinRefused, RemoteFault
-from chord.messages import Acknowledged, Enter, Entered, Install, MemberGone, Membership
+from chord.messages import Acknowledged, Enter, Entered, Install, Membership
 from chord.runtime import Deferred
 
 if TYPE_CHECKING:
@@ -20,14 +20,6 @@ if TYPE_CHECKING:
     from chord.pointers import RingPointers
     from chord.runtime import Handler, Runtime, Task
     from chord.watch import Watch
-
-
-def keeper_without(membership: Membership, gone: Contact) -> Contact | None:
-    """Who keeps the list once `gone` is: the keeper, or the lowest identifier of the rest."""
-    rest = [member for member in membership.members if member.id != gone.id]
-    if any(member.id == membership.keeper.id for member in rest):
-        return membership.keeper
-    return min(rest, key=lambda member: member.id, default=None)
 
 
 def neighbours_of(
@@ -51,7 +43,6 @@ class Forming:
         self._pointers = pointers
         self._watch = watch
         self._waiting: list[Contact] = []
-        self._gone: list[Contact] = []
         self._work: Task[None] | None = None
         self._entering = False
         self.membership: Membership | None = None
@@ -60,13 +51,19 @@ class Forming:
         self.handlers: dict[type, Handler] = {
             Enter: self._on_enter,
             Install: self._on_install,
-            MemberGone: self._on_member_gone,
         }
 
     @property
     def keeper(self) -> Contact | None:
-        """Who takes joiners in; None once the ring is formed."""
-        return None if self.membership is None else self.membership.keeper
+        """Who takes joiners in; None once the ring is formed.
+
+        Successor lists reach round so small a ring: who has left ours lives no more."""
+        if self.membership is None:
+            return None
+        living = self._living(self.membership)
+        if any(member.id == self.membership.keeper.id for member in living):
+            return self.membership.keeper
+        return min(living, key=lambda member: member.id)
 
     def found(self) -> None:
         """Keep the list of a ring of one."""
@@ -76,26 +73,34 @@ class Forming:
         self._pointers.found()
 
     def dissolve(self) -> None:
-        """Keep no list any more: the ring is formed, or we leave it."""
+        """Keep no list any more: we leave."""
         self.membership = None
 
-    def next_keeper(self) -> Contact | None:
-        """Who keeps the list of a forming ring once we have left."""
-        if self.membership is None:
-            return None
-        return keeper_without(self.membership, self._pointers.own)
-
     def pointers_changed(self) -> None:
-        """Forming is over, whatever we have heard, once somebody else stands in our pointers;
-        and it begins again when we are left alone."""
-        pointers = self._pointers
-        if pointers.alone and (self.membership is None or len(self.membership.members) > 1):
-            version = 0 if self.membership is None else self.membership.version
-            self.membership = Membership(version + 1, pointers.own, (pointers.own,))
-        elif self.membership is not None:
-            ids = {member.id for member in self.membership.members}
+        """Follow the pointers: forming is over, whatever we have heard, once somebody else stands
+        there; the keeper strikes off who has gone; left alone, we found anew."""
+        pointers, membership = self._pointers, self.membership
+        if self.installing or not pointers.joined:
+            return
+        if pointers.alone:
+            if membership is None or len(membership.members) > 1:
+                version = 0 if membership is None else membership.version
+                self.membership = Membership(version + 1, pointers.own, (pointers.own,))
+        elif membership is not None:
+            ids = {member.id for member in membership.members}
             if any(contact.id not in ids for contact in pointers.successors.contacts):
                 self.membership = None
+            elif self._is_keeper() and len(self._living(membership)) < len(ids):
+                self._start_work()
+
+    def _living(self, membership: Membership) -> list[Contact]:
+        """The members that our pointers know, and we ourselves."""
+        known = {contact.id for contact in self._pointers.successors.contacts}
+        known.add(self._pointers.own.id)
+        return [member for member in membership.members if member.id in known]
+
+    def _is_keeper(self) -> bool:
+        return self.keeper is not None and self.keeper.id == self._pointers.own.id
 
     # Joiner
 
@@ -142,33 +147,12 @@ class Forming:
         membership = self.membership
         if not self._pointers.joined:
             raise Fault("NotJoined", f"{self._pointers.own} is no member")
-        if membership is None:
-            return Entered(installed=False)
-        if membership.keeper.id != self._pointers.own.id:
-            return Entered(installed=False, keeper=membership.keeper)
+        if membership is None or not self._is_keeper():
+            return Entered(installed=False, keeper=self.keeper)
         for other in (*membership.members, *self._waiting):
             if other.id == sender.id and other.address != sender.address:
                 raise Fault("JoinRefused", f"identifier {sender.id:x} belongs to {other.address}")
         return Deferred(self._take_in(sender))
-
-    def _on_member_gone(self, sender: Contact, message: object, remaining_s: float) -> None:
-        """A member misses another one: see for ourselves."""
-        del sender, remaining_s
-        assert isinstance(message, MemberGone)
-        if self._is_member(message.contact):
-            self._watch.check(message.contact)
-
-    def lost(self, contact: Contact) -> None:
-        """A member is dead or has left: tell the keeper, or strike it off as the keeper."""
-        membership = self.membership
-        if membership is None or not self._is_member(contact):
-            return
-        keeper = keeper_without(membership, contact)
-        if keeper is None or keeper.id == self._pointers.own.id:
-            self._gone.append(contact)
-            self._start_work()
-        else:
-            self._runtime.send(keeper, MemberGone(contact))
 
     def _is_member(self, contact: Contact) -> bool:
         members = () if self.membership is None else self.membership.members
@@ -187,14 +171,14 @@ class Forming:
 
     async def _keep(self) -> None:
         """Change the list until nobody waits and nobody is gone: one new list at a time."""
-        while self.membership is not None and (self._waiting or self._gone):
-            gone = {contact.id for contact in self._gone}
-            members = [m for m in self.membership.members if m.id not in gone]
+        while (membership := self.membership) is not None and self._is_keeper():
+            members = self._living(membership)
+            if not self._waiting and len(members) == len(membership.members):
+                return
             room = self._config.successor_count + 1 - len(members)
             joiners, self._waiting = self._waiting[:room], self._waiting[room:]
-            self._gone = []
             await self._change_members(members, joiners)
-        self._waiting, self._gone = [], []
+        self._waiting = []
 
     async def _change_members(self, members: list[Contact], joiners: list[Contact]) -> None:
         assert self.membership is not None

@@ -82,16 +82,13 @@ class Joining:
         """Tell the neighbours, then be no member; nobody's silence delays it for long."""
         pointers = self._pointers
         message = Leaving(pointers.predecessor, pointers.successors.contacts)
-        told: dict[int, Contact] = {}
-        heir = pointers.successors.first
-        for contact in (heir, pointers.predecessor, self._forming.next_keeper()):
-            if contact is not None:
-                told.setdefault(contact.id, contact)
+        heir, predecessor = pointers.successors.first, pointers.predecessor
+        told = [contact for contact in (heir, predecessor) if contact is not None]
         self._maintenance.stop()
         self._forming.dissolve()
         self._lookups.bequeath(heir)
         pointers.leave()
-        for contact in told.values():
+        for contact in told if heir != predecessor else told[:1]:
             try:
                 await self._runtime.call(contact, message, self._watch.timeout_s(contact))
             except CallError:
@@ -191,6 +188,10 @@ class Joining:
         await self._maintenance.stabilise()
         if not self._pointers.joined:
             return  # we have left again meanwhile
+        if self._pointers.alone:
+            self._forming.dissolve()
+            self._pointers.leave()
+            raise _TryAgain("all whom we found in the ring were gone when we came")
         successors = self._pointers.successors
         told = SuccessorsChanged(successors.contacts, successors.version)
         try:

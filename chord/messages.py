@@ -167,16 +167,9 @@ class Install:
     membership: Membership
 
 
-@dataclass(frozen=True, slots=True)
-class MemberGone:
-    """To the keeper, one way: this member of the forming ring does not answer."""
-
-    contact: Contact
-
-
 MESSAGES: Final = (
     Acknowledged, Ping, GetNeighbours, Notify, Neighbours, SuccessorsChanged,
     PredecessorChanged, GetFinger, FingerFound, FindOwner, OwnerFound, FindPredecessor,
-    PredecessorFound, Leaving, Membership, Enter, Entered, Install, MemberGone,
+    PredecessorFound, Leaving, Membership, Enter, Entered, Install,
 )  # fmt: skip
 """Every message of the ring, for the codec."""

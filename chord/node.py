@@ -229,7 +229,6 @@ class ChordNode:
     def _lost(self, contact: Contact) -> None:
         named = self._pointers.drop(contact)
         self._lookups.arc_cache.forget(contact)
-        self._forming.lost(contact)
         if named:
             self._maintenance.disturbed()
             if self._pointers.successors.first is not None:
@@ -244,4 +243,3 @@ class ChordNode:
         self._watch.mark_departed(contact)
         if self._pointers.drop(contact):
             self._maintenance.stabilise()
-        self._forming.lost(contact)

@@ -15,6 +15,7 @@ from arms.selector_lexer import DOTS, QUOTED, STAR, WORD, Cursor, Mark
 from arms.selector_values import comparison, is_reversed, value_of
 from arms.written import (
     IS_TIME,
+    LIMITS,
     NOTHING,
     Anything,
     Hyphen,
@@ -28,6 +29,7 @@ from arms.written import (
     is_number,
     scalar,
 )
+from squid import LimitExceeded
 
 OPERATORS = {
     "=": "=", ">=": ">=", "<=": "<=", ">": ">", "<": "<",
@@ -124,14 +126,13 @@ def _escaped(text: str) -> str:
 
 
 def _read(text: str, operator: str, type_: str | None) -> Written:
-    stripped = _stripped(text) if type_ != "word" else text
-    cursor = Cursor(stripped)
-    marks = _marks(cursor, words_only=type_ == "word")
+    if len(text) > LIMITS.text_bytes:
+        raise LimitExceeded("value characters", len(text), LIMITS.text_bytes)
+    cursor = Cursor(text if type_ == "word" else _stripped(text))
+    marks = [_whole(cursor)] if type_ == "word" else _marks(cursor)
     if operator == "=":
-        if type_ == "word":
-            return Partial(marks[0].text) if marks[0].star else scalar(marks[0].text, quoted=True)
-        return value_of(cursor, marks, stripped)
-    if len(marks) != 1 or marks[0].star or marks[0].kind == STAR:
+        return value_of(cursor, marks, "" if type_ == "word" else cursor.text)
+    if len(marks) != 1 or marks[0].star or marks[0].kind in {STAR, DOTS}:
         raise cursor.refuse(f"{operator!r} takes one plain value", "leave out the star or range", 0)
     return comparison(cursor, operator, scalar(marks[0].text, marks[0].kind == QUOTED), 0)
 
@@ -159,38 +160,39 @@ def _stripped(text: str) -> str:
     return text[: len(stripped) + 1] if escapes % 2 else stripped
 
 
-def _marks(cursor: Cursor, *, words_only: bool) -> list[Mark]:
-    """The marks of a text without quotes; `words_only`: dots are no range, and the whole is as
-    if quoted."""
-    marks: list[Mark] = []
+def _whole(cursor: Cursor) -> Mark:
+    """The whole text as if it were quoted: only a backslash and a last star are special."""
     chars: list[str] = []
     star = -1
-
-    def flush() -> None:
-        if chars:
-            marks.append(Mark(WORD, "".join(chars), cursor.position))
-            chars.clear()
-
     while char := cursor.peek():
-        if star >= 0 and words_only:
+        if star >= 0:
             raise cursor.refuse("a star stands only at the end", r"escape a literal star: \*", star)
-        if not words_only and cursor.starts("..."):
-            raise cursor.refuse("'...' is not a range", "write two dots: 20..30")
-        if not words_only and cursor.take(DOTS):
-            flush()
-            marks.append(Mark(DOTS, DOTS, cursor.position))
-            continue
-        if char == STAR and words_only:
+        if char == STAR:
             star = cursor.position
-        elif char == STAR:
-            flush()
-            marks.append(Mark(STAR, STAR, cursor.position))
         else:
             chars.append(cursor.escaped() if char == "\\" else char)
         cursor.position += 1
-    if words_only:
-        return [Mark(QUOTED, "".join(chars), 0, star >= 0)]
-    flush()
+    return Mark(QUOTED, "".join(chars), 0, star >= 0)
+
+
+def _marks(cursor: Cursor) -> list[Mark]:
+    """The words, stars and dots of a text in which blanks and quotes are plain characters."""
+    marks: list[Mark] = []
+    while char := cursor.peek():
+        start = cursor.position
+        if cursor.starts("..."):
+            raise cursor.refuse("'...' is not a range", "write two dots: 20..30")
+        if cursor.take(DOTS):
+            marks.append(Mark(DOTS, DOTS, start))
+        elif cursor.take(STAR):
+            marks.append(Mark(STAR, STAR, start))
+        else:
+            plain = cursor.escaped() if char == "\\" else char
+            cursor.position += 1
+            if marks and marks[-1].kind == WORD:
+                marks[-1] = Mark(WORD, marks[-1].text + plain, marks[-1].position)
+            else:
+                marks.append(Mark(WORD, plain, start))
     return marks or [Mark(WORD, "", 0)]
 
 

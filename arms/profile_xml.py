@@ -125,13 +125,13 @@ def _check_maximum(root: Element, maximum: str | None) -> None:
 
 def _write_children(parent: Element, target: etree._Element) -> None:
     for child in parent.children:
-        written = etree.SubElement(target, child.name)
         attributes = plain_attributes(child.value)
         try:
+            written = etree.SubElement(target, child.name)
             for name, text in attributes.items():
                 written.set(name, text)
         except ValueError:
-            raise ProfileError(f"{child.name}: XML cannot hold this value's characters") from None
+            raise ProfileError(f"{child.name}: XML cannot hold these characters") from None
         if child.descendant:
             written.set("axis", "descendant")
         if child.any_of:

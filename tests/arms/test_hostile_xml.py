@@ -87,7 +87,8 @@ def test_size_is_limited(document: bytes, name: str) -> None:
     [
         ("<a/>" * 65, "profile elements"),
         ("<a>" * 17 + "</a>" * 17, "profile depth"),
-        (f'<a value="{"x" * 5000}"/>', "selector bytes"),
+        (f'<a value="{"x" * 5000}"/>', "value characters"),
+        (f'<a value="{"x" * 2100}"/><b value="{"y" * 2100}"/>', "selector bytes"),
     ],
 )
 def test_profiles_are_limited(children: str, name: str) -> None:

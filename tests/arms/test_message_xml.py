@@ -271,3 +271,5 @@ def test_what_xml_cannot_hold_is_refused() -> None:
         write_message(Message("", "store", PROFILE, content_type="\x01"))
     with pytest.raises(ProfileError):
         Profile.parse('a="\x01"').to_xml()
+    with pytest.raises(ProfileError):
+        Profile.parse("\u00b5=1").to_xml()

@@ -19,7 +19,7 @@ class ChordConfig:
     """Length r of successor lists; a ring constant, at least twice the copies kept of a record."""
     stabilise_interval_s: float = 0.5
     """Mean time between two looks at the successor: silence is noticed by three of them."""
-    finger_interval_s_min: float = 0.2
+    finger_interval_s_min: float = 0.5
     """Time to the next refresh of the fingers after one that changed something."""
     finger_interval_s_max: float = 15.0
     """The longest time between refreshes: it doubles while nothing changes."""
@@ -53,7 +53,7 @@ class ChordConfig:
     @classmethod
     def local(cls) -> ChordConfig:
         """All peers in one machine."""
-        return cls(call_timeout_s_min=0.1, call_timeout_s_initial=0.5, finger_interval_s_min=0.1)
+        return cls(call_timeout_s_min=0.1, call_timeout_s_initial=0.5)
 
     @classmethod
     def lan(cls) -> ChordConfig:

@@ -203,7 +203,7 @@ def run_program(program: str, *arguments: str) -> subprocess.CompletedProcess[st
 @pytest.mark.processes
 @pytest.mark.parametrize("data_dir", [True, False])
 def test_a_program_that_closes_nothing_ends_cleanly(tmp_path: Path, data_dir: bool) -> None:
-    """An open interest, a peer and a client: exit 0 and not a word, not even in development mode."""
+    """An open interest, a peer, a client: exit 0 and not a word, not even in development mode."""
     program = textwrap.dedent(
         """
         import asyncio, sys

@@ -82,12 +82,19 @@ class RendezvousPoint:
         """Wait until an index of this peer's arc is held here."""
         await self._settle(index, timeout_s)
 
+    def answer(self, share: HandOn, part: Intervals) -> Work | None:
+        """A question that is not kept is answered in the turn in which it comes."""
+        operation = codec.decode(share.body)
+        if isinstance(operation, Operation) and _is_question(operation):
+            return self._ask(operation, part)
+        return None
+
     async def perform(self, share: HandOn, part: Intervals) -> Work:
         """Do an operation's work in `part`."""
         operation = codec.decode(share.body)
         if not isinstance(operation, Operation):
             return Work()
-        if operation.verb == "retrieve" and operation.ttl_ms == 0:
+        if _is_question(operation):
             return self._ask(operation, part)
         await self._thawed(part)
         mine = intersect(part, self._holdings.held)
@@ -301,6 +308,11 @@ class RendezvousPoint:
 def key_of(operation: Operation) -> Key:
     """The identity of the record that an operation is about."""
     return operation.owner, stem_of(operation.id)
+
+
+def _is_question(operation: Operation) -> bool:
+    """Whether it is a retrieve that is answered once and not kept."""
+    return operation.verb == "retrieve" and operation.ttl_ms == 0
 
 
 def _met(reactions: Sequence[Reaction], record: Record) -> int:

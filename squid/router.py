@@ -20,6 +20,7 @@ from chord import (
     Fault,
     Handler,
     LookupFailed,
+    MeteorError,
     NotJoined,
     Owner,
     RequestTimeout,
@@ -32,7 +33,7 @@ from squid.keyword_tuple import KeywordTuple, box_of
 from squid.messages import HandOn, HandOnTaken, Report, ResultFrame
 from squid.operation import OriginatedOperation, Outcome
 from squid.region import Box
-from squid.worker import Worker
+from squid.worker import Work, Worker
 
 HOPS_MAX = 64
 """A share handed on more often than this goes in circles: it is dropped, and the origin's ledger
@@ -178,8 +179,24 @@ class Router:
     def _on_share(self, _: Contact, message: object, __: float) -> HandOnTaken:
         assert isinstance(message, HandOn)
         self._check(message)
-        self._runtime.spawn(self._resolve(message, message.remaining_ms / 1000))
+        if not self._answer_at_once(message):
+            self._runtime.spawn(self._resolve(message, message.remaining_ms / 1000))
         return HandOnTaken(self._node.arc)
+
+    def _answer_at_once(self, share: HandOn) -> bool:
+        """A share that lies here whole and only asks is answered in this very turn, so that the
+        acknowledgement, the pages and the report travel as one."""
+        mine = intersect(share.job, self._worker.held())
+        if mine != share.job:
+            return False
+        try:
+            work = self._worker.answer(share, mine)
+        except MeteorError as error:
+            raise Fault("ProtocolError", f"the operation cannot be read: {error}") from error
+        if work is None:
+            return False
+        self._tell_origin(share, work, mine, handed=0)
+        return True
 
     def _check(self, share: HandOn) -> None:
         """Refuse what no peer of this ring would send."""
@@ -219,29 +236,35 @@ class Router:
         self, share: HandOn, mine: tuple[Interval, ...], deadline: float, handed: int
     ) -> None:
         work = await self._worker.perform(share, mine)
+        self._tell_origin(share, work, mine, handed)
+        if work.undone:
+            box = Box(share.low, share.high)
+            blocks = shares(self._curve, box, merge(work.undone), self._worker.held())
+            await self._hand_on(share, blocks, deadline)
+
+    def _tell_origin(
+        self, share: HandOn, work: Work, mine: tuple[Interval, ...], handed: int
+    ) -> None:
         self._parts += 1
         part = self._parts
         for number, body in enumerate(work.frames):
             frame = ResultFrame(share.operation, share.attempt, part, number, body)
             self._runtime.send(share.origin, frame)
         done = subtract(mine, merge(work.undone)) if work.undone else mine
-        if done:
-            report = Report(
-                operation=share.operation,
-                attempt=share.attempt,
-                part=part,
-                covered=subtract(done, merge(work.missing)) if work.missing else done,
-                missing=work.missing,
-                frames=len(work.frames),
-                hops=share.hops,
-                body=work.body,
-                handed=handed,
-            )
-            self._runtime.send(share.origin, report)
-        if work.undone:
-            box = Box(share.low, share.high)
-            blocks = shares(self._curve, box, merge(work.undone), self._worker.held())
-            await self._hand_on(share, blocks, deadline)
+        if not done:
+            return
+        report = Report(
+            operation=share.operation,
+            attempt=share.attempt,
+            part=part,
+            covered=subtract(done, merge(work.missing)) if work.missing else done,
+            missing=work.missing,
+            frames=len(work.frames),
+            hops=share.hops,
+            body=work.body,
+            handed=handed,
+        )
+        self._runtime.send(share.origin, report)
 
     async def _hand_on(self, share: HandOn, blocks: Sequence[Share], deadline: float) -> None:
         """Bring each block to the owner of its first matching index, one message an owner."""

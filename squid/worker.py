@@ -43,5 +43,8 @@ class Worker(Protocol):
     async def settle(self, index: int, timeout_s: float) -> None:
         """Wait until an index that the ring gives to this peer is held here, or the time is up."""
 
+    def answer(self, share: HandOn, part: tuple[Interval, ...]) -> Work | None:
+        """Do the operation at once, if it changes nothing and needs no waiting; else None."""
+
     async def perform(self, share: HandOn, part: tuple[Interval, ...]) -> Work:
         """Do the operation in `part`, which was held when this was called."""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from chord import ChordConfig, ChordNode, Contact, ideal_ring
+from meteor.codec import wire_codec
 from sim.kernel import Kernel
 from sim.network import Network
 from sim.runtime import SimRuntime
@@ -35,6 +36,9 @@ class NotingWorker:
         assert timeout_s >= 0
         assert index >= 0
 
+    def answer(self, share: HandOn, part: Intervals) -> Work | None:
+        return None
+
     async def perform(self, share: HandOn, part: Intervals) -> Work:
         self.performed.append((share.body, part))
         return Work(frames=(b"page",), body=b"done")
@@ -57,7 +61,7 @@ class RingOfWorkers:
         self, ids: Sequence[int], space: KeywordSpace, *, id_bits: int, seed: int = 1
     ) -> None:
         self.kernel = Kernel(seed)
-        self.network = Network(self.kernel)
+        self.network = Network(self.kernel, codec=wire_codec())
         self.space, self.id_bits = space, id_bits
         self.config = ChordConfig(bits=id_bits)
         self.nodes: dict[int, ChordNode] = {}

@@ -8,7 +8,7 @@ for candidates only.  `arms.matching.selects` over every profile is the oracle.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from arms.index_rows import selector_rows, subject_offers
 from arms.index_tables import Candidates, SelectorTable, SubjectTable
@@ -18,18 +18,23 @@ from arms.tree import Node
 
 K = TypeVar("K", bound=Hashable)
 
+Role = Literal["subjects", "selectors"]
+"""What the stored profiles are to those that arrive."""
+
 _SCANNED_BY_TREE = 12
 """Up to so many profiles it is quicker to ask each tree."""
 
 
 class ProfileIndex(Generic[K]):
-    """Profiles under ids of any hashable kind; tables are made for the roles that are asked for.
+    """Profiles under ids of any hashable kind.
 
-    `scan_above` is the number of profiles up to which the trees are asked one by one.
+    A role's table is made when it is first asked for; the one of `role` grows from the beginning,
+    so that no question waits for it.  Up to `scan_above` profiles the trees are asked one by one.
     """
 
-    def __init__(self, scan_above: int = _SCANNED_BY_TREE) -> None:
+    def __init__(self, role: Role | None = None, scan_above: int = _SCANNED_BY_TREE) -> None:
         self._trees: dict[K, Node] = {}
+        self._role = role
         self._scan_above = scan_above
         self._subjects: SubjectTable | None = None
         self._selectors: SelectorTable | None = None
@@ -52,6 +57,8 @@ class ProfileIndex(Generic[K]):
             self._add_subject(self._subjects, id, tree)
         if self._selectors is not None:
             self._add_selector(self._selectors, id, tree)
+        if self._role is not None and len(self._trees) > self._scan_above:
+            _ = self._subject_table() if self._role == "subjects" else self._selector_table()
 
     def remove(self, id: K) -> bool:
         """Forget the profile under this id; whether there was one."""

@@ -11,7 +11,7 @@ from typing import Final
 
 from arms.errors import ProfileError
 from arms.tree import Node
-from arms.values import ANY_VALUE, NO_VALUE, NONE, NUMBERS, WILDCARD, WORDS, Value
+from arms.values import ANY_VALUE, NO_VALUE, NONE, NUMBERS, WORDS, Value
 from arms.written import GROUP, LIMITS
 
 ANY_OF: Final = 4
@@ -39,14 +39,14 @@ def pack_node(node: Node) -> Packed:
 
 def unpack_node(packed: object) -> Node:
     """The tree of a packed profile; raises `ProfileError` for anything `pack_node` cannot give."""
-    budget = [LIMITS.elements + 1]
-    node = _unpack(packed, LIMITS.depth, budget)
+    node = _unpack(packed, LIMITS.depth, [LIMITS.elements + 1])
     if not node[2]:
         raise ProfileError("a packed profile without elements")
     return node
 
 
 def _unpack(packed: object, depth: int, budget: list[int]) -> Node:
+    """One element; `budget` counts down how many more there may be."""
     budget[0] -= 1
     if depth < 0 or budget[0] < 0:
         raise ProfileError("a packed profile is deeper or larger than the limits")
@@ -58,14 +58,10 @@ def _unpack(packed: object, depth: int, budget: list[int]) -> Node:
     if type(bits) is not int or not 0 <= bits < 16:
         raise ProfileError(f"a packed element's bits are {bits!r}")
     axis = bits & _AXIS
-    at = 2
-    if axis == NONE:
-        value = NO_VALUE
-    elif axis == WILDCARD:
-        value = ANY_VALUE
+    if axis >= NUMBERS:
+        value, at = _bounds(axis, packed), 4
     else:
-        value = _bounds(axis, packed)
-        at = 4
+        value, at = (ANY_VALUE if axis else NO_VALUE), 2
     children: tuple[Node, ...] = ()
     if len(packed) == at + 1:
         below = packed[at]

@@ -12,21 +12,40 @@ import math
 
 from arms.declarations import Space
 from arms.tree import Node
-from arms.values import NONE, NUMBERS, TOP, WILDCARD, Value
+from arms.values import NONE, TOP, WILDCARD, Value
 from arms.written import GROUP
-from squid import Absent, Hull, NumberInterval, Prefix, Term, Whole, WordInterval
+from squid import (
+    Absent,
+    Dimension,
+    Hull,
+    LimitExceeded,
+    Number,
+    NumberInterval,
+    Prefix,
+    Term,
+    TypeMismatch,
+    Whole,
+    Word,
+    WordInterval,
+)
 
 Asked = dict[str, list[Value]]
 
 
 def selector_terms(root: Node, space: Space) -> dict[str, Term]:
-    """One term a dimension for a typed tree in the role of a selector."""
+    """One term a dimension for a typed tree in the role of a selector.
+
+    A tree that came packed may lie about its kinds: raises `TypeMismatch`, and `LimitExceeded`
+    above the space's `max_attributes`."""
+    _check_attributes(root, space)
     asked = _asked(root, "")
     return {name: _selector_term(asked.get(name, []), name, space) for name in space.names}
 
 
 def subject_terms(root: Node, space: Space) -> dict[str, Term]:
-    """One term a dimension for a typed tree in the role of a subject."""
+    """One term a dimension for a typed tree in the role of a subject; raises as
+    `selector_terms`."""
+    _check_attributes(root, space)
     offered: Asked = {}
     _offer(root, "", offered)
     return {name: _subject_term(offered.get(name, []), name, space) for name in space.names}
@@ -86,22 +105,41 @@ def _hull(terms: list[Term]) -> Term:
 
 
 def _interval(value: Value, name: str, space: Space) -> Term:
-    axis, low, high = value
-    if axis == NUMBERS:
-        assert isinstance(low, float)
-        assert isinstance(high, float)
-        return NumberInterval(_end(low, name, space), _end(high, name, space))
-    assert isinstance(low, str)
-    assert isinstance(high, str)
+    _, low, high = value
+    dimension = space.dimension(name)
+    assert dimension is not None
+    if isinstance(low, str) or isinstance(high, str):
+        return _word_interval(str(low), str(high), dimension)
+    if isinstance(dimension, Word):
+        raise TypeMismatch(name, low, "a word")
+    whole = not isinstance(dimension, Number)
+    return NumberInterval(_end(low, whole), _end(high, whole))
+
+
+def _word_interval(low: str, high: str, dimension: Dimension) -> Term:
+    if not isinstance(dimension, Word):
+        raise TypeMismatch(dimension.name, low, f"a {dimension.kind}")
     if high == low + TOP:
         return Prefix(low)
     return WordInterval(low or None, None if high == TOP else high)
 
 
-def _end(bound: float, name: str, space: Space) -> float | int | None:
-    """Open ends as None; times and ranks as the integers that they are."""
+def _end(bound: float, whole: bool) -> float | int | None:
+    """Open ends as None; times and ranks (`whole`) as the integers that they are."""
     if math.isinf(bound):
         return None
-    dimension = space.dimension(name)
-    assert dimension is not None
-    return bound if dimension.kind == "number" else int(bound)
+    return int(bound) if whole else bound
+
+
+def _check_attributes(root: Node, space: Space) -> None:
+    count = _attributes(root)
+    if count > space.max_attributes:
+        raise LimitExceeded("max_attributes", count, space.max_attributes)
+
+
+def _attributes(node: Node) -> int:
+    """How many elements below have a value, or no children."""
+    return sum(
+        _attributes(child) + (child.value.axis != NONE) if child.children else 1
+        for child in node.children
+    )

@@ -60,7 +60,11 @@ class Store:
 
     def __init__(self) -> None:
         self._records: dict[Key, Record] = {}
-        self._indexes: dict[Kind, ProfileIndex[Key]] = {kind: ProfileIndex() for kind in KINDS}
+        self._indexes: dict[Kind, ProfileIndex[Key]] = {
+            DATA: ProfileIndex("subjects"),
+            INTEREST: ProfileIndex("selectors"),
+            WATCH: ProfileIndex("subjects"),
+        }
         self._tombstones: dict[Key, float] = {}
         self._deadlines: list[tuple[float, Key]] = []
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from arms import Profile, ProfileIndex, index_tables
 from arms.index_columns import IntervalColumn, Vocabulary
+from arms.profile_index import Role
 from arms.values import NUMBERS, TOP, WORDS, Value, meets, numbers, words
 from tests.arms.strategies import SPACE, typed_roots
 
@@ -80,6 +81,17 @@ def test_few_columns_cost_exactness_nothing(
                 index.add(id, profile)
                 twin.profiles[id] = profile
         check(index, twin, asked)
+
+
+@pytest.mark.parametrize("role", [None, "subjects", "selectors"])
+def test_a_role_says_which_table_grows_from_the_beginning(role: Role | None) -> None:
+    index = ProfileIndex[int](role, scan_above=3)
+    for i in range(10):
+        index.add(i, Profile.parse(f"a={i} | b=x"))
+    assert (index._subjects is not None) == (role == "subjects")
+    assert (index._selectors is not None) == (role == "selectors")
+    assert index.match(Profile.parse("a=4..5")) == [4, 5]
+    assert len(index.match_subject(Profile.parse("b=x"))) == 10
 
 
 def test_names_cannot_fill_the_memory() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arms import Profile, ProfileError
+from arms import LimitExceeded, Profile, ProfileError, TypeMismatch
 from arms.tree import Node
 from arms.written import Element
 from tests.arms.strategies import SPACE, typed_roots
@@ -134,3 +134,22 @@ def test_at_the_limits() -> None:
 def test_a_profile_that_waits_for_its_space_pickles_too() -> None:
     waiting = Profile.parse("number=1-2")
     assert pickle.loads(pickle.dumps(waiting)).typed(SPACE).tree == waiting.typed(SPACE).tree
+
+
+@pytest.mark.parametrize(
+    "children",
+    [
+        [["number", 3, "a", "b"]],
+        [["word", 2, 1.0, 2.0]],
+        [["level", 3, "a", "b"]],
+        [["when", 3, "a", "b"]],
+        [["wind", 0, [["speed", 3, "a", "b"]]]],
+        [["a", 0]] * 17,
+    ],
+)
+def test_a_tree_that_lies_about_its_space_has_no_place_in_it(children: list[object]) -> None:
+    """Whoever packs a profile can name any digest; the space is asked again where it counts."""
+    liar = Profile.unpack(["a=1", SPACE.digest, ["", 0, children]])
+    for terms in (liar.selector_terms, liar.subject_terms):
+        with pytest.raises((TypeMismatch, LimitExceeded)):
+            terms(SPACE)

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from chord import ChordConfig, Contact, identifier
 from meteor import Client, ClientConfig, KeywordSpace, MemoryJournal, RendezvousPeer
 from sim.kernel import Kernel
-from sim.network import Latency, Network
+from sim.network import Latency, MessageCodec, Network
 from sim.runtime import SimRuntime
 from sim.trace import Trace
 
@@ -81,9 +81,10 @@ class Overlay:
         config: ChordConfig | None = None,
         ids: Sequence[int] | None = None,
         kernel: Kernel | None = None,
+        codec: MessageCodec | None = None,
     ) -> None:
         self.kernel = kernel or Kernel(seed)
-        self.network = Network(self.kernel, latency=latency)
+        self.network = Network(self.kernel, latency=latency, codec=codec)
         self.space, self.seed = space, seed
         self.config = config or ChordConfig.lan()
         self.peers: list[SimPeer] = []

@@ -13,6 +13,7 @@ from typing import Any
 from chord import Contact, Deferred
 from meteor.admission import place
 from meteor.client import Client
+from meteor.codec import wire_codec
 from meteor.config import ClientConfig
 from meteor.document import decode_document, unpack_profile
 from meteor.messages import (
@@ -74,7 +75,7 @@ class FakeOverlay:
 
     def __post_init__(self) -> None:
         self.kernel = Kernel(self.seed)
-        self.network = Network(self.kernel)
+        self.network = Network(self.kernel, codec=wire_codec())
         self._clients = 0
 
     def add_peer(self) -> FakePeer:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import meteor
-from chord import Contact, Fault
-from meteor.messages import Post
+from chord import Fault
+from meteor.messages import Farewell, Post
 from tests.meteor.fake_peer import SPACE, FakeOverlay
 
 WARM = "type=temperature temperature=21.5"
@@ -218,8 +218,8 @@ def test_a_refusal_of_the_peer_is_its_typed_error(overlay: FakeOverlay) -> None:
 def test_an_answer_of_the_wrong_type_is_an_error_not_a_crash(overlay: FakeOverlay) -> None:
     async def scenario() -> None:
         client = await overlay.new_client().open()
-        overlay.peers[0].answer = lambda _: Contact(1, "x")
-        with pytest.raises(meteor.MeteorError, match="Contact"):
+        overlay.peers[0].answer = lambda _: Farewell()
+        with pytest.raises(meteor.MeteorError, match="Farewell"):
             await client.store(WARM)
 
     overlay.run(scenario())

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from meteor import Client, Incomplete, ProfileError, Refused, Timeout, profile
+from meteor.codec import wire_codec
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE
 
@@ -16,7 +17,7 @@ Run = Callable[[Any], Any]
 
 @pytest.fixture
 def overlay() -> Overlay:
-    return Overlay(peers=16, space=SPACE, seed=22)
+    return Overlay(codec=wire_codec(), peers=16, space=SPACE, seed=22)
 
 
 @pytest.fixture

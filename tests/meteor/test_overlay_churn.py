@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from meteor import Client, profile
+from meteor.codec import wire_codec
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE, Attributes, draw_data, draw_query
 
@@ -81,7 +82,7 @@ def weighted(twin: Twin) -> Any:
 def test_answers_equal_a_plain_filter_through_joins_and_leaves(seed: int) -> None:
     print(f"seed {seed}")
     drawn = random.Random(seed)
-    overlay = Overlay(peers=12, space=SPACE, seed=seed)
+    overlay = Overlay(codec=wire_codec(), peers=12, space=SPACE, seed=seed)
     clients = [overlay.client(peer=index) for index in range(3)]
     twin = Twin(overlay, drawn)
     for _ in range(200):
@@ -98,7 +99,7 @@ def test_nothing_acknowledged_is_lost_while_arcs_move_under_load(seed: int) -> N
     the interest's client was told of each match exactly once."""
     print(f"seed {seed}")
     drawn = random.Random(seed)
-    overlay = Overlay(peers=12, space=SPACE, seed=seed)
+    overlay = Overlay(codec=wire_codec(), peers=12, space=SPACE, seed=seed)
     clients = [overlay.client(peer=index) for index in range(3)]
     acknowledged: dict[str, Attributes] = {}
     told: list[str] = []
@@ -141,7 +142,7 @@ def test_nothing_acknowledged_is_lost_while_arcs_move_under_load(seed: int) -> N
 
 
 def test_sixteen_peers_that_join_at_once_hold_the_whole_space() -> None:
-    overlay = Overlay(peers=1, space=SPACE, seed=5)
+    overlay = Overlay(codec=wire_codec(), peers=1, space=SPACE, seed=5)
     client = overlay.client()
     stored = {overlay.run(client.store(profile(draw_data(random.Random(n))))).id for n in range(50)}
     tasks = [overlay.kernel.spawn(overlay.add_peer()) for _ in range(16)]

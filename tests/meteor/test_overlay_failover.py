@@ -10,12 +10,13 @@ import pytest
 
 from chord import Contact
 from meteor import Incomplete
+from meteor.codec import wire_codec
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE
 
 
 def test_a_client_whose_peer_dies_goes_to_another_and_keeps_its_interests() -> None:
-    overlay = Overlay(peers=12, space=SPACE, seed=3)
+    overlay = Overlay(codec=wire_codec(), peers=12, space=SPACE, seed=3)
     client, producer = overlay.client(peer=4), overlay.client(peer=1)
     interest = overlay.run(client.notify_data("type=alarm temperature=50..60"))
     overlay.run(producer.store("type=alarm temperature=51", b"1"))
@@ -31,7 +32,7 @@ def test_a_client_whose_peer_dies_goes_to_another_and_keeps_its_interests() -> N
 
 def test_what_was_stored_while_the_client_was_away_comes_when_it_is_back() -> None:
     """Notices wait, unacknowledged, at the peers that matched."""
-    overlay = Overlay(peers=12, space=SPACE, seed=9)
+    overlay = Overlay(codec=wire_codec(), peers=12, space=SPACE, seed=9)
     client, producer = overlay.client(peer=4), overlay.client(peer=1)
     interest = overlay.run(client.notify_data("type=alarm temperature=50..60", ttl=600))
     overlay.peers[4].crash()
@@ -43,7 +44,7 @@ def test_what_was_stored_while_the_client_was_away_comes_when_it_is_back() -> No
 
 
 def test_a_leaving_peer_sends_its_clients_on_at_once() -> None:
-    overlay = Overlay(peers=8, space=SPACE, seed=4)
+    overlay = Overlay(codec=wire_codec(), peers=8, space=SPACE, seed=4)
     client = overlay.client(peer=3)
     interest = overlay.run(client.notify_data("type=alarm"))
     before = client.peer_address
@@ -55,7 +56,7 @@ def test_a_leaving_peer_sends_its_clients_on_at_once() -> None:
 
 
 def test_an_interest_re_attached_over_a_lost_arc_does_not_raise_but_says_so() -> None:
-    overlay = Overlay(peers=12, space=SPACE, seed=6)
+    overlay = Overlay(codec=wire_codec(), peers=12, space=SPACE, seed=6)
     client = overlay.client(peer=2)
     interest = overlay.run(client.notify_data("type=alarm temperature>=0", ttl=30))
     assert interest.missing == ()
@@ -75,7 +76,7 @@ def test_an_interest_re_attached_over_a_lost_arc_does_not_raise_but_says_so() ->
 
 
 def test_a_question_while_the_owner_is_silent_says_incomplete_within_its_timeout() -> None:
-    overlay = Overlay(peers=12, space=SPACE, seed=8)
+    overlay = Overlay(codec=wire_codec(), peers=12, space=SPACE, seed=8)
     client = overlay.client()
     receipt = overlay.run(client.store("type=probe temperature=7 humidity=7", b"x"))
     (owner,) = [
@@ -94,9 +95,10 @@ def test_a_question_while_the_owner_is_silent_says_incomplete_within_its_timeout
 TRACE = """
 import random
 from meteor import profile
+from meteor.codec import wire_codec
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE, draw_data
-overlay = Overlay(peers=10, space=SPACE, seed={seed})
+overlay = Overlay(codec=wire_codec(), peers=10, space=SPACE, seed={seed})
 drawn = random.Random({seed})
 client = overlay.client()
 interest = overlay.run(client.notify_data("type=temp*"))
@@ -130,7 +132,7 @@ def test_one_seed_gives_one_trace_under_any_hash_seed() -> None:
 
 
 def test_a_ring_can_be_looked_at_from_any_peer() -> None:
-    overlay = Overlay(peers=9, space=SPACE, seed=2)
+    overlay = Overlay(codec=wire_codec(), peers=9, space=SPACE, seed=2)
     client = overlay.client(peer=5)
     overlay.run(client.store("type=probe temperature=1"))
     picture = overlay.run(client.ring())

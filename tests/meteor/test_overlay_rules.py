@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 from meteor import Client, ProfileError, Timeout
+from meteor.codec import wire_codec
 from sim.overlay import Overlay
 from tests.arms.rules import RULES, RULES_SPACE, Rule
 
 
 @pytest.fixture(scope="module")
 def overlay() -> Overlay:
-    return Overlay(peers=16, space=RULES_SPACE, seed=37)
+    return Overlay(codec=wire_codec(), peers=16, space=RULES_SPACE, seed=37)
 
 
 @pytest.fixture(scope="module")

@@ -226,14 +226,15 @@ class ChordNode:
         told = SuccessorsChanged(successors.contacts, successors.version)
         self._runtime.send(pointers.predecessor, told)
 
-    def _lost(self, contact: Contact) -> None:
+    def _lost(self, contact: Contact, is_news: bool) -> None:
         named = self._pointers.drop(contact)
         self._lookups.arc_cache.forget(contact)
         if named:
             self._maintenance.disturbed()
             if self._pointers.successors.first is not None:
                 self._maintenance.stabilise()
-            self._observer.contact_gone(contact)
+            if is_news:
+                self._observer.contact_gone(contact)
 
     def _left(self, contact: Contact) -> None:
         """The contact lives but is no member any more."""

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 class Watch:
     """Calls to ring members.
 
-    In the asker's turn, `lost(contact)` is told of one that is dead, `left(contact)` of one that
-    lives but is no member any more."""
+    In the asker's turn, `lost(contact, is_news)` is told of one that is dead, `left(contact)` of
+    one that lives but is no member any more."""
 
     def __init__(
         self,
         runtime: Runtime,
         config: ChordConfig,
-        lost: Callable[[Contact], None],
+        lost: Callable[[Contact, bool], None],
         left: Callable[[Contact], None],
     ) -> None:
         self._runtime = runtime
@@ -115,5 +115,6 @@ class Watch:
     def _give_up(self, contact: Contact) -> None:
         if not contact.known:
             return
+        is_news = contact not in self.departed
         self.mark_departed(contact)
-        self._lost(contact)
+        self._lost(contact, is_news)

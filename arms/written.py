@@ -127,14 +127,11 @@ def canonical(root: Element) -> Element:
     apart: list[Element] = []
     for child in children:
         key = (child.name, child.descendant)
-        if is_comparison(child):
-            assert isinstance(child.value, Span)
-            both = child.value.low is not None and child.value.high is not None
-            if key in seen or (any_of and both):
-                child = Element(GROUP, NOTHING, (child,))  # noqa: PLW2901  # put apart
-            elif not any_of:
-                seen.add(key)
-        apart.append(child)
+        compares = is_comparison(child)
+        alone = compares and (key in seen or (any_of and _has_both_ends(child.value)))
+        if compares and not any_of:
+            seen.add(key)
+        apart.append(Element(GROUP, NOTHING, (child,)) if alone else child)
     return replace(root, children=tuple(apart), any_of=any_of)
 
 
@@ -142,6 +139,10 @@ def is_comparison(element: Element) -> bool:
     """Whether the text form writes it with `>` or `<`."""
     value = element.value
     return isinstance(value, Span) and (value.above or value.below) and not element.children
+
+
+def _has_both_ends(value: Written) -> bool:
+    return isinstance(value, Span) and value.low is not None and value.high is not None
 
 
 def is_name(text: str) -> bool:

@@ -129,7 +129,7 @@ class Exchange:
                 reason = str(error)
             else:
                 return
-        self._world.call_soon(forwarded.undelivered, forwarded.message, reason)
+        self._world.call_soon(self._guarded, forwarded.undelivered, forwarded.message, reason)
 
     def _transmit_tracked(self, link: LinkEnd, forwarded: Forwarded) -> None:
         """Send over one link and watch it; raises what the link raises."""
@@ -289,7 +289,7 @@ class Exchange:
         link.asking = 0
         self._reroute(link, reason)
         if tell:
-            self._link_closed(link.contact)
+            self._guarded(self._link_closed, link.contact)
 
     def _reroute(self, link: LinkEnd, reason: str) -> None:
         for forwarded in link.take_unacknowledged():
@@ -378,6 +378,13 @@ class Exchange:
             self.counters.unsent += 1
         except TypeError as error:
             self._report(link, number, duration_s, _internal(error))
+            self._world.failed(error)
+
+    def _guarded(self, callback: Callable[..., None], *args: object) -> None:
+        """Call back into the peer; an exception of it is a bug (contract rule 5)."""
+        try:
+            callback(*args)
+        except Exception as error:
             self._world.failed(error)
 
     def _report(self, link: LinkEnd, number: int, held_s: float, fault: Fault) -> None:

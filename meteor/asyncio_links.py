@@ -84,7 +84,7 @@ class PeerLink(LinkEnd):
         if waiting + len(frame) > QUEUE_BYTES_MAX:
             raise Busy(f"{waiting} bytes wait for the link to {self.contact} already")
         if not self._frames and self.channel is not None:
-            self._links.loop.call_soon(self.flush)
+            self._links.flush_soon(self)
         self._frames.append(frame)
         self._queued += len(frame)
 
@@ -144,6 +144,8 @@ class PeerLinks:
         self._links: dict[object, PeerLink] = {}
         self._retiring: dict[PeerLink, None] = {}
         self._owing: list[PeerLink] = []
+        self._answering: list[PeerLink] | None = None
+        """While frames are taken in: the links on which something was put meanwhile."""
         self._tidying: asyncio.TimerHandle | None = None
         self._stopped = False
 
@@ -260,7 +262,16 @@ class PeerLinks:
 
     # ---- arriving ----------------------------------------------------------------------------
 
+    def flush_soon(self, link: PeerLink) -> None:
+        """Let what was put on a link leave at the end of the present turn."""
+        if self._answering is None:
+            self.loop.call_soon(link.flush)
+        else:
+            self._answering.append(link)
+
     def _received(self, link: PeerLink, data: bytes) -> None:
+        """Take in what travelled as one; what it leads to at once leaves in the same turn."""
+        self._answering = []
         try:
             for envelope in self.codec.split(data):
                 frame = self.codec.open(envelope)
@@ -273,6 +284,10 @@ class PeerLinks:
         except (MalformedFrame, VersionMismatch) as error:
             if not link.lost:
                 self._lose(link, str(error))
+        finally:
+            answering, self._answering = self._answering, None
+            for answered in answering:
+                answered.flush()
 
     def _owe(self, link: PeerLink, number: int) -> None:
         """Acknowledge a forwarded frame with whatever leaves next, or soon."""

@@ -120,17 +120,19 @@ class WebSocketChannel:
 
     async def pump(self) -> None:
         """Hand on what arrives until the socket ends; run by its owner, once."""
-        reason = "this side stopped"
+        reason = ""
         try:
-            while self._open:
+            while self._open and not reason:
                 message = await self._socket.receive()
                 if message.type is WSMsgType.BINARY:
                     self._received(message.data)
-                    continue
-                reason = _why(message)
-                break
+                else:
+                    reason = _why(message)
         finally:
-            self._end(reason)
+            if reason:
+                self._end(reason)
+            else:  # the loop is ending: nobody is to react any more
+                self._drop()
 
     def _end(self, reason: str) -> None:
         if self._open:

@@ -7,7 +7,7 @@ import gc
 import pytest
 
 from chord import DialRefused, LinkClosed, RequestTimeout
-from tests.runtime_worlds import WORLDS, Ask, Peer, Told, World, outcome_of, two
+from tests.runtime_worlds import WORLDS, Ask, Peer, Told, World, two
 
 
 @pytest.fixture(params=["sim", "memory", pytest.param("websocket", marks=pytest.mark.sockets)])
@@ -150,134 +150,6 @@ def test_expectations_whose_awaiters_were_cancelled_count_for_nobody(world: Worl
     world.run(scenario)
 
 
-# ---- cancelling ------------------------------------------------------------------------------
-
-
-def test_a_cancelled_task_is_not_stepped_although_it_was_ready(world: World) -> None:
-    async def scenario() -> None:
-        a = Peer(await world.peer(1))
-        steps: list[str] = []
-
-        async def conversation() -> None:
-            try:
-                await a.runtime.expect("t", 5.0)
-                steps.append("stepped")
-            finally:
-                steps.append("cleaned up")
-
-        task = a.runtime.spawn(conversation())
-        await a.runtime.sleep(0)
-        a.runtime.deliver("t", 1)  # ready now ...
-        task.cancel()  # ... and cancelled before its turn
-        task.cancel()
-        await a.runtime.sleep(0.001)
-        assert steps == ["cleaned up"]
-        assert task.done()
-        task.cancel()
-
-    world.run(scenario)
-
-
-def test_a_task_cancelled_before_its_first_step_never_begins(world: World) -> None:
-    async def scenario() -> None:
-        a = Peer(await world.peer(1))
-        begun: list[int] = []
-
-        async def conversation() -> None:
-            begun.append(1)
-
-        task = a.runtime.spawn(conversation())
-        task.cancel()
-        await a.runtime.sleep(0.001)
-        assert begun == []
-        assert task.done()
-
-    world.run(scenario)
-
-
-def test_a_task_that_cancels_itself_ends_at_its_next_wait(world: World) -> None:
-    async def scenario() -> None:
-        a = Peer(await world.peer(1))
-        steps: list[str] = []
-
-        async def conversation() -> None:
-            tasks[0].cancel()
-            steps.append("still running")
-            try:
-                await a.runtime.sleep(0.001)
-            except Exception:
-                steps.append("an Exception")
-            steps.append("after the wait")
-
-        tasks = [a.runtime.spawn(conversation())]
-        await a.runtime.sleep(0.005)
-        assert steps == ["still running"]
-        assert tasks[0].done()
-
-    world.run(scenario)
-
-
-def test_who_awaits_a_cancelled_task_ends_too_and_no_exception_is_seen(world: World) -> None:
-    async def scenario() -> None:
-        a = Peer(await world.peer(1))
-        seen: list[BaseException] = []
-
-        async def waits() -> None:
-            try:
-                await inner
-            except BaseException as error:
-                seen.append(error)
-                raise
-
-        inner = a.runtime.spawn(a.never())
-        outer = a.runtime.spawn(waits())
-        await a.runtime.sleep(0.001)
-        inner.cancel()
-        await a.runtime.sleep(0.001)
-        assert outer.done()
-        assert len(seen) == 1
-        assert not isinstance(seen[0], Exception)
-
-    world.run(scenario)
-    assert world.failures == []
-
-
-def test_several_may_await_a_task_and_cancelling_one_leaves_it(world: World) -> None:
-    async def scenario() -> None:
-        a = Peer(await world.peer(1))
-
-        async def work() -> str:
-            await a.runtime.sleep(0.002)
-            return "done"
-
-        async def wait() -> str:
-            return await shared
-
-        shared = a.runtime.spawn(work())
-        leaves, stays = a.runtime.spawn(wait()), a.runtime.spawn(wait())
-        await a.runtime.sleep(0)
-        await a.runtime.sleep(0)
-        leaves.cancel()
-        assert await stays == "done"
-        assert await shared == "done"
-
-    world.run(scenario)
-
-
-def test_cancelling_a_caller_leaves_its_link_in_order(world: World) -> None:
-    async def scenario() -> None:
-        a, b = await two(world)
-        task = a.runtime.spawn(outcome_of(a, b.contact, Ask("slow", 1)))
-        await b.hear(1)
-        task.cancel()
-        assert await a.runtime.call(b.contact, Ask("echo", 2), 5.0) == Told(2, "echo")
-        await a.runtime.call(b.contact, Ask("slow", 3), 5.0)
-        assert a.runtime.exchange.counters.late_replies == 0
-
-    world.run(scenario)
-    assert world.failures == []
-
-
 # ---- failures --------------------------------------------------------------------------------
 
 
@@ -328,6 +200,27 @@ def test_an_error_of_a_conversation_whose_handle_was_dropped_is_a_failure(world:
 
     world.run(scenario)
     assert [type(error) for error in world.failures] == [DialRefused]
+
+
+@pytest.mark.parametrize("where", ["undelivered", "link_closed"])
+def test_a_bug_in_a_callback_is_a_failure_of_the_peer(world: World, where: str) -> None:
+    async def scenario() -> None:
+        a, b = await two(world)
+
+        def breaks(*_: object) -> None:
+            raise KeyError(where)
+
+        a.runtime.serve(a.handle, breaks)
+        await a.runtime.call(b.contact, Ask("echo"), 5.0)
+        if where == "undelivered":
+            a.runtime.forward([], Told(1), breaks)
+        else:
+            await world.crash(b.runtime)
+        while not world.failures:
+            await a.runtime.sleep(0.001)
+
+    world.run(scenario)
+    assert [type(error) for error in world.failures] == [KeyError]
 
 
 # ---- closing ---------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from arms.written import (
@@ -15,6 +16,7 @@ from arms.written import (
     Span,
     Written,
     canonical,
+    count_attributes,
     scalar,
 )
 from squid import Choice, KeywordSpace, Number, Time, Word
@@ -113,7 +115,9 @@ def typed_roots(draw: st.DrawFn, selector: bool = True) -> Element:
     """A profile that `SPACE` can type: dimensions, a nested one, repeated siblings, groups, and
     for selectors descendants and alternatives."""
     children = tuple(draw(_levels(selector, 2)))
-    return canonical(Element("", NOTHING, children, selector and draw(st.booleans())))
+    root = canonical(Element("", NOTHING, children, selector and draw(st.booleans())))
+    assume(count_attributes(root) <= SPACE.max_attributes)
+    return root
 
 
 @st.composite

@@ -128,6 +128,8 @@ class WebSocketChannel:
                     self._received(message.data)
                 else:
                     reason = _why(message)
+        except ConnectionError as error:  # aiohttp answers a ping on a socket that just broke
+            reason = f"the socket broke: {error}"
         finally:
             if reason:
                 self._end(reason)

@@ -264,6 +264,16 @@ async def test_two_peers_share_one_socket_whoever_dials(make: Make) -> None:
     assert await serves(b, a)
 
 
+async def test_a_ring_that_starts_at_one_moment_has_one_link_a_pair(make: Make) -> None:
+    peers = [await make(id) for id in range(1, 9)]
+    answers = await asyncio.gather(
+        *[serves(x, y) for _ in range(3) for x in peers for y in peers if x is not y]
+    )
+    assert all(answers)
+    assert not any(peer.exchange.counters.late_replies for peer in peers)
+    await until(lambda: all(len(channels(peer)) == len(peers) - 1 for peer in peers))
+
+
 async def test_the_frames_of_one_turn_leave_in_one_message(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -191,7 +191,7 @@ class PeerLinks:
         except VersionMismatch as error:
             reason = str(error)
             kind = _version_mismatch
-        except DialsCrossed as error:
+        except (DialsCrossed, LinkClosed) as error:
             reason = str(error)
             kind = LinkClosed
         except DialRefused as error:

@@ -16,7 +16,7 @@ from chord import Contact, DialRefused, RingError
 from meteor.errors import AddressInUse
 
 DIAL_TIMEOUT_S: Final = 3.0
-"""How long opening a link may take before its address counts as dead."""
+"""How long opening a link may take."""
 
 
 class DialsCrossed(RingError):
@@ -67,8 +67,8 @@ class Transport(Protocol):
     async def dial(self, address: str) -> Channel:
         """Open a channel.
 
-        Raises `DialRefused` if nobody takes it in `DIAL_TIMEOUT_S`, `DialsCrossed`, and
-        `VersionMismatch`."""
+        Raises `DialRefused` if nobody is there, `LinkClosed` if nobody can be reached or answers
+        within `DIAL_TIMEOUT_S` (which proves nothing), `DialsCrossed`, and `VersionMismatch`."""
 
     def stop(self) -> None:
         """At once: no more dials, every channel closed.  What was written before still leaves."""

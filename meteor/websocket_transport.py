@@ -18,7 +18,7 @@ from typing import Final
 import aiohttp
 from aiohttp import web
 
-from chord import Contact, DialRefused
+from chord import Contact, DialRefused, LinkClosed
 from meteor.codec import FRAME_BYTES_MAX, WIRE_VERSION, MalformedFrame
 from meteor.errors import AddressInUse, VersionMismatch
 from meteor.transport import DIAL_TIMEOUT_S, Acceptor, DialsCrossed
@@ -93,7 +93,7 @@ class WebSocketTransport:
         self._contact, self._acceptor = contact, acceptor
 
     async def dial(self, address: str) -> WebSocketChannel:
-        """Open a channel; raises `DialRefused`, `DialsCrossed`, `VersionMismatch`."""
+        """Open a channel; raises as `meteor.transport.Transport.dial` says."""
         assert self._contact is not None
         if self._stopping.is_set():
             raise DialRefused("this peer has stopped")
@@ -110,9 +110,13 @@ class WebSocketTransport:
                 )
         except aiohttp.WSServerHandshakeError as error:
             raise _refusal(address, error) from error
-        except (aiohttp.ClientError, OSError, ValueError) as error:
-            why = _reason(error)
-            raise DialRefused(f"nobody listens at {address}: {why}") from error
+        except aiohttp.ClientConnectorError as error:
+            raise _unconnected(address, error.os_error) from error
+        except (aiohttp.InvalidURL, ValueError) as error:
+            raise DialRefused(f"{address!r} is no address: {error}") from error
+        except (aiohttp.ClientError, OSError) as error:
+            why = str(error) or type(error).__name__
+            raise LinkClosed(f"{address} did not answer the dial: {why}") from error
         assert isinstance(socket, DialledSocket)
         return self._dialled(address, socket)
 
@@ -215,10 +219,11 @@ class WebSocketTransport:
         return socket
 
 
-def _reason(error: Exception) -> str:
-    if isinstance(error, aiohttp.ClientConnectorError):
-        return error.os_error.strerror or str(error.os_error)
-    return str(error) or type(error).__name__
+def _unconnected(address: str, error: OSError) -> Exception:
+    """Only a refused connection says that nobody is there; silence and lost routes do not."""
+    if error.errno == errno.ECONNREFUSED:
+        return DialRefused(f"nobody listens at {address}")
+    return LinkClosed(f"{address} cannot be reached: {error.strerror or error}")
 
 
 def _refusal(address: str, error: aiohttp.WSServerHandshakeError) -> Exception:

@@ -16,7 +16,7 @@ import pytest
 from aiohttp import web
 
 from chord import Contact, DialRefused, LinkClosed, RemoteFault
-from meteor import asyncio_links, link_keeping
+from meteor import asyncio_links, link_keeping, websocket_transport
 from meteor.asyncio_runtime import AsyncioRuntime
 from meteor.codec import FRAME_BYTES_MAX
 from meteor.errors import AddressInUse
@@ -148,6 +148,25 @@ async def test_what_is_no_peer_of_ours_counts_as_nobody(make: Make) -> None:
     for address in ("", "no port", "127.0.0.1:99999", "[::bad:1", "user@:1"):
         with pytest.raises((DialRefused, LinkClosed)):
             await asking.call(Contact(9, address), Greet(), 5.0)
+
+
+async def test_a_host_that_does_not_answer_is_not_taken_for_dead(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(websocket_transport, "DIAL_TIMEOUT_S", 0.05)
+    silent = asyncio.Event()
+
+    async def says_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await silent.wait()
+        writer.close()
+
+    server = await asyncio.start_server(says_nothing, "127.0.0.1", 0)
+    host, port = server.sockets[0].getsockname()
+    asking = await make(1)
+    with pytest.raises(LinkClosed, match="did not answer"):
+        await asking.call(Contact.at(f"{host}:{port}"), Greet(), 5.0)
+    silent.set()
+    server.close()
 
 
 async def test_a_peer_that_listens_but_does_not_serve_yet_refuses(make: Make) -> None:

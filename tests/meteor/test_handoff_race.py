@@ -1,0 +1,87 @@
+"""Two peers that ask for overlapping intervals never both hold what they both asked for.
+
+Found by the demo on a busy machine: a peer that froze an interval for one joiner granted a wider
+one to another, and gave both whole; questions were then answered by the peer that had nothing.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+import meteor
+from chord import Contact, RemoteFault
+from meteor.operations import Freeze, Frozen, TakeOver, Yours
+from sim.overlay import Overlay
+from sim.runtime import SimRuntime
+
+SPACE = meteor.KeywordSpace("race", [meteor.Number("x", 0, 100)], bits=8)
+NARROW, WIDE = (0, 99), (0, 149)
+STEPS = [
+    order
+    for order in sorted(permutations(["freeze narrow", "freeze wide", "take narrow", "take wide"]))
+    if order.index("freeze narrow") < order.index("take narrow")
+    and order.index("freeze wide") < order.index("take wide")
+]
+
+
+class Taker:
+    """A joiner, as far as the giver can see."""
+
+    def __init__(self, overlay: Overlay, number: int, interval: tuple[int, int]) -> None:
+        contact = Contact(number, f"10.9.0.{number}:7400")
+        self.runtime = SimRuntime(overlay.kernel, overlay.network, contact)
+        self.giver = overlay.peers[0].contact
+        self.interval = interval
+        self.frozen: Frozen | None = None
+        self.holds = False
+
+    async def ask(self, request: object) -> Any:
+        try:
+            return await self.runtime.call(self.giver, request, 5.0)
+        except RemoteFault:
+            return None
+
+    async def freeze(self) -> None:
+        self.frozen = await self.ask(Freeze(self.interval, 0))
+
+    async def take(self) -> None:
+        if self.frozen is not None:
+            reply = await self.ask(TakeOver(self.interval, self.frozen.grant))
+            self.holds = isinstance(reply, Yours)
+
+
+@pytest.mark.parametrize("order", STEPS, ids=", ".join)
+def test_what_two_ask_for_one_gets(order: tuple[str, ...]) -> None:
+    overlay = Overlay(peers=1, space=SPACE)
+    takers = {"narrow": Taker(overlay, 1, NARROW), "wide": Taker(overlay, 2, WIDE)}
+    for step in order:
+        verb, who = step.split()
+        overlay.run(getattr(takers[who], verb)())
+    assert [taker.holds for taker in takers.values()].count(True) == 1
+    held = overlay.peers[0].core.holdings.held
+    (taken,) = (taker.interval for taker in takers.values() if taker.holds)
+    assert held == ((taken[1] + 1, SPACE.curve.size - 1),)
+
+
+def test_asking_twice_for_the_same_is_answered_twice() -> None:
+    """The first answer may have been lost on its way."""
+    overlay = Overlay(peers=1, space=SPACE)
+    taker = Taker(overlay, 1, NARROW)
+    for step in (taker.freeze, taker.take, taker.take):
+        overlay.run(step())
+        taker_asked = step == taker.take
+        assert taker.holds is taker_asked
+
+
+def test_a_taker_that_was_given_part_is_not_told_that_it_has_all() -> None:
+    overlay = Overlay(peers=1, space=SPACE)
+    taker = Taker(overlay, 1, NARROW)
+    overlay.run(taker.freeze())
+    overlay.run(taker.take())
+    assert taker.holds
+    assert taker.frozen is not None
+    reply = overlay.run(taker.ask(TakeOver(WIDE, taker.frozen.grant)))
+    assert reply is None

@@ -119,8 +119,10 @@ class Joining:
                 continue
             try:
                 return await self._ask(contact, past_forming=False)
-            except (CallError, _TryAgain) as error:
-                last = error
+            except DialRefused as error:
+                last = last if isinstance(last, _TryAgain) else error
+            except (CallError, _TryAgain) as error:  # silent is not absent: it may be overloaded
+                last = _TryAgain(f"{contact} gives no answer ({error})")
         raise last
 
     async def _ask(self, contact: Contact, *, past_forming: bool = True) -> PredecessorFound:

@@ -6,7 +6,8 @@ one to another, and gave both whole; questions were then answered by the peer th
 
 from __future__ import annotations
 
-from itertools import permutations
+import random
+from itertools import pairwise, permutations
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ import pytest
 import meteor
 from chord import Contact, RemoteFault
 from meteor.operations import Freeze, Frozen, TakeOver, Yours
-from sim.overlay import Overlay
+from sim import UniformLatency
+from sim.overlay import Overlay, SimPeer
 from sim.runtime import SimRuntime
 
 SPACE = meteor.KeywordSpace("race", [meteor.Number("x", 0, 100)], bits=8)
@@ -85,3 +87,24 @@ def test_a_taker_that_was_given_part_is_not_told_that_it_has_all() -> None:
     assert taker.frozen is not None
     reply = overlay.run(taker.ask(TakeOver(WIDE, taker.frozen.grant)))
     assert reply is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_peers_that_join_at_one_moment_share_the_curve_without_overlap(seed: int) -> None:
+    overlay = Overlay(peers=1, space=SPACE, seed=seed, latency=UniformLatency(0.001, 0.2))
+    founder, draw = overlay.peers[0], random.Random(seed)
+
+    async def join(peer: SimPeer, after_s: float) -> None:
+        await overlay.kernel.sleep(after_s)
+        await peer.core.start([Contact.at(founder.address)])
+        assert await peer.core.settled(60.0)
+
+    peers = [overlay.new_peer() for _ in range(15)]
+    tasks = [overlay.kernel.spawn(join(peer, draw.uniform(0.0, 1.0))) for peer in peers]
+    for task in tasks:
+        overlay.kernel.run_until(task)
+    overlay.run_for(5.0)
+    held = sorted(piece for peer in overlay.peers for piece in peer.core.holdings.held)
+    assert held[0][0] == 0
+    assert held[-1][1] == SPACE.curve.size - 1
+    assert all(left[1] + 1 == right[0] for left, right in pairwise(held)), held

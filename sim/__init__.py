@@ -9,12 +9,17 @@ except ImportError as error:
 
 from sim.disk import SimDisk as SimDisk
 from sim.disk import SimJournal as SimJournal
+from sim.faults import Faults as Faults
+from sim.faults import FrameFaults as FrameFaults
+from sim.faults import Partition as Partition
 from sim.kernel import Deadlock as Deadlock
 from sim.kernel import Kernel as Kernel
 from sim.network import Latency as Latency
 from sim.network import Network as Network
 from sim.network import TailedLatency as TailedLatency
 from sim.network import UniformLatency as UniformLatency
+from sim.overlay import Overlay as Overlay
+from sim.overlay import SimPeer as SimPeer
 from sim.runtime import SimRuntime as SimRuntime
 from sim.task import Cancelled as Cancelled
 from sim.task import Task as Task
@@ -23,6 +28,8 @@ from sim.trace import Trace as Trace
 
 __all__ = [
     "Kernel", "Deadlock", "Task", "Cancelled",
+    "Overlay", "SimPeer",
     "Network", "Latency", "UniformLatency", "TailedLatency", "SimRuntime", "SimDisk", "SimJournal",
+    "Faults", "FrameFaults", "Partition",
     "Trace", "Event",
 ]  # fmt: skip

@@ -3,7 +3,9 @@
 Law of this file: what was acknowledged stays, what was not is lost by a crash; writes that wait
 while one is under way become durable together, in the order of the calls (the group commit of
 `meteor.sqlite_journal`).  A journal belongs to the disk, not to a peer: what a closed peer began
-is finished.  Faults are set on the disk by name: `full`, `damage`, `crash`.
+is finished.  Faults are set on the disk by name: `full`, `damage`, `crash`, and `unsynced`, what
+becomes of writes that were under way when the power went: lost by default; they may as well reach
+the medium though nobody was told, or tear, the record under the head damaged.
 
     disk = SimDisk(kernel, write_latency_s=0.002)
     journal = disk.journal("peer-3")
@@ -14,6 +16,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from meteor import Entry, JournalFailed, Scan
 from sim.kernel import Kernel
@@ -28,6 +31,12 @@ class SimDisk:
         """How long a commit takes, seconds of virtual time."""
         self.full = False
         """While true, every write fails and leaves the content as it was."""
+        self.unsynced: Literal["lost", "reach", "torn"] = "lost"
+        """What a crash makes of the batches under way: all are lost; a drawn number of them, the
+        first ones, have reached the medium; or these and a part of the next, its last record
+        damaged."""
+        self._stream = kernel.random("disk")
+        self._writing = 0
         self._kernel = kernel
         self._content: dict[str, dict[bytes, _Stored]] = {}
         self._handles: dict[str, SimJournal] = {}
@@ -47,8 +56,12 @@ class SimDisk:
         """
         for journal in [h for n, h in sorted(self._handles.items()) if name in (None, n)]:
             journal.lose()
-        for job in self._waiting:
-            job.lost = job.lost or name in (None, job.journal)
+        hit = [job for job in self._waiting if not job.lost and name in (None, job.journal)]
+        if self.unsynced != "lost":
+            under_way = self._waiting[: self._writing]
+            self._leave_behind([job for job in hit if job in under_way and job.entries])
+        for job in hit:
+            job.lost = True
 
     def damage(self, name: str, key: bytes) -> None:
         """Flip a bit of the stored record `key`, as a failing medium does."""
@@ -71,11 +84,13 @@ class SimDisk:
     def _commit(self) -> None:
         """Begin the commit of all that waits."""
         group = list(self._waiting)
+        self._writing = len(group)
         latency_s = self.write_latency_s if any(job.entries is not None for job in group) else 0.0
         self._kernel.call_later(latency_s, self._committed, len(group))
 
     def _committed(self, count: int) -> None:
         group, self._waiting = self._waiting[:count], self._waiting[count:]
+        self._writing = 0
         for job in group:
             if not job.lost:
                 self._carry_out(job)
@@ -92,16 +107,28 @@ class SimDisk:
         if self.full:
             job.waiter.fail(JournalFailed(f"the disk of {job.journal!r} is full"))
             return
-        if job.clear:
-            records.clear()
-        for entry in job.entries:
-            records.pop(entry.key, None)
-            if entry.value is not None:
-                records[entry.key] = _Stored(entry.value, zlib.crc32(entry.value))
+        _write(records, job.entries, clear=job.clear)
         job.waiter.resolve(None)
 
+    def _leave_behind(self, jobs: list[_Job]) -> None:
+        """Of batches that were being written when the power went, keep what reached the medium."""
+        reached = self._stream.randint(0, len(jobs)) if not self.full else 0
+        for job in jobs[:reached]:
+            records = self._content.setdefault(job.journal, {})
+            _write(records, job.entries or (), clear=job.clear)
+        if self.unsynced != "torn" or reached == len(jobs) or self.full:
+            return
+        torn = jobs[reached]
+        if torn.clear or not torn.entries:
+            return  # a new content takes the place of the old one by a rename, whole or not at all
+        records = self._content.setdefault(torn.journal, {})
+        part = torn.entries[: self._stream.randint(1, len(torn.entries))]
+        _write(records, part)
+        if part[-1].value is not None:
+            self.damage(torn.journal, part[-1].key)
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, eq=False)
 class _Job:
     """Entries to write, or, with None, a scan."""
 
@@ -116,6 +143,17 @@ class _Job:
 class _Stored:
     value: bytes
     checksum: int
+
+
+def _write(
+    records: dict[bytes, _Stored], entries: Sequence[Entry], *, clear: bool = False
+) -> None:
+    if clear:
+        records.clear()
+    for entry in entries:
+        records.pop(entry.key, None)
+        if entry.value is not None:
+            records[entry.key] = _Stored(entry.value, zlib.crc32(entry.value))
 
 
 def _scanned(records: dict[bytes, _Stored]) -> Scan:

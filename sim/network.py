@@ -3,27 +3,23 @@
 Law of this file: what two peers can see of each other is what sockets would show.  A link is
 opened by its first frame; frames of one link arrive in order; a dial to nobody comes back refused
 after a round trip; when a peer crashes, what it had sent still arrives, then its links close.
-All draws come from the network's own seeded stream.
+What reaches a paused peer waits there.  All draws come from the network's own seeded stream; what
+goes wrong on the way is decided in `sim.faults`, and costs one look a frame while nothing does.
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
-from chord import (
-    ACKNOWLEDGE_WITHIN_S,
-    Contact,
-    FrameKind,
-    LinkClosed,
-    LinkEnd,
-    MeteorError,
-    RemoteFault,
-)
+from chord import ACKNOWLEDGE_WITHIN_S, Contact, FrameKind
 from sim.kernel import Kernel
+from sim.link import DIAL_TIMEOUT_S, MessageCodec, SimLinkEnd, link_key
 
 if TYPE_CHECKING:
+    from sim.faults import Faults
     from sim.runtime import SimRuntime
 
 GAP_S: Final = 1e-9
@@ -61,63 +57,6 @@ class TailedLatency:
         return self.floor_s + stream.expovariate(1.0 / self.tail_s)
 
 
-class MessageCodec(Protocol):
-    """What turns messages into bytes and back, as `meteor.codec.Codec` does."""
-
-    def encode(self, message: object) -> bytes:
-        """Bytes; raises `TypeError` for what is no message, a `MeteorError` for what is too
-        large."""
-
-    def decode(self, data: bytes) -> object:
-        """The message."""
-
-
-class SimLinkEnd(LinkEnd):
-    """One end of a simulated link."""
-
-    __slots__ = ("_acknowledgements", "_network", "arrival_s", "lost", "other", "owner")
-
-    def __init__(self, network: Network, owner: SimRuntime, contact: Contact) -> None:
-        super().__init__(contact)
-        self._network = network
-        self._acknowledgements: list[tuple[float, float, int]] = []
-        self.owner = owner
-        self.other: SimLinkEnd | None = None
-        """The far end; None until the first frame has arrived."""
-        self.arrival_s = 0.0
-        """When the last frame sent from here arrives there."""
-        self.lost = False
-
-    def transmit(self, kind: FrameKind, number: int, duration_s: float, message: object) -> None:
-        """Let the frame travel."""
-        if self.lost:
-            raise LinkClosed(f"the link to {self.contact} is closed")
-        if self._network.codec is not None and message is not None:
-            message = _travelled(self._network.codec, message)
-        self._network.carry(self, kind, number, duration_s, message)
-
-    def acknowledged(self, left_s: float, arrives_s: float, number: int) -> None:
-        """The far end acknowledges `number` in a frame that leaves and arrives then.
-
-        No event is spent on it: it is taken in when somebody looks (`settle`)."""
-        self._acknowledgements.append((left_s, arrives_s, number))
-
-    def settle(self, now_s: float) -> None:
-        """Take in the acknowledgements that have arrived."""
-        pending = []
-        for left_s, arrives_s, number in self._acknowledgements:
-            if arrives_s <= now_s:
-                self.last_heard_s = max(self.last_heard_s, arrives_s)
-                self.acknowledge(number, ACKNOWLEDGE_WITHIN_S, arrives_s)
-            else:
-                pending.append((left_s, arrives_s, number))
-        self._acknowledgements = pending
-
-    def cut(self, now_s: float) -> None:
-        """The far end is gone: acknowledgements that had not left never will."""
-        self._acknowledgements = [kept for kept in self._acknowledgements if kept[0] <= now_s]
-
-
 class Network:
     """What carries frames between the simulated peers of one kernel.
 
@@ -136,6 +75,14 @@ class Network:
         self._latency = latency if latency is not None else UniformLatency()
         self._stream = kernel.random("network")
         self._runtimes: dict[object, SimRuntime] = {}
+        self.faults: Faults | None = None
+        """What goes wrong on the way; None while nothing does."""
+        self.on_lost: Callable[[object], None] | None = None
+        """Hears of every message that nobody was there to take, for measurements."""
+
+    def ends(self) -> list[SimLinkEnd]:
+        """Every end of every link now, in the order in which peers and links came."""
+        return [end for runtime in self._runtimes.values() for end in runtime.ends]
 
     def enter(self, runtime: SimRuntime) -> None:
         """Take dials for the runtime's address; a client has none and takes none.
@@ -149,10 +96,37 @@ class Network:
     def carry(
         self, end: SimLinkEnd, kind: FrameKind, number: int, duration_s: float, message: object
     ) -> None:
-        """Let one frame travel from `end` to the far end of its link."""
-        self.kernel.call_later(
-            self._travel_s(end), self._arrive, end, kind, number, duration_s, message
-        )
+        """Let one frame travel from `end` to the far end of its link, if nothing is in its way."""
+        if self.faults is None:
+            self.launch(end, kind, number, duration_s, message)
+        else:
+            self.faults.carry(end, kind, number, duration_s, message)
+
+    def launch(
+        self,
+        end: SimLinkEnd,
+        kind: FrameKind,
+        number: int,
+        duration_s: float,
+        message: object,
+        *,
+        extra_s: float = 0.0,
+        ordered: bool = True,
+    ) -> None:
+        """Let one frame travel for its latency and `extra_s`.
+
+        Unless it is `ordered`, it overtakes what was sent before it and is not waited for."""
+        if ordered:
+            travel_s = self._travel_s(end, extra_s)
+        else:
+            travel_s = self._latency.draw(self._stream) + extra_s
+        self.kernel.call_later(travel_s, self._arrive, end, kind, number, duration_s, message)
+
+    def expect_dial(self, end: SimLinkEnd, timeout_s: float) -> None:
+        """Give up the dial of `end` unless it is answered in that time; asked for once a link."""
+        if not end.dialling:
+            end.dialling = True
+            self.kernel.call_later(timeout_s, self._give_up_dial, end)
 
     def crash(self, contact: Contact) -> None:
         """End a peer without a word: it does nothing more, dials to it are refused, and whoever
@@ -172,10 +146,10 @@ class Network:
                 end.other.cut(now_s)
                 self.kernel.call_later(self._travel_s(end), self._close, end.other)
 
-    def _travel_s(self, end: SimLinkEnd) -> float:
+    def _travel_s(self, end: SimLinkEnd, extra_s: float = 0.0) -> float:
         """Draw when a frame sent now arrives, after all that were sent before it."""
         now_s = self.kernel.now()
-        arrival_s = now_s + self._latency.draw(self._stream)
+        arrival_s = now_s + self._latency.draw(self._stream) + extra_s
         arrival_s = max(arrival_s, end.arrival_s + GAP_S)
         end.arrival_s = arrival_s
         return arrival_s - now_s
@@ -183,17 +157,45 @@ class Network:
     def _arrive(
         self, end: SimLinkEnd, kind: FrameKind, number: int, duration_s: float, message: object
     ) -> None:
+        if self._waits_for_resume(end, kind, number, duration_s, message):
+            return
         other = end.other if end.other is not None else self._connect(end)
         now_s = self.kernel.now()
         what = type(message).__name__
         if other is None or other.lost:
             self.kernel.trace.record(now_s, "lost", end.owner.name, end.contact.address, what)
+            if self.on_lost is not None:
+                self.on_lost(message)
             return
         self.kernel.trace.record(now_s, "deliver", end.owner.name, other.owner.name, what)
         if kind == FrameKind.FORWARD:
-            left_s = now_s + ACKNOWLEDGE_WITHIN_S
-            end.acknowledged(left_s, left_s + self._latency.draw(self._stream), number)
+            self._acknowledge(end, number)
         other.owner.exchange.receive(other, kind, number, duration_s, message)
+
+    def _waits_for_resume(
+        self, end: SimLinkEnd, kind: FrameKind, number: int, duration_s: float, message: object
+    ) -> bool:
+        """Whether the frame's receiver is paused: it takes the frame when it resumes."""
+        if end.other is not None:
+            receiver: SimRuntime | None = end.other.owner
+        else:
+            receiver = self._runtimes.get(end.contact.address)
+        if receiver is None or not receiver.paused:
+            return False
+        if end.other is None:
+            self.expect_dial(end, DIAL_TIMEOUT_S)
+        receiver.when_resumed(self._arrive, end, kind, number, duration_s, message)
+        return True
+
+    def _acknowledge(self, end: SimLinkEnd, number: int) -> None:
+        """The far end of `end` acknowledges a forwarded frame a little later."""
+        faults, late_s = self.faults, 0.0
+        if faults is not None:
+            if faults.hold_back(end, lambda: self._acknowledge(end, number)):
+                return
+            late_s = faults.acknowledge_late_s()
+        left_s = self.kernel.now() + ACKNOWLEDGE_WITHIN_S
+        end.acknowledged(left_s, left_s + late_s + self._latency.draw(self._stream), number)
 
     def _connect(self, end: SimLinkEnd) -> SimLinkEnd | None:
         """Open the link that a first frame asks for; None if nobody takes it."""
@@ -210,26 +212,31 @@ class Network:
         return other
 
     def _refuse(self, end: SimLinkEnd) -> None:
-        if not end.lost:
-            now_s = self.kernel.now()
-            self.kernel.trace.record(now_s, "refuse", end.owner.name, end.contact.address, "")
-            end.owner.refuse(end, "nobody listens")
+        if end.lost or self._delayed(end, self._refuse):
+            return
+        self._note("refuse", end, end.contact.address)
+        end.owner.refuse(end, "nobody listens")
 
     def _close(self, end: SimLinkEnd) -> None:
-        if not end.lost:
-            now_s = self.kernel.now()
-            self.kernel.trace.record(now_s, "close", end.owner.name, str(end.contact), "")
-            end.owner.lose(end, "closed by the other side")
+        if end.lost or self._delayed(end, self._close):
+            return
+        self._note("close", end, str(end.contact))
+        end.owner.lose(end, "closed by the other side")
 
+    def _give_up_dial(self, end: SimLinkEnd) -> None:
+        if end.lost or end.other is not None or self._delayed(end, self._give_up_dial):
+            return
+        self._note("unanswered", end, end.contact.address)
+        end.owner.give_up_dial(end, f"no answer to the dial in {DIAL_TIMEOUT_S} s")
 
-def link_key(contact: Contact) -> object:
-    """How links are found: by address, a client's by the whole contact."""
-    return contact.address or contact
+    def _delayed(self, end: SimLinkEnd, arrival: Callable[[SimLinkEnd], None]) -> bool:
+        """Whether what arrives at `end` has to wait: for its owner, or on its way."""
+        if end.owner.paused:
+            end.owner.when_resumed(arrival, end)
+            return True
+        if self.faults is None or arrival == self._give_up_dial:
+            return False
+        return self.faults.hold_back(end, lambda: arrival(end))
 
-
-def _travelled(codec: MessageCodec, message: object) -> object:
-    """The message as it comes out at the other side; too large a one is refused as on sockets."""
-    try:
-        return codec.decode(codec.encode(message))
-    except MeteorError as error:
-        raise RemoteFault(type(error).__name__, str(error)) from error
+    def _note(self, kind: str, end: SimLinkEnd, target: str) -> None:
+        self.kernel.trace.record(self.kernel.now(), kind, end.owner.name, target, "")

@@ -13,10 +13,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Coroutine, Sequence
 from typing import Any, TypeVar
 
-from chord import ChordConfig, Contact, identifier
-from meteor import Client, ClientConfig, KeywordSpace, MemoryJournal, RendezvousPeer
+from chord import ChordConfig, Contact, MeteorError, identifier
+from meteor import Client, ClientConfig, Journal, KeywordSpace, MemoryJournal, RendezvousPeer
+from sim.disk import SimDisk
+from sim.faults import Faults
 from sim.kernel import Kernel
-from sim.network import Latency, MessageCodec, Network
+from sim.link import MessageCodec
+from sim.network import Latency, Network
 from sim.runtime import SimRuntime
 from sim.trace import Trace
 
@@ -36,10 +39,13 @@ class SimPeer:
         self,
         overlay: Overlay,
         contact: Contact,
-        journal: MemoryJournal,
+        journal: Journal,
+        incarnation: int = 0,
     ) -> None:
         self._overlay = overlay
         self.contact, self.journal = contact, journal
+        self.incarnation = incarnation
+        """How often it was restarted."""
         self.runtime = SimRuntime(overlay.kernel, overlay.network, contact)
         self.core = RendezvousPeer(
             self.runtime,
@@ -60,6 +66,15 @@ class SimPeer:
         """End it without a word."""
         self.alive = False
         self._overlay.network.crash(self.contact)
+        self._overlay.cut_power(self)
+
+    def pause(self) -> None:
+        """Hold its process, as SIGSTOP does."""
+        self.runtime.pause()
+
+    def resume(self) -> None:
+        """Let its process go on; harmless when it is not held."""
+        self.runtime.resume()
 
     async def leave(self) -> None:
         """Hand over, say good-bye, stop."""
@@ -69,7 +84,9 @@ class SimPeer:
 
 
 class Overlay:
-    """N peers over a simulated network, and what drives them."""
+    """N peers over a simulated network, and what drives them.
+
+    With a `disk` their journals take time; with a `codec` every message travels as bytes."""
 
     def __init__(
         self,
@@ -82,10 +99,13 @@ class Overlay:
         ids: Sequence[int] | None = None,
         kernel: Kernel | None = None,
         codec: MessageCodec | None = None,
+        disk: SimDisk | None = None,
     ) -> None:
         self.kernel = kernel or Kernel(seed)
         self.network = Network(self.kernel, latency=latency, codec=codec)
-        self.space, self.seed = space, seed
+        self.space, self.seed, self.disk = space, seed, disk
+        self.faults = Faults(self.network)
+        """What goes wrong on the network: nothing until it is told."""
         self.config = config or ChordConfig.lan()
         self.peers: list[SimPeer] = []
         self._clients = 0
@@ -130,9 +150,39 @@ class Overlay:
         if peer_id is None:
             given = self._ids[number] if self._ids is not None else None
             peer_id = identifier(address, self.config.bits) if given is None else given
-        peer = SimPeer(self, Contact(peer_id, address), MemoryJournal())
+        peer = SimPeer(self, Contact(peer_id, address), self._journal(address))
         self.peers.append(peer)
         return peer
+
+    async def restart(self, peer: SimPeer) -> SimPeer:
+        """Start a crashed or departed peer again, a new incarnation of the same id and address
+        under the same journal; it takes the old one's place in `peers`.
+
+        Raises what joining raises, `JoinFailed` first of all; the new incarnation is dead then."""
+        assert not peer.alive, "restart: the peer is alive"
+        journal = peer.journal
+        if isinstance(journal, MemoryJournal):
+            journal.reopen()
+        else:
+            journal = self._journal(peer.address)
+        again = SimPeer(self, peer.contact, journal, peer.incarnation + 1)
+        self.peers[self.peers.index(peer)] = again
+        others = [Contact.at(other.address) for other in self.living if other is not again]
+        try:
+            await again.core.start(others[:3])
+        except MeteorError:
+            again.crash()
+            raise
+        await again.core.settled(SETTLE_S)
+        return again
+
+    def cut_power(self, peer: SimPeer) -> None:
+        """What a crashed peer had not made durable is lost."""
+        if self.disk is not None:
+            self.disk.crash(peer.address)
+
+    def _journal(self, address: str) -> Journal:
+        return MemoryJournal() if self.disk is None else self.disk.journal(address)
 
     def client(
         self, *, peer: int = 0, config: ClientConfig | None = None, first_version: int = 1

@@ -12,7 +12,9 @@ from typing import Any, TypeVar
 
 from chord import Contact, DialRefused, Exchange, Handler, Link, LinkClosed, LinkEnd
 from sim.kernel import Kernel
-from sim.network import Network, SimLinkEnd, link_key
+from sim.link import SimLinkEnd, link_key
+from sim.network import Network
+from sim.pausing import LATELY_S, PausableTurns
 from sim.task import Task, Waiter
 
 ResultT = TypeVar("ResultT")
@@ -29,6 +31,8 @@ class SimRuntime:
         """How the trace names this peer."""
         self._random = kernel.random(f"peer {contact.id:x} {contact.address}")
         self._owned: dict[Task[Any], None] = {}
+        self._turns = PausableTurns(kernel)
+        self._paused_s, self._late_s, self._resumed_s = 0.0, 0.0, float("-inf")
         self.exchange = Exchange(self)
         self._links: dict[object, LinkEnd] = {link_key(contact): self.exchange.own_link}
         network.enter(self)
@@ -50,8 +54,8 @@ class SimRuntime:
         return self._kernel.now()
 
     def lateness(self) -> float:
-        """A simulated peer is never late."""
-        return 0.0
+        """How long its last pause was, within a second behind it; else it is never late."""
+        return self._late_s if self.now() - self._resumed_s < LATELY_S else 0.0
 
     async def sleep(self, delay_s: float) -> None:
         """Suspend this conversation."""
@@ -59,7 +63,7 @@ class SimRuntime:
 
     def spawn(self, conversation: Coroutine[Any, Any, ResultT]) -> Task[ResultT]:
         """Start a conversation owned by this peer."""
-        task = self._kernel.spawn(conversation, self._owned)
+        task = Task(self._turns, conversation, self._owned)
         if self.exchange.closed:
             task.cancel()
         return task
@@ -68,12 +72,44 @@ class SimRuntime:
         """Cancel what this peer owns, in spawn order, and close its links."""
         if self.exchange.closed:
             return
+        self._turns.resume()
         self.exchange.close()
         for task in list(self._owned):
             task.cancel()
-        ends = [end for end in self._links.values() if isinstance(end, SimLinkEnd)]
+        ends = self.ends
         self._links.clear()
         self._network.sever(self, ends)
+
+    # ---- pauses ------------------------------------------------------------------------------
+
+    @property
+    def paused(self) -> bool:
+        """Whether the process is held: its links stay open, it neither hears nor speaks."""
+        return self._turns.paused
+
+    def pause(self) -> None:
+        """Hold the process, as SIGSTOP does: what comes waits, timers ring when it resumes."""
+        if not self.paused and not self.exchange.closed:
+            self._turns.pause()
+            self._paused_s = self.now()
+            self._kernel.trace.record(self.now(), "pause", self.name, "", "")
+
+    def resume(self) -> None:
+        """Let it go on: what waited happens now, in the order in which it came."""
+        if self.paused:
+            self._resumed_s = self.now()
+            self._late_s = self._resumed_s - self._paused_s
+            self._kernel.trace.record(self.now(), "resume", self.name, "", "")
+            self._turns.resume()
+
+    def when_resumed(self, callback: Callable[..., object], *args: Any) -> None:
+        """Run `callback(*args)` when the pause is over."""
+        self._turns.call_soon(callback, *args)
+
+    @property
+    def ends(self) -> list[SimLinkEnd]:
+        """The near ends of its links, in the order in which they were opened."""
+        return [end for end in self._links.values() if isinstance(end, SimLinkEnd)]
 
     def serve(self, handler: Handler, link_closed: Callable[[Contact], None]) -> None:
         """Name who takes messages and who hears of lost links."""
@@ -116,11 +152,17 @@ class SimRuntime:
 
     def call_soon(self, callback: Callable[..., object], *args: Any) -> None:
         """Run `callback(*args)` in a later turn."""
-        self._kernel.call_soon(callback, *args)
+        self._turns.call_soon(callback, *args)
 
     def sweep_at(self, when_s: float) -> None:
         """Look at deadlines at that time."""
-        self._kernel.call_later(when_s - self._kernel.now(), self.exchange.sweep)
+        self._kernel.call_later(when_s - self._kernel.now(), self._sweep)
+
+    def _sweep(self) -> None:
+        if self._turns.paused:
+            self._turns.call_soon(self._sweep)
+        else:
+            self.exchange.sweep()
 
     def waiter(self) -> Waiter:
         """Something new to wait for."""
@@ -132,7 +174,7 @@ class SimRuntime:
         concluded: Callable[[object, BaseException | None], None],
     ) -> None:
         """Run a conversation and hand its outcome to `concluded`."""
-        self._kernel.spawn(conversation, self._owned).concluded = concluded
+        Task(self._turns, conversation, self._owned).concluded = concluded
 
     def link_to(self, contact: Contact) -> LinkEnd:
         """The link to `contact`; a new one opens with its first frame."""
@@ -174,6 +216,11 @@ class SimRuntime:
         """Nobody took the dial."""
         self._forget(end)
         self.exchange.link_lost(end, reason, kind=DialRefused, tell=False)
+
+    def give_up_dial(self, end: SimLinkEnd, reason: str) -> None:
+        """Nobody answered the dial, which proves nothing."""
+        self._forget(end)
+        self.exchange.link_lost(end, reason, tell=False)
 
     def _forget(self, end: SimLinkEnd) -> None:
         end.lost = True

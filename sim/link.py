@@ -1,0 +1,106 @@
+"""One end of a simulated link, and how links are found.
+
+Law of this file: what a frame becomes on its way (bytes and back) and what its acknowledgement does
+at the sender; when it arrives is decided in `sim.network`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+from chord import (
+    ACKNOWLEDGE_WITHIN_S,
+    Contact,
+    FrameKind,
+    LinkClosed,
+    LinkEnd,
+    MeteorError,
+    RemoteFault,
+)
+
+if TYPE_CHECKING:
+    from sim.network import Network
+    from sim.runtime import SimRuntime
+
+DIAL_TIMEOUT_S: Final = 3.0
+"""A dial that is not answered for this long is given up, as by `meteor`'s transports."""
+
+
+class MessageCodec(Protocol):
+    """What turns messages into bytes and back, as `meteor.codec.Codec` does."""
+
+    def encode(self, message: object) -> bytes:
+        """Bytes; raises `TypeError` for what is no message, a `MeteorError` for what is too
+        large."""
+
+    def decode(self, data: bytes) -> object:
+        """The message."""
+
+
+class SimLinkEnd(LinkEnd):
+    """One end of a simulated link."""
+
+    __slots__ = (
+        "_acknowledgements",
+        "_network",
+        "arrival_s",
+        "dialling",
+        "lost",
+        "other",
+        "owner",
+    )
+
+    def __init__(self, network: Network, owner: SimRuntime, contact: Contact) -> None:
+        super().__init__(contact)
+        self._network = network
+        self._acknowledgements: list[tuple[float, float, int]] = []
+        self.owner = owner
+        self.other: SimLinkEnd | None = None
+        """The far end; None until the first frame has arrived."""
+        self.arrival_s = 0.0
+        """When the last frame sent from here arrives there."""
+        self.lost = False
+        self.dialling = False
+        """Whether a deadline is set for its dial."""
+
+    def transmit(self, kind: FrameKind, number: int, duration_s: float, message: object) -> None:
+        """Let the frame travel."""
+        if self.lost:
+            raise LinkClosed(f"the link to {self.contact} is closed")
+        if self._network.codec is not None and message is not None:
+            message = _travelled(self._network.codec, message)
+        self._network.carry(self, kind, number, duration_s, message)
+
+    def acknowledged(self, left_s: float, arrives_s: float, number: int) -> None:
+        """The far end acknowledges `number` in a frame that leaves and arrives then.
+
+        No event is spent on it: it is taken in when somebody looks (`settle`)."""
+        self._acknowledgements.append((left_s, arrives_s, number))
+
+    def settle(self, now_s: float) -> None:
+        """Take in the acknowledgements that have arrived."""
+        pending = []
+        for left_s, arrives_s, number in self._acknowledgements:
+            if arrives_s <= now_s:
+                self.last_heard_s = max(self.last_heard_s, arrives_s)
+                self.acknowledge(number, ACKNOWLEDGE_WITHIN_S, arrives_s)
+            else:
+                pending.append((left_s, arrives_s, number))
+        self._acknowledgements = pending
+
+    def cut(self, now_s: float) -> None:
+        """The far end is gone: acknowledgements that had not left never will."""
+        self._acknowledgements = [kept for kept in self._acknowledgements if kept[0] <= now_s]
+
+
+def link_key(contact: Contact) -> object:
+    """How links are found: by address, a client's by the whole contact."""
+    return contact.address or contact
+
+
+def _travelled(codec: MessageCodec, message: object) -> object:
+    """The message as it comes out at the other side; too large a one is refused as on sockets."""
+    try:
+        return codec.decode(codec.encode(message))
+    except MeteorError as error:
+        raise RemoteFault(type(error).__name__, str(error)) from error

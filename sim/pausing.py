@@ -1,0 +1,50 @@
+"""The turns of one process: handed to the kernel, or kept while the process is held.
+
+Law of this file: nothing is lost or re-ordered by a pause, and one that is not held costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from sim.kernel import Kernel
+    from sim.task import Task
+
+LATELY_S: Final = 1.0
+"""For how long a process that was held counts as late, as in `meteor.asyncio_runtime`."""
+
+
+class PausableTurns:
+    """The later turns of one process (`sim.task.Turns`)."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+        self._kept: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
+        self.running: Task[Any] | None = None
+        """The task whose coroutine is being stepped."""
+        self.paused = False
+        self.call_soon: Callable[..., None] = kernel.call_soon
+        """Run `callback(*args)` in a later turn; the kernel's own unless the process is held."""
+
+    def pause(self) -> None:
+        """Keep every turn from now on."""
+        self.paused = True
+        self.call_soon = self._keep
+
+    def resume(self) -> None:
+        """Hand on what was kept, in order; harmless when nothing is held."""
+        self.paused = False
+        self.call_soon = self._kernel.call_soon
+        while self._kept:
+            callback, args = self._kept.popleft()
+            self._kernel.call_soon(callback, *args)
+
+    def orphaned(self, task: Task[Any], error: BaseException) -> None:
+        """Hear of a task that failed while nobody awaited it."""
+        self._kernel.orphaned(task, error)
+
+    def _keep(self, callback: Callable[..., object], *args: Any) -> None:
+        self._kept.append((callback, args))

@@ -156,19 +156,12 @@ def _word(value: Scalar | Partial | Span | Hyphen, name: str) -> Value:
             return partial(keyword_stem(stem))
         case Hyphen(text):
             if text.startswith("*"):
-                raise TypeMismatch(name, text, "a word: a star stands only at its end")
+                raise TypeMismatch(name, text, "a word (a star stands only at its end)")
             if text.endswith("*"):
                 return partial(keyword_stem(text[:-1]))
             return words(keyword(text), keyword(text))
         case Span():
-            if span_is_strict(value):
-                raise TypeMismatch(name, _shown(value), "a range of words: use '>=' and '<='")
             return _words_between(value)
-
-
-def span_is_strict(span: Span) -> bool:
-    """Whether an end is left out."""
-    return span.above or span.below
 
 
 # -- declared numbers, times and choices
@@ -182,7 +175,7 @@ def _measured(value: Scalar | Partial | Span | Hyphen, name: str, dimension: Mea
             point = _point(dimension, value, name)
             return numbers(point, point)
         case Partial(stem):
-            raise TypeMismatch(name, f"{stem}*", f"a {dimension.kind}: it has no beginnings")
+            raise TypeMismatch(name, f"{stem}*", f"a {dimension.kind} (only words have beginnings)")
         case Hyphen(text) if isinstance(dimension, Choice):
             point = _point(dimension, Scalar(text), name)
             return numbers(point, point)
@@ -217,13 +210,7 @@ def _point(dimension: Measured, value: Scalar, name: str) -> float:
     if isinstance(dimension, Choice):
         return float(dimension.rank(value.text))
     if value.quoted:
-        raise TypeMismatch(name, value.text, f"a {dimension.kind}: it is quoted")
+        raise TypeMismatch(name, value.text, f"a {dimension.kind} (what is quoted is a word)")
     if isinstance(dimension, Time):
         return float(dimension.milliseconds(value.text))
     return float(dimension.quantity(value.text))
-
-
-def _shown(span: Span) -> str:
-    low = "" if span.low is None else span.low.text
-    high = "" if span.high is None else span.high.text
-    return f"{low}..{high}"

@@ -35,9 +35,8 @@ def value_of(cursor: Cursor, marks: list[Mark], raw: str) -> Written:
     """The value of these marks, whose text is `raw`; raises `SelectorError`."""
     if raw == STAR:
         return ANY
-    start = marks[0].position
-    if (ends := hyphen_ends(raw)) is not None:
-        return _hyphen(cursor, start, raw, ends)
+    if hyphen_ends(raw) is not None:
+        return Hyphen(raw)  # a range or a word: only a declaration can tell
     if any(mark.kind == DOTS for mark in marks):
         return _range(cursor, marks)
     return _partial_or_scalar(cursor, marks)
@@ -104,13 +103,6 @@ def _tighter(
     if first == second:
         return one, one_out or other_out
     return (one, one_out) if (first < second) == upper else (other, other_out)
-
-
-def _hyphen(cursor: Cursor, start: int, raw: str, ends: tuple[str | None, str | None]) -> Written:
-    low, high = (None if end is None else Scalar(end) for end in ends)
-    if is_reversed(Span(low, high)):
-        raise _reversed(cursor, start)
-    return Hyphen(raw)
 
 
 def _range(cursor: Cursor, marks: list[Mark]) -> Span:

@@ -29,7 +29,10 @@ class TypeMismatch(SquidError, ValueError):
         self.name, self.value, self.expected = name, value, expected
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.value!r} is not {self.expected}"
+        return (
+            f"{self.name}: {self.value!r} is not {self.expected}; "
+            "give one, the keyword space asks for it"
+        )
 
 
 class LimitExceeded(SquidError, ValueError):
@@ -40,7 +43,10 @@ class LimitExceeded(SquidError, ValueError):
         self.name, self.value, self.limit = name, value, limit
 
     def __str__(self) -> str:
-        return f"{self.name} is {self.value}, at most {self.limit} are allowed"
+        return (
+            f"{self.name} is {self.value}, at most {self.limit} are allowed; "
+            "give less, or split it"
+        )
 
 
 class SpaceMismatch(SquidError):

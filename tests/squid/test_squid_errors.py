@@ -35,7 +35,9 @@ def test_errors_pickle_with_their_fields_and_share_the_root(error):
     assert isinstance(error, ValueError) != isinstance(error, SpaceMismatch)
 
 
-def test_texts_say_value_and_limit():
-    assert str(ERRORS[2]) == "temperature: 'hot' is not a finite number"
-    assert str(ERRORS[3]) == "attributes is 9, at most 8 are allowed"
+def test_texts_say_value_limit_and_what_to_do():
+    assert str(ERRORS[2]) == (
+        "temperature: 'hot' is not a finite number; give one, the keyword space asks for it"
+    )
+    assert str(ERRORS[3]) == "attributes is 9, at most 8 are allowed; give less, or split it"
     assert (ERRORS[3].name, ERRORS[3].value, ERRORS[3].limit) == ("attributes", 9, 8)

@@ -6,7 +6,7 @@ An overlay of rendezvous peers where data and interests meet, whichever comes fi
         await client.store("type=temperature temperature=21.5", b"...")
         matches = await client.retrieve("type=temp* temperature=20..30")
 
-Law of this file: it only names what is public.  What opens sockets is imported on first use.
+Law of this file: it only names what is public.  Nothing is imported before its first use.
 """
 
 from __future__ import annotations
@@ -14,64 +14,83 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from arms import ANY as ANY
-from arms import Profile as Profile
-from arms import between as between
-from arms import prefix as prefix
-from arms import profile as profile
-from meteor.answer import Answer as Answer
-from meteor.callbacks import Callbacks as Callbacks
-from meteor.client import Client as Client
-from meteor.config import ClientConfig as ClientConfig
-from meteor.errors import AddressInUse as AddressInUse
-from meteor.errors import Busy as Busy
-from meteor.errors import Closed as Closed
-from meteor.errors import DataDirLocked as DataDirLocked
-from meteor.errors import Incomplete as Incomplete
-from meteor.errors import JoinFailed as JoinFailed
-from meteor.errors import LimitExceeded as LimitExceeded
-from meteor.errors import MeteorError as MeteorError
-from meteor.errors import NotConnected as NotConnected
-from meteor.errors import ProfileError as ProfileError
-from meteor.errors import Refused as Refused
-from meteor.errors import SelectorError as SelectorError
-from meteor.errors import SlowConsumer as SlowConsumer
-from meteor.errors import SpaceError as SpaceError
-from meteor.errors import SpaceMismatch as SpaceMismatch
-from meteor.errors import Timeout as Timeout
-from meteor.errors import TypeMismatch as TypeMismatch
-from meteor.errors import UnknownAction as UnknownAction
-from meteor.errors import VersionMismatch as VersionMismatch
-from meteor.interest import Interest as Interest
-from meteor.journal import Entry as Entry
-from meteor.journal import Journal as Journal
-from meteor.journal import JournalFailed as JournalFailed
-from meteor.journal import MemoryJournal as MemoryJournal
-from meteor.journal import Scan as Scan
-from meteor.messages import Neighbour as Neighbour
-from meteor.messages import RingPicture as RingPicture
-from meteor.rendezvous_peer import RendezvousPeer as RendezvousPeer
-from meteor.values import Match as Match
-from meteor.values import Notification as Notification
-from meteor.values import Receipt as Receipt
-from meteor.watch import Watch as Watch
-from squid import Choice as Choice
-from squid import KeywordSpace as KeywordSpace
-from squid import Number as Number
-from squid import Time as Time
-from squid import Word as Word
-
 if TYPE_CHECKING:
+    from arms import ANY as ANY
+    from arms import Profile as Profile
+    from arms import between as between
+    from arms import prefix as prefix
+    from arms import profile as profile
+    from meteor.answer import Answer as Answer
+    from meteor.callbacks import Callbacks as Callbacks
+    from meteor.client import Client as Client
+    from meteor.config import ClientConfig as ClientConfig
     from meteor.connection import connect as connect
+    from meteor.errors import AddressInUse as AddressInUse
+    from meteor.errors import Busy as Busy
+    from meteor.errors import Closed as Closed
+    from meteor.errors import DataDirLocked as DataDirLocked
+    from meteor.errors import Incomplete as Incomplete
+    from meteor.errors import JoinFailed as JoinFailed
+    from meteor.errors import LimitExceeded as LimitExceeded
+    from meteor.errors import MeteorError as MeteorError
+    from meteor.errors import NotConnected as NotConnected
+    from meteor.errors import ProfileError as ProfileError
+    from meteor.errors import Refused as Refused
+    from meteor.errors import SelectorError as SelectorError
+    from meteor.errors import SlowConsumer as SlowConsumer
+    from meteor.errors import SpaceError as SpaceError
+    from meteor.errors import SpaceMismatch as SpaceMismatch
+    from meteor.errors import Timeout as Timeout
+    from meteor.errors import TypeMismatch as TypeMismatch
+    from meteor.errors import UnknownAction as UnknownAction
+    from meteor.errors import VersionMismatch as VersionMismatch
+    from meteor.interest import Interest as Interest
+    from meteor.journal import Entry as Entry
+    from meteor.journal import Journal as Journal
+    from meteor.journal import JournalFailed as JournalFailed
+    from meteor.journal import MemoryJournal as MemoryJournal
+    from meteor.journal import Scan as Scan
     from meteor.local import LocalOverlay as LocalOverlay
+    from meteor.messages import Neighbour as Neighbour
+    from meteor.messages import RingPicture as RingPicture
     from meteor.peer import Peer as Peer
+    from meteor.rendezvous_peer import RendezvousPeer as RendezvousPeer
+    from meteor.values import Match as Match
+    from meteor.values import Notification as Notification
+    from meteor.values import Receipt as Receipt
+    from meteor.watch import Watch as Watch
+    from squid import Choice as Choice
+    from squid import KeywordSpace as KeywordSpace
+    from squid import Number as Number
+    from squid import Time as Time
+    from squid import Word as Word
 
-_LAZY: Final = {
-    "Peer": "meteor.peer",
-    "LocalOverlay": "meteor.local",
-    "connect": "meteor.connection",
-}
-"""Public name -> the module that it is imported from on first use."""
+_MODULES: Final = {
+    "arms": ("ANY", "Profile", "between", "prefix", "profile"),
+    "meteor.answer": ("Answer",),
+    "meteor.callbacks": ("Callbacks",),
+    "meteor.client": ("Client",),
+    "meteor.config": ("ClientConfig",),
+    "meteor.connection": ("connect",),
+    "meteor.errors": (
+        "AddressInUse", "Busy", "Closed", "DataDirLocked", "Incomplete", "JoinFailed",
+        "LimitExceeded", "MeteorError", "NotConnected", "ProfileError", "Refused",
+        "SelectorError", "SlowConsumer", "SpaceError", "SpaceMismatch", "Timeout", "TypeMismatch",
+        "UnknownAction", "VersionMismatch",
+    ),
+    "meteor.interest": ("Interest",),
+    "meteor.journal": ("Entry", "Journal", "JournalFailed", "MemoryJournal", "Scan"),
+    "meteor.local": ("LocalOverlay",),
+    "meteor.messages": ("Neighbour", "RingPicture"),
+    "meteor.peer": ("Peer",),
+    "meteor.rendezvous_peer": ("RendezvousPeer",),
+    "meteor.values": ("Match", "Notification", "Receipt"),
+    "meteor.watch": ("Watch",),
+    "squid": ("Choice", "KeywordSpace", "Number", "Time", "Word"),
+}  # fmt: skip
+"""Where each public name comes from: a module is imported when one of its names is first used, so
+that `meteor --help` waits for none of them."""
+_LAZY: Final = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "Peer", "connect", "LocalOverlay", "Client", "ClientConfig", "Callbacks", "RendezvousPeer",
@@ -90,4 +109,9 @@ def __getattr__(name: str) -> object:
     module = _LAZY.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(module), name)
+    value = globals()[name] = getattr(import_module(module), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -23,7 +23,7 @@ def blocks(language: str) -> list[str]:
 def test_the_readme_s_python_runs_and_prints_what_it_says(number: int) -> None:
     code = blocks("python")[number]
     done = subprocess.run(
-        [sys.executable, "-X", "dev", "-W", "error", "-c", code],
+        [sys.executable, "-W", "error", "-c", code],
         cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")

@@ -105,6 +105,16 @@ def test_nothing_public_is_left_out_of_all(package: str) -> None:
     assert imported <= set(module.__all__), sorted(imported - set(module.__all__))
 
 
+def test_names_imported_on_first_use_are_all_there() -> None:
+    meteor = importlib.import_module("meteor")
+    assert set(meteor._LAZY) == set(meteor.__all__)
+    assert set(meteor.__all__) <= set(dir(meteor))
+    for name in meteor.__all__:
+        assert getattr(importlib.import_module(meteor._LAZY[name]), name) is getattr(meteor, name)
+    with pytest.raises(AttributeError):
+        _ = meteor.no_such_name
+
+
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_package_ships_its_types(package: str) -> None:
     assert (ROOT / package / "py.typed").is_file()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 import meteor
@@ -26,6 +29,14 @@ def test_help_lists_the_verbs_with_their_meaning(capsys: pytest.CaptureFixture[s
     for verb, meaning in COMMANDS.items():
         assert verb in shown
         assert meaning.split()[0] in shown
+
+
+def test_help_imports_nothing_heavy() -> None:
+    program = (
+        "import sys; from meteor.cli import main; main(['--help']); "
+        "sys.exit(bool({'numpy', 'aiohttp', 'lxml', 'asyncio'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ import pytest
 from chord import CallError, Contact, JoinRefused, LookupFailed
 from chord.successor_list import SuccessorList
 from sim import TailedLatency
-from sim.checkers import principals, violations
+from sim.checkers.zave import principals, violations
 
 SEEDS = range(6)
 EVENTS = 120

@@ -1,0 +1,34 @@
+"""No deleted profile comes back, on whatever copy it may have survived.
+
+Law of this file: what a receipt called deleted before a question began is in no answer, and
+nobody who became interested later is told of it.
+"""
+
+from __future__ import annotations
+
+from sim.history import History
+
+
+def violations(history: History) -> list[str]:
+    """Every profile that was seen after its deletion was acknowledged."""
+    found = []
+    for question in history.questions:
+        for stem in question.found:
+            write = history.writes.get(stem)
+            if write is None or write.deleted_s is None or write.deleted_s >= question.began_s:
+                continue
+            found.append(
+                f"{stem}, deleted by {write.deleted_s:.3f} s, is in the answer to the question "
+                f"asked at {question.began_s:.3f} s"
+            )
+    for subscription in history.subscriptions:
+        for at_s, stem in subscription.told:
+            write = history.writes.get(stem)
+            if write is None or write.deleted_s is None:
+                continue
+            if write.deleted_s < subscription.opened_s:
+                found.append(
+                    f"{subscription.name}, opened at {subscription.opened_s:.3f} s, was told at "
+                    f"{at_s:.3f} s of {stem}, deleted by {write.deleted_s:.3f} s"
+                )
+    return found

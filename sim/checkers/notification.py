@@ -1,0 +1,52 @@
+"""A client is told of each match exactly once (DESIGN section 4).
+
+Law of this file: never twice, never of what does not match, and of every pair of an acknowledged
+interest and an acknowledged profile that lived together for `TOLD_WITHIN_S`; except, with one
+copy, where the holder of the profile's place was lost with all that it knew (`History.wounds`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from sim.history import History, Subscription, Write, within
+
+TOLD_WITHIN_S = 15.0
+"""How long telling may take while peers die and clients find new ones."""
+
+
+def violations(history: History, *, excuse: bool = True) -> list[str]:
+    """Every pair that was told twice, wrongly, or not at all; where `excuse` is False, also in
+    places that lost their holder."""
+    return [
+        text
+        for subscription in history.subscriptions
+        for text in _of(subscription, history, excuse=excuse)
+    ]
+
+
+def _of(subscription: Subscription, history: History, *, excuse: bool) -> Iterator[str]:
+    told = Counter(stem for _, stem in subscription.told)
+    for stem, times in told.items():
+        write = history.writes.get(stem)
+        if times > 1:
+            yield f"{subscription.name} was told {times} times of {stem}"
+        if write is None:
+            yield f"{subscription.name} was told of {stem}, which was never stored"
+        elif not subscription.selects(write):
+            yield f"{subscription.name} was told of {stem} with the value {write.value:g}"
+    for write in history.writes.values():
+        excused = within(write.index, subscription.missing) or (
+            excuse and within(write.index, history.wounds)
+        )
+        if write.stem not in told and not excused and _must_be_told(subscription, write, history):
+            yield f"{subscription.name} was never told of {write.stem}"
+
+
+def _must_be_told(subscription: Subscription, write: Write, history: History) -> bool:
+    if not subscription.selects(write) or write.acknowledged_s is None:
+        return False
+    both_s = max(write.acknowledged_s, subscription.opened_s)
+    until_s = both_s + TOLD_WITHIN_S
+    return until_s <= history.ended_s and write.surely_lives(both_s, until_s, 0.0)

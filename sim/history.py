@@ -1,0 +1,120 @@
+"""What a workload did and was told: the ground truth that checkers judge answers by.
+
+Law of this file: plain records of the outside view, what clients asked, when, and what came back;
+nothing of a peer's inside, so that a peer cannot talk a checker out of what it promised.  Times
+are virtual seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from squid import Interval, Intervals
+
+ALIVE_FOREVER: Final = float("inf")
+
+
+@dataclass(slots=True, eq=False)
+class Write:
+    """One profile that somebody stored, and what became of it."""
+
+    stem: str
+    """Its identity, chosen by the workload: known also when no receipt came."""
+    index: int
+    """Where it lies on the curve."""
+    value: float
+    """What questions select it by."""
+    ttl_s: float
+    began_s: float
+    """When the store was posted."""
+    acknowledged_s: float | None = None
+    """When a complete receipt came; None while its fate is unknown."""
+    id: str = ""
+    """Its full id, from the receipt."""
+    delete_began_s: float | None = None
+    deleted_s: float | None = None
+    """When the receipt of its deletion came, which found it; None while its fate is unknown."""
+
+    def surely_lives(self, since_s: float, until_s: float, slack_s: float) -> bool:
+        """Whether it was acknowledged by `since_s` and nothing ended it before `until_s`."""
+        if self.acknowledged_s is None or self.acknowledged_s > since_s:
+            return False
+        if self.delete_began_s is not None and self.delete_began_s <= until_s:
+            return False
+        return self.began_s + self.ttl_s > until_s + slack_s
+
+    def expired_by(self, at_s: float, slack_s: float) -> bool:
+        """Whether its time was over by then, counted from the receipt, whatever the way took."""
+        from_s = self.acknowledged_s
+        return from_s is not None and from_s + self.ttl_s + slack_s < at_s
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A retrieve by value and its answer."""
+
+    low: float
+    high: float
+    began_s: float
+    ended_s: float
+    found: tuple[str, ...]
+    """The stems of its matches, in the order in which they came."""
+    complete: bool
+    missing: Intervals = ()
+    """The curve indexes that it named as not answered for."""
+    last: bool = False
+    """Whether it was asked when the run was over and everything had healed."""
+
+    def selects(self, write: Write) -> bool:
+        """Whether the write is among what was asked for."""
+        return self.low <= write.value <= self.high
+
+    def excuses(self, index: int) -> bool:
+        """Whether the answer says that it does not speak for that index."""
+        if not self.complete and not self.missing:
+            return True
+        return within(index, self.missing)
+
+
+@dataclass(slots=True, eq=False)
+class Subscription:
+    """An interest by value, and what its client was told."""
+
+    name: str
+    low: float
+    high: float
+    opened_s: float
+    """When it was acknowledged."""
+    missing: Intervals = ()
+    """What it said it does not cover."""
+    told: list[tuple[float, str]] = field(default_factory=list)
+    """When, and the stem of what."""
+
+    def selects(self, write: Write) -> bool:
+        """Whether the write is among what it is interested in."""
+        return self.low <= write.value <= self.high
+
+
+@dataclass(slots=True)
+class History:
+    """Everything that the clients of one run did."""
+
+    writes: dict[str, Write] = field(default_factory=dict)
+    """By stem."""
+    questions: list[Question] = field(default_factory=list)
+    subscriptions: list[Subscription] = field(default_factory=list)
+    wounds: Intervals = ()
+    """Curve indexes whose every copy was lost, or away, at some time of the run."""
+    ended_s: float = 0.0
+    """When the run was over, the healing included."""
+
+    def last_questions(self) -> Iterator[Question]:
+        """Those asked when everything had healed."""
+        return (question for question in self.questions if question.last)
+
+
+def within(index: int, intervals: tuple[Interval, ...]) -> bool:
+    """Whether any of the closed intervals holds the index."""
+    return any(first <= index <= last for first, last in intervals)

@@ -1,0 +1,140 @@
+"""Every checker passes what is right and names each fault that is planted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from chord import Contact, ideal_ring
+from sim.checkers import (
+    convergence,
+    deletion,
+    durability,
+    holders,
+    lifetimes,
+    notification,
+    recall,
+)
+from sim.checkers.convergence import Pointers
+from sim.history import History, Question, Subscription, Write
+
+
+def write(stem: str, **changes: Any) -> Write:
+    """A profile stored at 10 s, acknowledged at 11 s, of value 5 at index 500."""
+    made = Write(stem=stem, index=500, value=5, ttl_s=3600, began_s=10, acknowledged_s=11)
+    for name, value in changes.items():
+        setattr(made, name, value)
+    return made
+
+
+ASKED = Question(low=0, high=9, began_s=20, ended_s=21, found=("a",), complete=True, last=True)
+
+
+def history(*writes: Write, asked: Question = ASKED, told: tuple[str, ...] = ("a",)) -> History:
+    subscription = Subscription("s", 0, 9, opened_s=12, told=[(15.0, stem) for stem in told])
+    return History({one.stem: one for one in writes}, [asked], [subscription], ended_s=100)
+
+
+ALL = (recall, durability, deletion, lifetimes, notification)
+
+
+def complaints(case: History) -> dict[str, list[str]]:
+    found = {one.__name__.rpartition(".")[2]: one.violations(case) for one in ALL}
+    return {name: texts for name, texts in found.items() if texts}
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        history(write("a")),
+        history(write("a"), write("b", value=10)),
+        history(write("a"), write("b", acknowledged_s=None)),
+        history(write("a"), write("b", delete_began_s=13, deleted_s=14)),
+        history(write("a", delete_began_s=20.5, deleted_s=22)),
+        history(write("a"), write("b", ttl_s=5)),
+        history(write("a", ttl_s=9.5)),
+        history(write("a"), write("b", began_s=20.5, acknowledged_s=90)),
+        history(
+            write("a"), write("b"),
+            asked=replace(ASKED, complete=False, missing=((400, 600),)), told=("a", "b"),
+        ),
+        history(write("a"), write("b"), asked=replace(ASKED, complete=False), told=("a", "b")),
+    ],
+)  # fmt: skip
+def test_what_is_right_passes(case: History) -> None:
+    assert complaints(case) == {}
+
+
+@pytest.mark.parametrize(
+    ("case", "checkers"),
+    [
+        (history(write("a"), write("b"), told=("a", "b")), {"recall", "durability"}),
+        (
+            history(
+                write("a"), write("b"), told=("a", "b"),
+                asked=replace(ASKED, complete=False, missing=((501, 600),)),
+            ),
+            {"recall", "durability"},
+        ),
+        (history(write("a"), asked=replace(ASKED, found=("a", "a"))), {"recall"}),
+        (history(write("a"), asked=replace(ASKED, found=("a", "ghost"))), {"recall"}),
+        (
+            history(write("a"), write("b", value=10), asked=replace(ASKED, found=("a", "b"))),
+            {"recall"},
+        ),
+        (history(write("a", delete_began_s=12, deleted_s=13)), {"deletion"}),
+        (history(write("a", delete_began_s=11, deleted_s=11.5)), {"deletion"}),
+        (history(write("a", ttl_s=6)), {"lifetimes"}),
+        (history(write("a"), told=("a", "a")), {"notification"}),
+        (history(write("a"), told=("a", "ghost")), {"notification"}),
+        (history(write("a"), told=()), {"notification"}),
+        (history(write("a"), write("b", value=10), told=("a", "b")), {"notification"}),
+        (history(write("a"), asked=replace(ASKED, last=False)), {"durability"}),
+    ],
+)  # fmt: skip
+def test_each_planted_fault_is_named_by_its_checkers(case: History, checkers: set[str]) -> None:
+    assert set(complaints(case)) == checkers
+
+
+def test_with_copies_nothing_is_excused() -> None:
+    case = history(
+        write("a"), write("b"), asked=replace(ASKED, complete=False, missing=((400, 600),))
+    )
+    assert durability.violations(case) == []
+    assert durability.violations(case, excuse=False)
+    case.wounds = ((0, 1000),)
+    assert notification.violations(case) == []
+    assert notification.violations(case, excuse=False) == ["s was never told of b"]
+
+
+def test_two_holders_and_none_are_named() -> None:
+    sound = {"p": ((0, 9), (30, 39)), "q": ((10, 29),)}
+    assert holders.overlaps(sound) == []
+    assert holders.gaps(sound, 40) == []
+    assert holders.gaps(sound, 41) == ["nobody holds [28, 28]"]
+    assert holders.overlaps({**sound, "r": ((9, 10),)}) == [
+        "p and r both hold [9, 9]",
+        "r and q both hold [a, a]",
+    ]
+    assert holders.overlaps({"p": ((0, 99),), "q": ((5, 6),), "r": ((50, 60),)}) == [
+        "p and q both hold [5, 6]",
+        "p and r both hold [32, 3c]",
+    ]
+    assert holders.gaps({"q": ((10, 29),)}, 40) == ["nobody holds [0, 9]", "nobody holds [1e, 27]"]
+    assert holders.gaps({}, 1) == ["nobody holds [0, 0]"]
+
+
+def test_a_ring_that_is_not_ideal_is_named() -> None:
+    contacts = [Contact(n, f"{n}:1") for n in (10, 20, 30, 40)]
+    members: dict[Contact, Pointers | None] = {
+        place.contact: Pointers(place.predecessor, place.successors)
+        for place in ideal_ring(contacts, 2)
+    }
+    assert convergence.flaws(members, 2) == []
+    assert len(convergence.flaws({**members, Contact(25, "25:1"): None}, 2)) > 1
+    broken = {**members, contacts[0]: Pointers(contacts[3], (contacts[2], contacts[3]))}
+    assert len(convergence.flaws(broken, 2)) == 1
+    broken = {**members, contacts[0]: Pointers(contacts[2], (contacts[1], contacts[2]))}
+    assert len(convergence.flaws(broken, 2)) == 1

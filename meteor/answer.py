@@ -85,6 +85,8 @@ class Answer:
         """The first match that comes, then the answer is closed; None if there is none.
 
         Raises `Incomplete` when there is none but some interval did not answer."""
+        if self._is_sorted:  # `all` was here before
+            return next(iter(await self.all()), None)
         self._begin()
         try:
             match: Match | None = await self.take()
@@ -117,6 +119,10 @@ class Answer:
 
     def __aiter__(self) -> Matches:
         self._begin()
+        if self._is_sorted and not self.is_standing:  # `all` was here before: the same once more
+            self._mailbox.items.extend(self._newest.values())
+            if self._failure is not None:
+                self._mailbox.items.append(self._failure)
         return Matches(self)
 
     async def close(self) -> None:
@@ -164,6 +170,9 @@ class Answer:
         """Ask, unless that was done."""
         if self._left:
             raise Closed(f"{self._draft}: the answer was closed, or its loop left; retrieve again")
+        if self._session.uplink.closed and self._asking is None:
+            self._left = True  # there is nothing to warn of
+            raise Closed(f"{self._draft}: this client or peer was closed; connect again")
         if self._asking is None:
             self._session.pending[self] = None
             self._asking = self._session.spawn(self._ask())
@@ -209,7 +218,7 @@ class Answer:
     def _incomplete(self, receipt: Receipt) -> Incomplete:
         return Incomplete(
             f"{self._draft}: {len(receipt.missing) or 'some'} interval(s) of its region did not "
-            f"answer within {self._timeout_s:g} s; ask again, give a longer timeout, or accept "
+            f"answer in time ({self._timeout_s:g} s); ask again, give a longer timeout, or accept "
             "it with allow_partial=True",
             receipt=receipt,
             missing=receipt.missing,

@@ -38,7 +38,7 @@ class Client(Verbs):
     ) -> None:
         self._runtime, self._release = runtime, release
         self._callbacks = Callbacks(on_disconnected, on_reconnected, on_error)
-        self._session = Session(
+        self._own_session = Session(
             runtime,
             peers,
             space=space,
@@ -46,6 +46,10 @@ class Client(Verbs):
             callbacks=self._callbacks,
             first_version=first_version,
         )
+
+    @property
+    def _session(self) -> Session:
+        return self._own_session
 
     @property
     def space(self) -> KeywordSpace:
@@ -56,8 +60,10 @@ class Client(Verbs):
     def peer_address(self) -> str:
         """The peer that serves this client now; raises `Closed` while there is none."""
         peer = self._session.uplink.peer
+        if self._session.uplink.closed:
+            raise Closed("peer_address: this client was closed; connect again")
         if peer is None:
-            raise Closed("this client is linked to no peer now; wait for on_reconnected")
+            raise Closed("peer_address: this client is linked to no peer; wait for on_reconnected")
         return peer.address
 
     @property

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, Final
 
 from chord import Contact
+from meteor.address import checked_address
 from meteor.asyncio_runtime import AsyncioRuntime
 from meteor.callbacks import Callback, log
 from meteor.client import Client
@@ -44,7 +45,7 @@ def connect(
     if not addresses:
         raise ValueError("connect: give the address of at least one peer, as host:port")
     return Connecting(
-        [Contact.at(checked_address(address)) for address in addresses],
+        [Contact.at(checked_address("connect", address)) for address in addresses],
         timeout,
         space=space,
         config=config,
@@ -52,14 +53,6 @@ def connect(
         on_reconnected=on_reconnected,
         on_error=on_error,
     )
-
-
-def checked_address(address: str) -> str:
-    """The address itself; raises `ValueError` if it is not `host:port`."""
-    host, _, port = address.rpartition(":")
-    if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 65_536:
-        raise ValueError(f"connect: {address!r} is no address; write host:port, as 127.0.0.1:7400")
-    return address
 
 
 class Connecting:

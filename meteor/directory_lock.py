@@ -27,7 +27,8 @@ class DirectoryLock:
             os.close(self._file)
             raise DataDirLocked(
                 f"{path.parent} is in use by another peer (process {holder or 'unknown'}): "
-                f"stop it, or give this peer a data directory of its own"
+                f"stop it, or give this peer a data directory of its own",
+                str(path.parent),
             ) from None
         os.ftruncate(self._file, 0)
         os.write(self._file, f"{os.getpid()}\n".encode())

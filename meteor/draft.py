@@ -72,6 +72,10 @@ def typed_profile(profile: ProfileLike, space: KeywordSpace) -> Profile:
         return Profile.parse(profile, space)
     if isinstance(profile, Profile):
         return profile.typed(space)
+    if not isinstance(profile, Mapping):
+        raise TypeError(
+            f"a profile is text, a meteor.Profile or a mapping, not {type(profile).__name__}"
+        )
     return Profile.from_mapping(profile, space)
 
 
@@ -99,10 +103,13 @@ def checked_content(
     else:
         raise TypeError(f"data is bytes or text, not {type(data).__name__}; give objects by json=")
     if len(raw) > PAYLOAD_BYTES_MAX:
-        raise LimitExceeded("data, in bytes,", len(raw), PAYLOAD_BYTES_MAX)
+        raise LimitExceeded("data bytes", len(raw), PAYLOAD_BYTES_MAX)
+    if not isinstance(context, Mapping | None):
+        raise TypeError(f"context is a mapping of text to text, not {type(context).__name__}")
     pairs = tuple((str(name), str(value)) for name, value in (context or {}).items())
-    if sum(len(name) + len(value) for name, value in pairs) > config.context_length_max:
-        raise LimitExceeded("context, in characters,", "longer", config.context_length_max)
+    length = sum(len(name) + len(value) for name, value in pairs)
+    if length > config.context_length_max:
+        raise LimitExceeded("context characters", length, config.context_length_max)
     return Content(raw, kind or "", pairs)
 
 

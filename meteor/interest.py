@@ -137,13 +137,13 @@ class Interest:
         version = self._session.next_version()
         draft = with_profile(self._attachment.draft, profile, self._session.space, version)
         receipt = await self._attachment.replace(draft, timeout)
-        return receipt.settled(self._attachment.draft, self._allow_partial)
+        return receipt.settled(f"replace by {draft}", self._allow_partial)
 
     async def renew(self, ttl: float, *, timeout: float = 10.0) -> Receipt:
         """Give it `ttl` seconds from now, and at every later renewal."""
         ttl_s = checked_ttl_s(self._attachment.draft.action, ttl)
         receipt = await self._attachment.renew(ttl_s, timeout)
-        return receipt.settled(self._attachment.draft, self._allow_partial)
+        return receipt.settled(f"renew of {self._attachment.draft}", self._allow_partial)
 
     async def close(self) -> None:
         """Delete it in the overlay and end the iteration.

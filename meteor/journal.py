@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from chord import MeteorError
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -47,7 +49,7 @@ class Journal(Protocol):
         """Finish what was begun and release the store; later calls raise `JournalFailed`."""
 
 
-class JournalFailed(Exception):
+class JournalFailed(MeteorError):
     """The store could not make a batch durable (disk full, closed, damaged)."""
 
 

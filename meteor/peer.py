@@ -20,6 +20,7 @@ from typing import Self
 
 from chord import CallError, ChordConfig, Contact, identifier
 from meteor import codec
+from meteor.address import checked_address, checked_listen
 from meteor.asyncio_runtime import AsyncioRuntime
 from meteor.callbacks import Callbacks
 from meteor.errors import Closed, JoinFailed, SpaceError
@@ -59,14 +60,23 @@ class Peer(Verbs):
         transport: Transport | None = None,
         seed: int | None = None,
     ) -> None:
-        self._given_space, self._listen, self._join = space, listen, tuple(join)
+        if transport is None:
+            checked_listen(listen, advertise)
+        if isinstance(join, str):
+            raise TypeError(f"join: give a list of addresses, [{join!r}]")
+        self._config = config or ChordConfig.local()
+        if id is not None and not 0 <= id < 1 << self._config.bits:
+            raise ValueError(f"id: {id} is not between 0 and 2**{self._config.bits} - 1")
+        self._given_space, self._listen = space, listen
+        self._join = [Contact.at(checked_address("join", address)) for address in join]
         self._data_dir = None if data_dir is None else Path(data_dir)
         self._advertise, self._found_if_alone = advertise, found_if_alone
-        self._given_id, self._config = id, config or ChordConfig.local()
+        self._given_id = id
         self._transport, self._seed = transport, seed
         self._journal: Journal | None = None
         self._runtime: AsyncioRuntime | None = None
         self._core: RendezvousPeer | None = None
+        self._own_session: Session | None = None
         self._closed = asyncio.Event()
         self._process = os.getpid()
         self.callbacks = Callbacks(None, None, None)
@@ -94,6 +104,13 @@ class Peer(Verbs):
         return self.core.space
 
     @property
+    def _session(self) -> Session:
+        self._running()
+        if self._own_session is None:
+            raise Closed("this peer has not started: enter it with `async with`")
+        return self._own_session
+
+    @property
     def core(self) -> RendezvousPeer:
         """Its protocol side; raises `Closed` before it has started and after it stopped."""
         self._running()
@@ -110,6 +127,8 @@ class Peer(Verbs):
 
     async def start(self) -> Self:
         """Listen, found or join, and return once the peer holds its arc."""
+        if self._closed.is_set():
+            raise Closed(f"start: this peer at {self._listen} has stopped; make a new one")
         if self._runtime is not None:
             return self
         try:
@@ -138,14 +157,14 @@ class Peer(Verbs):
         self._core = RendezvousPeer(
             self._runtime, space, self._journal, wall_clock=time.time, config=self._config
         )
-        self._session = Session(
+        session = self._own_session = Session(
             self._runtime, [contact], space=space, callbacks=self.callbacks,
             first_version=time.time_ns() // 1000,
         )  # fmt: skip
-        self._session.uplink.embed(contact)
-        self._core.adopt(self._session.handlers, self._session.link_closed)
+        session.uplink.embed(contact)
+        self._core.adopt(session.handlers, session.link_closed)
         self._core.serve()
-        await self._core.start(self._contacts(), found_if_alone=self._found_if_alone)
+        await self._core.start(self._join, found_if_alone=self._found_if_alone)
         await self._core.settled(SETTLE_S)
 
     async def leave(self, timeout_s: float = 5.0) -> None:
@@ -158,8 +177,8 @@ class Peer(Verbs):
         if core is not None and hand_over:
             await core.leave(timeout_s)
         if self._runtime is not None:
-            if hasattr(self, "_session"):
-                self._session.close()
+            if self._own_session is not None:
+                self._own_session.close()
             await self._runtime.aclose()
         elif self._transport is not None:
             await self._transport.close()
@@ -226,7 +245,7 @@ class Peer(Verbs):
             return KeywordSpace.from_toml(note.space)
         assert self._runtime is not None
         tried = []
-        for contact in self._contacts():
+        for contact in self._join:
             try:
                 greeting = await greet(self._runtime, contact, None)
             except CallError as error:
@@ -236,9 +255,6 @@ class Peer(Verbs):
         if tried:
             raise JoinFailed(f"no ring to take a space from: {'; '.join(tried)}", tuple(tried))
         raise SpaceError("a peer that founds a ring needs a keyword space: give space=")
-
-    def _contacts(self) -> list[Contact]:
-        return [Contact.at(address) for address in self._join]
 
     def _serve_http(self, transport: Transport) -> None:
         """REST on the peer's own port, where the transport has one."""
@@ -253,8 +269,8 @@ class Peer(Verbs):
         asyncio.get_running_loop().call_exception_handler(
             {"message": f"meteor: peer {self._listen} stops after a failure", "exception": error}
         )
-        if hasattr(self, "_session"):
-            self._session.close()
+        if self._own_session is not None:
+            self._own_session.close()
         if self._runtime is not None:
             self._runtime.close()
         self._closed.set()

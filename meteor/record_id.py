@@ -28,7 +28,7 @@ def new_stem(random: Random) -> str:
 
 def check_stem(stem: str) -> str:
     """The stem itself; raises `ProfileError` for what is none."""
-    if STEM.fullmatch(stem) is None:
+    if not isinstance(stem, str) or STEM.fullmatch(stem) is None:
         raise ProfileError(
             f"{stem!r} is no id: give 1 to 64 letters, digits, '_' or '-', without the region"
         )
@@ -45,7 +45,7 @@ def split_id(full_id: str, curve: HilbertCurve) -> tuple[str, Box]:
     """Stem and box of a full id; raises `ProfileError` for malformed or non-canonical ones.
 
     Cached: one operation asks for the same id several times."""
-    stem, dot, region = full_id.partition(".")
+    stem, dot, region = full_id.partition(".") if isinstance(full_id, str) else ("", "", "")
     if not dot:
         raise ProfileError(
             f"{full_id!r} is no full id: take `receipt.id`, which ends in the region"

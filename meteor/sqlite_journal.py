@@ -137,7 +137,8 @@ class _File:
         if name in self._names:
             raise DataDirLocked(
                 f"{self.path.parent} is in use by a peer of this process: give this one a data "
-                f"directory of its own"
+                f"directory of its own",
+                str(self.path.parent),
             )
         self._names.add(name)
         try:
@@ -206,7 +207,9 @@ class _File:
         except DataDirLocked:
             raise
         except OSError as error:
-            raise JournalFailed(f"{self.path}: {error}") from error
+            raise JournalFailed(
+                f"the data directory {self.path.parent} cannot be used: {error}; give another one"
+            ) from error
         connection = None
         try:
             connection = await aiosqlite.connect(self.path)

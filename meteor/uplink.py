@@ -96,7 +96,7 @@ class Uplink:
         Raises `NotConnected` then, `Closed` once the client is closed."""
         while self.peer is None:
             if self.closed:
-                raise Closed(f"{operation}: this client was closed; connect again")
+                raise Closed(f"{operation}: this client or peer was closed; start anew")
             left = deadline - self._runtime.now()
             if left <= 0 or not await self._changed.wait(left):
                 raise NotConnected(

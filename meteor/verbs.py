@@ -7,6 +7,7 @@ is sent, and carried out when its result is awaited, entered or iterated over (S
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Mapping
 from typing import Final, Literal, TypedDict, Unpack, overload
 
@@ -39,7 +40,7 @@ class PostOptions(TypedDict, total=False):
     everywhere: bool
 
 
-class Verbs:
+class Verbs(ABC):
     """What a poster can do.  A profile is text, a `Profile` or a mapping of plain values; times
     are seconds.
 
@@ -47,7 +48,10 @@ class Verbs:
     is called, for what is wrong with the post; and when it is carried out `Incomplete` (unless
     `allow_partial`), `Timeout`, `NotConnected`, `Refused`, `Busy` and `Closed`."""
 
-    _session: Session
+    @property
+    @abstractmethod
+    def _session(self) -> Session:
+        """What carries the verbs out; raises `Closed` where nothing does."""
 
     @overload
     def post(

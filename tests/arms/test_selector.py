@@ -99,7 +99,7 @@ def test_a_reversed_hyphen_range_is_refused_where_it_is_a_range(text: str) -> No
 @pytest.mark.parametrize("text", ["word>m", "word<m", "word>5", "word>=3 word<5"])
 def test_strict_comparisons_of_keywords_are_refused_with_caret_and_cure(text: str) -> None:
     """Also where only the space tells that it is a keyword."""
-    with pytest.raises(SelectorError, match="on a keyword; use '[<>]='") as refused:
+    with pytest.raises(SelectorError, match=r"on a keyword; use '[<>]='") as refused:
         Profile.parse(text, SPACE)
     assert str(refused.value).endswith("^")
 

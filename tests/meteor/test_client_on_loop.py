@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import meteor
-from meteor.connection import checked_address
+from meteor.address import checked_address
 
 ROOT = Path(__file__).parent.parent.parent
 SPACE = meteor.KeywordSpace(
@@ -131,7 +131,7 @@ async def test_connect_can_be_awaited_or_entered() -> None:
 def test_an_address_is_host_and_port(address: str) -> None:
     with pytest.raises(ValueError, match="host:port"):
         meteor.connect(address)
-    assert checked_address("[::1]:7400") == "[::1]:7400"
+    assert checked_address("connect", "[::1]:7400") == "[::1]:7400"
 
 
 def test_connect_needs_an_address() -> None:

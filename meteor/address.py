@@ -1,0 +1,32 @@
+"""Addresses as people write them.
+
+Law of this file: pure.  An address is `host:port`; what is none is refused before anybody dials.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+PORT_MAX: Final = 65_535
+WILDCARD_HOSTS: Final = ("0.0.0.0", "::", "[::]", "*")  # noqa: S104 (only compared)
+"""Hosts that a peer can listen on and that nobody can dial."""
+
+
+def checked_address(operation: str, address: str, *, port_min: int = 1) -> str:
+    """The address itself; raises `ValueError`, with the operation's name, if it is not `host:port`
+    with a port from `port_min` to 65535."""
+    host, _, port = address.rpartition(":") if isinstance(address, str) else ("", "", "")
+    if host and port.isascii() and port.isdigit() and port_min <= int(port) <= PORT_MAX:
+        return address
+    raise ValueError(f"{operation}: {address!r} is no address; write host:port, as 127.0.0.1:7400")
+
+
+def checked_listen(listen: str, advertise: str | None) -> None:
+    """Refuse what a peer cannot be reached at; raises `ValueError`.  Port 0 takes any."""
+    checked_address("listen", listen, port_min=0)
+    if advertise is not None:
+        checked_address("advertise", advertise)
+    elif listen.rpartition(":")[0] in WILDCARD_HOSTS:
+        raise ValueError(
+            f"listen: nobody can dial {listen!r}; say by advertise= where this peer is reached"
+        )

@@ -10,6 +10,7 @@ import msgspec
 
 from arms import Profile, ProfileError
 from meteor import codec
+from meteor.errors import MeteorError
 from meteor.messages import Document
 
 
@@ -22,7 +23,7 @@ def unpack_profile(packed: bytes) -> Profile:
     """The profile again; raises `ProfileError`."""
     try:
         return Profile.unpack(msgspec.msgpack.decode(packed))
-    except msgspec.DecodeError as error:
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise ProfileError(f"a stored profile cannot be read: {error}") from error
 
 
@@ -35,7 +36,7 @@ def decode_document(blob: bytes) -> Document:
     """The content of a blob; raises `ProfileError` if it is none."""
     try:
         document = codec.decode(blob)
-    except codec.MalformedFrame as error:
+    except MeteorError as error:
         raise ProfileError(f"a stored document cannot be read: {error}") from error
     if not isinstance(document, Document):
         raise ProfileError(f"a stored document cannot be read: it is a {type(document).__name__}")

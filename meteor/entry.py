@@ -14,7 +14,7 @@ from typing import Any
 from arms import Profile
 from chord import Contact, Deferred, Handler, Runtime
 from meteor import codec
-from meteor.admission import KEPT_KINDS, check_document, check_ttl_ms, place
+from meteor.admission import KEPT_KINDS, check_document, check_timeout_s, check_ttl_ms, place
 from meteor.document import decode_document, unpack_profile
 from meteor.errors import MeteorError, Refused, to_fault
 from meteor.messages import (
@@ -47,7 +47,8 @@ class _Collector:
         fresh = []
         for one in found:
             key = (one.owner, stem_of(one.id))
-            if self.seen.get(key, -1) < one.version:
+            known = self.seen.get(key)
+            if known is None or known < one.version:
                 self.seen[key] = one.version
                 fresh.append(one)
         return tuple(fresh)
@@ -91,6 +92,7 @@ class Entry:
     async def _post(self, sender: Contact, post: Post) -> PostReply:
         document, profile = self._read(post.document)
         check_stem(post.stem)
+        check_timeout_s(post.timeout_s)
         box = place(profile, document.action, self._space, everywhere=post.everywhere)
         kept = document.action in KEPT_KINDS and post.ttl_s > 0
         operation = Operation(
@@ -119,22 +121,21 @@ class Entry:
         collector = _Collector()
 
         def on_frame(_: Contact, frame: bytes) -> None:
-            page = codec.decode(frame)
-            if isinstance(page, FoundPage):
-                fresh = collector.news(page.found)
-                if fresh:
-                    self._tell(sender, ResultPage(token, collector.pages, fresh))
-                    collector.pages += 1
+            fresh = collector.news(_found_in(frame))
+            if fresh:
+                self._tell(sender, ResultPage(token, collector.pages, fresh))
+                collector.pages += 1
 
         body = codec.encode(operation)
         outcome = await self._router.disseminate(box, body, timeout_s=timeout_s, on_frame=on_frame)
         summaries = _summaries(outcome)
         _raise_refusals(operation, summaries)
+        finds = operation.verb == "retrieve" or operation.dry_run
         return PostReply(
             id=operation.id,
             complete=outcome.complete,
             missing=outcome.missing,
-            matches=sum(summary.matches for summary in summaries),
+            matches=len(collector.seen) if finds else sum(s.matches for s in summaries),
             peers=outcome.peers,
             pages=collector.pages,
             hops=outcome.hops,
@@ -148,9 +149,7 @@ class Entry:
         ids: dict[str, int] = {}
 
         def on_frame(_: Contact, frame: bytes) -> None:
-            page = codec.decode(frame)
-            if isinstance(page, FoundPage):
-                ids.update((one.id, one.version) for one in page.found)
+            ids.update((one.id, one.version) for one in _found_in(frame))
 
         deadline = self._runtime.now() + post.timeout_s
         body = codec.encode(replace(operation, dry_run=True))
@@ -179,6 +178,7 @@ class Entry:
             return await self._replace(sender, amend)
         if amend.verb not in {"renew", "cancel"}:
             raise MeteorError(f"{amend.verb!r} is none of renew, cancel, replace")
+        check_timeout_s(amend.timeout_s)
         return await self._amend_once(sender, amend)
 
     async def _amend_once(self, sender: Contact, amend: Amend) -> PostReply:
@@ -212,7 +212,10 @@ class Entry:
         )
 
     async def _replace(self, sender: Contact, amend: Amend) -> PostReply:
-        """The new region first, then the old one: found by one of them at any moment."""
+        """The new region first, then the old one: found by one of them at any moment.
+
+        Raises `Refused("deleted")` when the old one turns out to be deleted: the new one goes."""
+        check_timeout_s(amend.timeout_s)
         stem, old_box = split_id(amend.id, self._curve)
         document, profile = self._read(amend.document)
         box = place(profile, document.action, self._space, everywhere=False)
@@ -232,6 +235,13 @@ class Entry:
         leave = replace(operation, verb="cancel", id=amend.id, moved_to=operation.id, document=b"")
         left_s = max(deadline - self._runtime.now(), 0.0)
         outcome = await self._router.disseminate(old_box, codec.encode(leave), timeout_s=left_s)
+        summaries = _summaries(outcome)
+        if any(summary.refused for summary in summaries):
+            left_s = max(deadline - self._runtime.now(), 0.0)
+            await self._amend_once(
+                sender, Amend(amend.token, "cancel", operation.id, amend.version, 0.0, left_s)
+            )
+        _raise_refusals(operation, summaries)
         return replace(
             reply,
             complete=reply.complete and outcome.complete,
@@ -252,8 +262,21 @@ class Entry:
 
 
 def _summaries(outcome: Outcome) -> list[Summary]:
-    decoded = (codec.decode(body) for _, body in outcome.summaries if body)
+    decoded = (_decoded(body) for _, body in outcome.summaries if body)
     return [summary for summary in decoded if isinstance(summary, Summary)]
+
+
+def _found_in(frame: bytes) -> tuple[Found, ...]:
+    """The matches in a result frame; none in what is no page of ours."""
+    page = _decoded(frame)
+    return page.found if isinstance(page, FoundPage) else ()
+
+
+def _decoded(body: bytes) -> object:
+    try:
+        return codec.decode(body)
+    except MeteorError:
+        return None
 
 
 def _raise_refusals(operation: Operation, summaries: list[Summary]) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from chord import (
     Arc,
@@ -38,7 +39,8 @@ from meteor.operations import (
     TakeOver,
     Yours,
 )
-from meteor.shelf import Admission, Shelf
+from meteor.placement import Admission
+from meteor.shelf import Shelf
 from squid import HilbertCurve, Interval, intersect, of_arc, subtract
 
 
@@ -63,6 +65,15 @@ CLAIMS_MAX = 32
 """Peers asked for one interval in one round: more than the successors of any concurrent joins."""
 
 TAKE_OVER_TRIES = 5
+
+FROZEN_MAX = 64
+"""Freezes at once: more than a peer has neighbours that could join or leave together."""
+
+LEAVE_ROUNDS, LEAVE_PAUSE_S = 3, 0.05
+"""How often, and how far apart, a leaving peer asks who takes over what it holds: somebody may be
+busy taking over another interval; who leaves too refuses each time."""
+
+ReplyT = TypeVar("ReplyT")
 
 
 class Handoff:
@@ -165,21 +176,36 @@ class Handoff:
                 continue
 
     async def give_all(self, timeout_s: float) -> Intervals:
-        """Hand everything held to the successor before leaving; returns what nobody took."""
+        """Hand everything held to the successor before leaving, also what is just coming in;
+        returns what nobody took."""
         self._leaving = True
         deadline = self._runtime.now() + timeout_s
-        for successor in self._node.successors:
-            for interval in self._holdings.held:
-                left_s = deadline - self._runtime.now()
-                if left_s <= 0 or successor.id == self._runtime.contact.id:
+        for _ in range(LEAVE_ROUNDS):
+            await self._arrived(deadline)
+            for successor in self._node.successors:
+                if not await self._give_to(successor, deadline):
                     break
-                try:
-                    await self._runtime.call(successor, Inherit(interval), left_s)
-                except CallError:
-                    break
-            if not self._holdings.held:
+            if not self._holdings.held or not self._node.successors:
                 break
+            await self._runtime.sleep(LEAVE_PAUSE_S)
         return self._holdings.held
+
+    async def _arrived(self, deadline: float) -> None:
+        """Wait for a hand-off to this peer: what it brings is to be handed on."""
+        while self._holdings.awaiting and self._runtime.now() < deadline:
+            await self._runtime.sleep(LEAVE_PAUSE_S)
+
+    async def _give_to(self, successor: Contact, deadline: float) -> bool:
+        """Ask a successor to take all; whether there is reason to ask the next one."""
+        for interval in self._holdings.held:
+            left_s = deadline - self._runtime.now()
+            if left_s <= 0:
+                return False
+            try:
+                await self._runtime.call(successor, Inherit(interval), left_s)
+            except CallError:
+                return True
+        return bool(self._holdings.held)
 
     # -- taking
 
@@ -197,12 +223,12 @@ class Handoff:
                 continue
             asked.add(contact.id)
             try:
-                answer = await self._runtime.call(contact, Claim(interval), self._config.call_s)
+                answer = await self._ask(contact, Claim(interval), ClaimAnswer)
             except CallError:
                 conclusive = conclusive and contact.id in self._dead
                 continue
             conclusive = conclusive and answer.settled
-            held = subtract(answer.held, self._holdings.held)
+            held = subtract(intersect(answer.held, (interval,)), self._holdings.held)
             if held:
                 for piece in held:
                     await self._pull(piece, contact)
@@ -225,10 +251,13 @@ class Handoff:
         admission = Admission()
         try:
             cursor = await self._pull_pages(interval, source, admission)
-            request = Freeze(interval, cursor)
-            frozen = await self._runtime.call(source, request, self._config.call_s)
+            asked_s = self._runtime.now()
+            frozen = await self._ask(source, Freeze(interval, cursor), Frozen)
             await self._shelf.admit(frozen.page.carried, admission)
-            if not await self._take_over(TakeOver(interval, frozen.grant), source):
+            thaws_s = asked_s + self._config.freeze_s
+            if self._leaving:
+                return False
+            if not await self._take_over(TakeOver(interval, frozen.grant), source, thaws_s):
                 return False
             await self._gain((interval,), lost=frozen.lost, admission=admission)
         except CallError:
@@ -241,37 +270,41 @@ class Handoff:
         cursor = 0
         more = True
         while more:
-            page: PulledPage = await self._runtime.call(
-                source, Pull(interval, cursor), self._config.call_s
-            )
+            page = await self._ask(source, Pull(interval, cursor), PulledPage)
             await self._shelf.admit(page.carried, admission)
+            if page.more and page.cursor <= cursor:
+                raise RemoteFault("ProtocolError", "a hand-off that does not go on")
             cursor, more = page.cursor, page.more
         return cursor
 
-    async def _take_over(self, request: TakeOver, source: Contact) -> bool:
-        """Ask until the giver's answer is known; a giver that died frozen gave nothing more away,
-        and all that it had is durable here."""
+    async def _take_over(self, request: TakeOver, source: Contact, thaws_s: float) -> bool:
+        """Ask until the giver's answer is known.  A giver that died frozen gave nothing more away,
+        and all that it had is durable here; one that may have thawed took posts unknown here."""
         for _ in range(TAKE_OVER_TRIES):
             try:
-                await self._runtime.call(source, request, self._config.call_s)
+                await self._ask(source, request, Yours)
             except RemoteFault:
                 return False
             except DialRefused:
-                return True
+                return self._runtime.now() < thaws_s
             except CallError:
                 continue
             return True
         return False
 
+    async def _ask(self, contact: Contact, request: object, kind: type[ReplyT]) -> ReplyT:
+        """A call whose reply is what it should be; raises `CallError`."""
+        reply = await self._runtime.call(contact, request, self._config.call_s)
+        if not isinstance(reply, kind):
+            raise RemoteFault("ProtocolError", f"{contact} answered {type(reply).__name__}")
+        return reply
+
     async def _gain(
         self, part: Intervals, *, lost: Intervals, admission: Admission | None = None
     ) -> None:
         """Hold `part` from now on, durably."""
-        own = self._shelf.remembered(part)
-        lost = subtract(lost, own)
-        await self._shelf.write_holdings(
-            (*self._holdings.held, *part), (*self._holdings.lost, *lost)
-        )
+        lost = subtract(lost, self._shelf.remembered(part))
+        await self._shelf.note_gain(part, lost)
         new = self._holdings.gain(part, lost=lost)
         for interval in list(self._open_since):
             if not subtract((interval,), self._holdings.held):
@@ -299,7 +332,12 @@ class Handoff:
 
     def _on_freeze(self, _: Contact, message: object, __: float) -> Deferred:
         assert isinstance(message, Freeze)
-        return Deferred(self._freeze(self._held_here(message.interval), message.cursor))
+        interval = self._held_here(message.interval)
+        if self._holdings.frozen_count >= FROZEN_MAX:
+            raise Fault("Busy", f"{FROZEN_MAX} hand-offs from here are under way")
+        if self._holdings.is_frozen((interval,)):  # else two takers would hold what both asked for
+            raise Fault("Busy", "part of the interval is being handed to another peer")
+        return Deferred(self._freeze(interval, message.cursor))
 
     async def _freeze(self, interval: Interval, cursor: int) -> Frozen:
         grant = self._holdings.freeze(interval)
@@ -310,30 +348,29 @@ class Handoff:
 
     async def _thaw_later(self, grant: int) -> None:
         await self._runtime.sleep(self._config.freeze_s)
-        self._holdings.thaw(grant)
+        self._holdings.thaw_if_idle(grant)
 
-    def _on_take_over(self, sender: Contact, message: object, _: float) -> object:
+    def _on_take_over(self, sender: Contact, message: object, _: float) -> Deferred:
         assert isinstance(message, TakeOver)
-        part = (self._checked(message.interval),)
-        if not intersect(part, self._holdings.held):
-            holder = self._holdings.holder_of(message.interval[0])
-            if holder is not None and holder.id == sender.id:
-                return Yours()
-            raise Fault("Moved", "the interval is held by another peer")
-        if not self._holdings.is_granted(message.grant, message.interval):
-            raise Fault("Moved", "the grant has run out: pull again")
-        return Deferred(self._give(part, sender, message.grant))
+        self._checked(message.interval)
+        return Deferred(self._give(message, sender))
 
-    async def _give(self, part: Intervals, taker: Contact, grant: int) -> Yours:
-        """The commit point is inside `write_holdings`: the note that this interval is given."""
-        keep = subtract(self._holdings.held, part)
-        hold = self._holdings.freeze(part[0])
-        self._holdings.thaw(grant)
-        await self._shelf.write_holdings(keep, intersect(self._holdings.lost, keep))
+    async def _give(self, request: TakeOver, taker: Contact) -> Yours:
+        """The commit point is inside `note_give`: the note that this interval is given.  Asked
+        again meanwhile, it answers once more when that is durable."""
+        part, grant = (request.interval,), request.grant
+        if subtract(part, self._holdings.held):
+            if not subtract(part, self._holdings.given_to(taker)):
+                return Yours()
+            raise Fault("Moved", "part of the interval is held by another peer")
+        if not self._holdings.is_granted(grant, request.interval):
+            raise Fault("Moved", "the grant has run out: pull again")
+        self._holdings.pin(grant)
+        await self._shelf.note_give(part, taker)
         self._holdings.give(part, taker)
-        self._holdings.thaw(hold)
+        self._holdings.unpin(grant)
         self._runtime.deliver(self._gained_token, None)
-        self._runtime.spawn(self._shelf.drop(self._shelf.forget_outside(self._holdings.held)))
+        self._runtime.spawn(self._shelf.erase(self._shelf.forget_outside(self._holdings.held)))
         return Yours()
 
     def _on_inherit(self, sender: Contact, message: object, _: float) -> Deferred:

@@ -27,6 +27,7 @@ class Holdings:
         self._held: Intervals = merge(held)
         self._lost: Intervals = intersect(merge(lost), self._held)
         self._frozen: OrderedDict[int, Interval] = OrderedDict()
+        self._pinned: dict[int, int] = {}
         self._given: OrderedDict[Interval, Contact] = OrderedDict()
         self._awaited: dict[Interval, Contact] = {}
         self._grants = 0
@@ -83,6 +84,24 @@ class Holdings:
         """End a freeze; harmless when it has ended."""
         self._frozen.pop(grant, None)
 
+    def pin(self, grant: int) -> None:
+        """Let a freeze last until `thaw`, whatever `thaw_if_idle` says: its interval is being
+        given away."""
+        if grant in self._frozen:
+            self._pinned[grant] = self._pinned.get(grant, 0) + 1
+
+    def unpin(self, grant: int) -> None:
+        """The giving ended; the last one thaws."""
+        self._pinned[grant] -= 1
+        if not self._pinned[grant]:
+            del self._pinned[grant]
+            self.thaw(grant)
+
+    def thaw_if_idle(self, grant: int) -> None:
+        """End a freeze that nobody has come back for."""
+        if grant not in self._pinned:
+            self.thaw(grant)
+
     def is_frozen(self, part: Intervals) -> bool:
         """Whether any of `part` is frozen."""
         return any(intersect((interval,), part) for interval in self._frozen.values())
@@ -91,11 +110,21 @@ class Holdings:
         """Whether this very freeze still holds."""
         return self._frozen.get(grant) == interval
 
+    @property
+    def frozen_count(self) -> int:
+        """How many freezes hold."""
+        return len(self._frozen)
+
     # -- who else
 
     def await_from(self, interval: Interval, source: Contact) -> None:
         """Remember that `interval` is on its way here from `source`."""
         self._awaited[interval] = source
+
+    @property
+    def awaiting(self) -> bool:
+        """Whether anything is on its way here."""
+        return bool(self._awaited)
 
     def awaited_no_more(self, interval: Interval) -> None:
         """The hand-off ended, well or not."""
@@ -110,6 +139,10 @@ class Holdings:
             if first <= index <= last:
                 return self._given[first, last]
         return None
+
+    def given_to(self, contact: Contact) -> Intervals:
+        """What this peer has given to `contact` lately."""
+        return merge(tuple(part for part, to in self._given.items() if to.id == contact.id))
 
     def forget_holder(self, contact: Contact) -> None:
         """Believe no more that `contact` holds what it was given."""

@@ -14,6 +14,9 @@ from squid import LimitExceeded
 DATA_TTL_S: Final = 3600.0
 INTEREST_TTL_S: Final = 300.0
 """Of interests and watches; renewed at a third of it while the client lives."""
+TIMEOUT_S_MAX: Final = 86_400.0
+"""The longest that a caller may wait for one answer."""
+
 TTL_S_MAX: Final = 30 * 86_400.0
 
 _DEFAULTS: Final = {

@@ -67,7 +67,7 @@ class Carried:
     """One record, or the tombstone of one, as it travels in a hand-off and rests in the journal."""
 
     kind: str
-    """`data`, `interest`, `watch`, or `gone` for a tombstone."""
+    """`data`, `interest`, `watch`; `gone` or `moved` for a tombstone."""
     id: str
     owner: str
     version: int
@@ -81,6 +81,8 @@ class Carried:
     """Of an interest: the giver's watermark, see `meteor.outbox`."""
     route: Route | None
     moved_to: str = ""
+    operation: bytes = b""
+    """Of a tombstone: the delete that put it here, so that it is counted once wherever it goes."""
 
 
 @dataclass(frozen=True, slots=True)

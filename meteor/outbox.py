@@ -27,6 +27,13 @@ RETRY_S = 1.0
 RETRY_MAX_S = 30.0
 
 
+Position = tuple[int, str]
+"""A pair's place in its stream: its number, then the id of its notice, as an interest that meets
+many data at once gives all their pairs one number."""
+
+BEGINNING: Position = (0, "")
+
+
 @dataclass(slots=True)
 class _Stream:
     """The notices of one interest, oldest first."""
@@ -36,8 +43,8 @@ class _Stream:
     """Bytes of payload in `pending`."""
     sent: set[str] = field(default_factory=set)
     last_number: int = 0
-    behind: bool = False
-    """Some pairs did not fit: derive again above the watermark when `pending` is empty."""
+    missed: Position | None = None
+    """The first pair that did not fit: derive again from there on when `pending` is empty."""
     retry_at: float = 0.0
     retry_s: float = RETRY_S
 
@@ -55,36 +62,39 @@ class Outbox:
             return
         full = stream.size + len(notice.found.blob) > PENDING_BYTES_MAX
         if len(stream.pending) >= PENDING_MAX or (full and stream.pending):
-            stream.behind = True
+            position = (number, notice.id)
+            stream.missed = min(stream.missed or position, position)
             return
         stream.size += len(notice.found.blob)
         stream.last_number = max(stream.last_number, number)
         stream.pending[notice.id] = (number, notice)
 
-    def acknowledge(self, stem: str, notice_ids: tuple[str, ...]) -> bool:
-        """Forget what arrived; true when the stream has room and must be derived again."""
+    def acknowledge(self, stem: str, notice_ids: tuple[str, ...]) -> Position | None:
+        """Forget what arrived; the position from which the stream must be derived again now that
+        it has room, if some of it did not fit."""
         stream = self._streams.get(stem)
         if stream is None:
-            return False
+            return None
         for notice_id in notice_ids:
             _, notice = stream.pending.pop(notice_id, (0, None))
             if notice is not None:
                 stream.size -= len(notice.found.blob)
             stream.sent.discard(notice_id)
         stream.retry_s = RETRY_S
-        if stream.behind and not stream.pending:
-            stream.behind = False
-            return True
-        return False
+        if stream.pending:
+            return None
+        missed, stream.missed = stream.missed, None
+        return missed
 
     def watermark(self, stem: str) -> int:
         """Every pair up to this number is acknowledged."""
         stream = self._streams.get(stem)
         if stream is None:
             return 0
-        if stream.pending:
-            return min(number for number, _ in stream.pending.values()) - 1
-        return stream.last_number
+        unacknowledged = [number for number, _ in stream.pending.values()]
+        if stream.missed is not None:
+            unacknowledged.append(stream.missed[0])
+        return min(unacknowledged) - 1 if unacknowledged else stream.last_number
 
     def due(self, stem: str, now: float) -> list[Notice]:
         """What to send of one interest now: fresh notices within the window, and all that are

@@ -1,35 +1,38 @@
 """The rendezvous point: what an operation does at a peer that holds a part of its region.
 
-Law of this file: order.  Of every operation: wait until nothing is frozen, make it durable, then
-insert and match in one step without an await, in the journal's order, then report.  So of every
-pair the later arrival finds the earlier exactly once.  A pair is told of by the holder of the
-lowest index that both regions share; matching is per (record, interval), so a moving arc loses no
-pair (DESIGN section 4).  Side effects run once per (operation, interval).
+Law of this file: order.  Of every operation: wait until nothing is frozen and no other change of
+the same record is under way, decide, make it durable, then insert and match in one step without an
+await, in the journal's order, then report.  So of every pair the later arrival finds the earlier
+exactly once.  A pair is told of by the holder of the lowest index that both regions share; matching
+is per (record, interval), so a moving arc loses no pair (DESIGN section 4).  An operation that is
+tried again after a lost report answers as before: posts are known by their version, what a delete
+took by its mark on the tombstones.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from arms import DATA, INTEREST, WATCH, Kind, Reaction, Record, Rendezvous, Return, Tell
 from chord import Contact, Runtime
 from meteor import codec
 from meteor.admission import KEPT_KINDS
-from meteor.document import decode_document, unpack_profile
 from meteor.holdings import Holdings, Intervals
 from meteor.messages import Found
 from meteor.operations import Carried, FoundPage, Operation, Summary
+from meteor.placement import GONE, MOVED, Key, Placed
 from meteor.record_id import stem_of
-from meteor.shelf import GONE, MOVED, Key, Shelf
+from meteor.shelf import Shelf
+from meteor.task import DELETES, Task, read_task, refusal
 from meteor.telling import Telling, found_of
-from squid import HandOn, Work, covers, intersect, merge, subtract
+from squid import HandOn, HilbertCurve, Work, covers, intersect, merge, subtract
 
 PAGE_BYTES = 64 * 1024
 REMEMBERED_S = 600.0
-"""How long an operation's effects are remembered, so that an attempt repeated after a lost report
-does not run twice (DESIGN section 3)."""
+"""How long it is remembered where a delete was carried out, so that a share which comes late does
+not take what was stored after the delete was answered (DESIGN section 3)."""
 REMEMBERED_MAX = 8192
 
 TOMBSTONE_MS = 30 * 86_400 * 1000
@@ -40,12 +43,10 @@ FROZEN_PAUSE_S = 0.02
 
 @dataclass(slots=True)
 class _Done:
-    """What an operation has done here so far."""
+    """Where a delete was carried out here so far."""
 
     at_s: float
     part: Intervals = ()
-    removed: list[int] = field(default_factory=list)
-    """The lowest index of each record that it removed: counted where that index is held."""
 
 
 class RendezvousPoint:
@@ -59,9 +60,11 @@ class RendezvousPoint:
         rendezvous: Rendezvous,
         telling: Telling,
         settle: Callable[[int, float], Awaitable[None]],
+        curve: HilbertCurve,
     ) -> None:
         self._runtime, self._holdings, self._shelf = runtime, holdings, shelf
         self._rendezvous, self._telling, self._settle = rendezvous, telling, settle
+        self._curve = curve
         self._done: OrderedDict[bytes, _Done] = OrderedDict()
 
     # -- the router's questions
@@ -83,38 +86,48 @@ class RendezvousPoint:
         await self._settle(index, timeout_s)
 
     def answer(self, share: HandOn, part: Intervals) -> Work | None:
-        """A question that is not kept is answered in the turn in which it comes."""
-        operation = codec.decode(share.body)
-        if isinstance(operation, Operation) and _is_question(operation):
-            return self._ask(operation, part)
-        return None
+        """What is not kept is met in the turn in which it comes."""
+        task = read_task(share, self._curve)
+        if task is None:
+            return Work(missing=part)
+        return self._pass(task, part) if task.passes else None
 
     async def perform(self, share: HandOn, part: Intervals) -> Work:
         """Do an operation's work in `part`."""
-        operation = codec.decode(share.body)
-        if not isinstance(operation, Operation):
-            return Work()
-        if _is_question(operation):
-            return self._ask(operation, part)
-        await self._thawed(part)
+        task = read_task(share, self._curve)
+        if task is None:
+            return Work(missing=part)
+        if task.passes:
+            return self._pass(task, part)
+        await self._undisturbed(task, part)
         mine = intersect(part, self._holdings.held)
         undone = subtract(part, mine)
         if not mine:
             return Work(undone=undone)
-        done = self._remember(share.operation)
-        frames, summary = await self._change(operation, mine, done)
-        done.part = merge(done.part, mine)
+        frames, summary = await self._change(task, mine)
         return Work(
             frames=frames,
             body=codec.encode(summary),
-            missing=() if operation.verb == "store" else intersect(mine, self._holdings.lost),
+            missing=() if task.operation.verb == "store" else intersect(mine, self._holdings.lost),
             undone=undone,
         )
 
-    async def _thawed(self, part: Intervals) -> None:
-        """Wait out a hand-off of this part; its freeze is bounded."""
-        while self._holdings.is_frozen(part):
-            await self._runtime.sleep(FROZEN_PAUSE_S)
+    async def _undisturbed(self, task: Task, part: Intervals) -> None:
+        """Wait out a hand-off of this part, whose freeze is bounded, and changes of the same
+        record that are on their way to the journal."""
+        while True:
+            if self._holdings.is_frozen(part):
+                await self._runtime.sleep(FROZEN_PAUSE_S)
+            elif self._shelf.is_begun(self._keys(task)):
+                await self._shelf.barrier()
+            else:
+                return
+
+    def _keys(self, task: Task) -> list[Key]:
+        """The identities that a task may change."""
+        if task.operation.verb in DELETES:
+            return [record.key for record in self._selected(task)]
+        return [task.key, task.old_key]
 
     def _remember(self, operation_id: bytes) -> _Done:
         now = self._runtime.now()
@@ -125,17 +138,17 @@ class RendezvousPoint:
             self._done.popitem(last=False)
         return self._done.setdefault(operation_id, _Done(now))
 
-    # -- what changes nothing
+    # -- what is not kept
 
-    def _ask(self, operation: Operation, part: Intervals) -> Work:
-        """A retrieve that is not kept: what matches in this part, in pages."""
-        query = self._shelf.record_of(self._carried_of(operation))
-        reactions = self._rendezvous.arrive(query, self._runtime.now(), self._in(part))
+    def _pass(self, task: Task, part: Intervals) -> Work:
+        """A post without time to live meets what is kept in this part, and is gone."""
+        passing = self._shelf.record_of(self._carried_of(task.operation), task.profile)
+        reactions = self._rendezvous.arrive(passing, self._runtime.now(), self._in(part))
         found = self._carry_out(reactions)
         return Work(
             frames=_pages(found),
-            body=codec.encode(Summary(len(found))),
-            missing=intersect(part, self._holdings.lost),
+            body=codec.encode(Summary(_met(reactions, passing))),
+            missing=() if passing.kind == DATA else intersect(part, self._holdings.lost),
         )
 
     def _carry_out(self, reactions: Sequence[Reaction]) -> list[Found]:
@@ -150,26 +163,26 @@ class RendezvousPoint:
 
     # -- what changes something
 
-    async def _change(
-        self, operation: Operation, part: Intervals, done: _Done
-    ) -> tuple[list[bytes], Summary]:
-        if operation.verb in KEPT_KINDS:
-            return await self._keep(operation, part, done)
-        if operation.verb in {"delete_data", "delete_interest"}:
-            return await self._delete(operation, part, done)
-        return [], await self._amend(operation, part, done)
+    async def _change(self, task: Task, part: Intervals) -> tuple[list[bytes], Summary]:
+        if task.operation.verb in KEPT_KINDS:
+            return await self._keep(task, part)
+        if task.operation.verb in DELETES:
+            return await self._delete(task, part)
+        return [], await self._amend(task, part)
 
-    async def _keep(
-        self, operation: Operation, part: Intervals, done: _Done
-    ) -> tuple[list[bytes], Summary]:
+    async def _keep(self, task: Task, part: Intervals) -> tuple[list[bytes], Summary]:
         """Store a record, match it with the other kinds, tell whom it concerns."""
-        profile = unpack_profile(decode_document(operation.document).profile)
-        refused = self._refusal(operation)
+        carried = self._carried_of(task.operation)
+        known = self._living(task.key)
+        left = self._living(task.old_key)
+        refused = refusal(carried, known) or refusal(carried, left)
         if refused:
             return [], Summary(0, refused=refused)
-        carried = (await self._shelf.write([self._carried_of(operation)]))[0]
-        record = self._shelf.record_of(carried, profile)
-        now, belongs = self._runtime.now(), self._in(subtract(part, done.part))
+        if known is not None and known.carried.version == carried.version:
+            carried = replace(carried, ttl_ms=max(carried.ttl_ms, known.carried.ttl_ms))
+        carried = (await self._shelf.write([carried]))[0]
+        record = self._shelf.record_of(carried, task.profile)
+        now, belongs = self._runtime.now(), self._in(part)
         arrival = self._rendezvous.accept(record, now, belongs)
         if arrival.outcome not in {"stored", "same"}:
             return [], Summary(0, refused=arrival.outcome)
@@ -183,74 +196,99 @@ class RendezvousPoint:
             self._telling.moved(record)
         return _pages(found), Summary(_met(reactions, record), known=True)
 
-    def _refusal(self, operation: Operation) -> str:
-        known = self._shelf.find(key_of(operation))
-        if known is None or self._is_over(known.carried) or known.carried.kind == MOVED:
-            return ""
-        if known.carried.kind == GONE:
-            return "deleted"
-        return "older" if known.carried.version > operation.version else ""
+    def _living(self, key: Key) -> Placed | None:
+        """What is known of an identity and not over yet, a tombstone included."""
+        placed = self._shelf.find(key)
+        over = placed is None or placed.carried.ttl_ms <= self._shelf.wall_ms()
+        return None if over else placed
 
-    def _is_over(self, carried: Carried) -> bool:
-        return carried.ttl_ms <= self._shelf.wall_ms()
-
-    async def _delete(
-        self, operation: Operation, part: Intervals, done: _Done
-    ) -> tuple[list[bytes], Summary]:
-        """Remove, on this copy, what the selector contains; count it where its lowest cell is."""
-        profile = unpack_profile(decode_document(operation.document).profile)
+    def _selected(self, task: Task) -> Sequence[Record]:
+        """What a delete asks for."""
+        operation = task.operation
         kinds: tuple[Kind, ...] = (DATA,) if operation.verb == "delete_data" else (INTEREST, WATCH)
-        selected = self._rendezvous.delete(
-            profile, kinds, operation.owner, operation.mode, True, self._runtime.now()
+        assert task.profile is not None, "a delete has a selector"
+        return self._rendezvous.delete(
+            task.profile, kinds, operation.owner, operation.mode, True, self._runtime.now()
         ).records
-        if operation.dry_run:
-            mine = [r for r in selected if covers(part, self._shelf.placed(r).lowest)]
-            return _pages([found_of(self._shelf, r, payload=False) for r in mine]), Summary(
-                len(mine)
-            )
-        done.removed += await self._bury(selected, GONE)
-        fresh = subtract(part, done.part)
-        return [], Summary(sum(covers(fresh, lowest) for lowest in done.removed))
 
-    async def _bury(self, records: Sequence[Record], kind: str, moved_to: str = "") -> list[int]:
-        """Put tombstones in the place of records; returns the lowest index of each."""
-        if not records:
-            return []
-        places = [self._shelf.placed(record) for record in records]
-        stones = [self._stone(placed.carried, kind, moved_to) for placed in places]
+    async def _delete(self, task: Task, part: Intervals) -> tuple[list[bytes], Summary]:
+        """Remove, on this copy, what the selector contains; count it where its lowest cell is."""
+        selected = self._selected(task)
+        if task.operation.dry_run:
+            mine = [r for r in selected if covers(part, self._shelf.placed(r).lowest)]
+            found = [found_of(self._shelf, r, payload=False) for r in mine]
+            return _pages(found), Summary(len(mine))
+        done = self._remember(task.id)
+        fresh, done.part = subtract(part, done.part), merge(part, done.part)
+        await self._bury([r for r in selected if self._shelf.lives_in(r, fresh)], task.id)
+        return [], Summary(self._buried_in(part, task.id))
+
+    def _buried_in(self, part: Intervals, operation_id: bytes) -> int:
+        """How many records an operation took whose lowest cell lies in `part`."""
+        return sum(covers(part, stone.lowest) for stone in self._shelf.buried(operation_id))
+
+    async def _bury(self, records: Sequence[Record], operation_id: bytes) -> None:
+        """Put tombstones in the place of records.  Waits for earlier ones also without any."""
+        until_ms = self._shelf.wall_ms() + TOMBSTONE_MS
+        stones = [
+            replace(
+                self._shelf.placed(record).carried,
+                kind=GONE, ttl_ms=until_ms, blob=b"", route=None, operation=operation_id,
+            )
+            for record in records
+        ]  # fmt: skip
         written = await self._shelf.write(stones)
         now, here = self._runtime.now(), self._in(self._holdings.held)
         for record, stone in zip(records, written, strict=True):
-            bury = self._rendezvous.cancel if kind == GONE else self._rendezvous.forget
-            self._carry_out(bury(*record.key, now, here).reactions)
+            self._carry_out(self._rendezvous.cancel(*record.key, now, here).reactions)
             self._shelf.place(stone)
             self._telling.drop(record.stem)
-        return [placed.lowest for placed in places]
 
-    async def _amend(self, operation: Operation, part: Intervals, done: _Done) -> Summary:
+    async def _amend(self, task: Task, part: Intervals) -> Summary:
         """Renew, cancel or lay to rest one record by its id."""
-        known = self._shelf.find(key_of(operation))
-        if known is None or self._is_over(known.carried):
+        operation = task.operation
+        known = self._living(task.key)
+        if known is not None and known.carried.kind == GONE:
+            refused = "deleted" if operation.moved_to else ""
+            return Summary(self._buried_in(part, task.id), refused=refused)
+        if operation.moved_to:
+            await self._lay_to_rest(task)
             return Summary(0)
-        carried = known.carried
-        if carried.kind in {GONE, MOVED}:
-            fresh = subtract(part, done.part)
-            counted = sum(covers(fresh, lowest) for lowest in done.removed)
-            return Summary(counted, moved_to="" if operation.moved_to else carried.moved_to)
-        if carried.id != operation.id:
-            return Summary(0, moved_to="" if operation.moved_to else carried.id)
-        fresh = subtract(part, done.part)
-        if operation.verb == "renew":
-            await self._renew(operation, carried)
-            return Summary(int(covers(fresh, known.lowest)), known=True)
-        record = self._shelf.store.get(*key_of(operation))
+        if known is None or known.carried.id != operation.id:
+            return Summary(0, moved_to=self._moved_to(task, known))
+        record = self._shelf.store.get(*task.key)
         if record is None:
             return Summary(0)
-        kind = MOVED if operation.moved_to else GONE
-        done.removed += await self._bury([record], kind, operation.moved_to)
-        return Summary(sum(covers(fresh, lowest) for lowest in done.removed), known=True)
+        if operation.verb == "renew":
+            await self._renew(operation, known.carried, record)
+            return Summary(int(covers(part, known.lowest)), known=True)
+        await self._bury([record], task.id)
+        return Summary(self._buried_in(part, task.id), known=True)
 
-    async def _renew(self, operation: Operation, carried: Carried) -> None:
+    def _moved_to(self, task: Task, known: Placed | None) -> str:
+        """Where a record is now that was replaced; empty when nothing is known of it."""
+        if known is not None:
+            return known.carried.id
+        left = self._living(task.old_key)
+        return "" if left is None else left.carried.moved_to
+
+    async def _lay_to_rest(self, task: Task) -> None:
+        """The second half of a replace: leave word at the old region where the record is now."""
+        operation, key = task.operation, task.key
+        word = replace(
+            self._carried_of(operation), kind=MOVED, route=None, moved_to=operation.moved_to
+        )
+        written = (await self._shelf.write([word]))[0]
+        self._shelf.place(written)
+        record = self._shelf.store.get(*key)
+        if record is None or record.id != operation.id or record.version >= operation.version:
+            return
+        now, here = self._runtime.now(), self._in(self._holdings.held)
+        self._carry_out(self._rendezvous.forget(*key, now, here).reactions)
+        self._telling.drop(record.stem)
+        await self._shelf.drop([key])
+
+    async def _renew(self, operation: Operation, carried: Carried, record: Record) -> None:
         renewed = replace(
             carried,
             ttl_ms=self._shelf.wall_ms() + operation.ttl_ms,
@@ -258,12 +296,8 @@ class RendezvousPoint:
             acknowledged=self._telling.watermark(stem_of(operation.id)),
         )
         written = (await self._shelf.write([renewed]))[0]
-        known = self._shelf.store.get(*key_of(operation))
-        if known is not None and known.id == written.id:
-            record = self._shelf.record_of(written, known.profile)
-            self._shelf.store.update(record)
-            self._shelf.place(written)
-            self._telling.moved(record)
+        self._shelf.show(written, record.profile)
+        self._telling.moved(self._shelf.record_of(written, record.profile))
 
     async def expire(self) -> None:
         """Give back what has expired, and tell watches of interests that are gone."""
@@ -279,7 +313,7 @@ class RendezvousPoint:
 
     def _carried_of(self, operation: Operation) -> Carried:
         return Carried(
-            kind=KEPT_KINDS[operation.verb],
+            kind=KEPT_KINDS.get(operation.verb, MOVED),
             id=operation.id,
             owner=operation.owner,
             version=operation.version,
@@ -291,10 +325,6 @@ class RendezvousPoint:
             route=operation.route,
         )
 
-    def _stone(self, carried: Carried, kind: str, moved_to: str) -> Carried:
-        until_ms = self._shelf.wall_ms() + TOMBSTONE_MS if kind == GONE else carried.ttl_ms
-        return replace(carried, kind=kind, ttl_ms=until_ms, blob=b"", route=None, moved_to=moved_to)
-
     def _in(self, part: Intervals) -> Callable[[Record, Record], bool]:
         """Whether a pair is told of for this part."""
 
@@ -303,16 +333,6 @@ class RendezvousPoint:
             return lowest is not None and covers(part, lowest)
 
         return belongs
-
-
-def key_of(operation: Operation) -> Key:
-    """The identity of the record that an operation is about."""
-    return operation.owner, stem_of(operation.id)
-
-
-def _is_question(operation: Operation) -> bool:
-    """Whether it is a retrieve that is answered once and not kept."""
-    return operation.verb == "retrieve" and operation.ttl_ms == 0
 
 
 def _met(reactions: Sequence[Reaction], record: Record) -> int:

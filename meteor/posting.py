@@ -13,13 +13,11 @@ from typing import Any
 from meteor.draft import Draft, ProfileLike, checked_content, make_draft, with_profile
 from meteor.errors import LimitExceeded
 from meteor.interest import Interest
-from meteor.lifetimes import checked_ttl_s
+from meteor.lifetimes import TIMEOUT_S_MAX, checked_ttl_s
 from meteor.record_id import split_id
 from meteor.session import Session
 from meteor.values import Receipt
 from meteor.watch import Watch
-
-TIMEOUT_S_MAX = 86_400.0
 
 
 def checked_timeout_s(timeout: float) -> float:

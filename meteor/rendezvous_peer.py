@@ -45,6 +45,9 @@ profile never matches, swept or not; a watch hears of it this late at most."""
 
 GREET_S = 3.0
 
+RING_PICTURE_MAX = 8192
+"""Peers in one picture of the ring: what fits into a frame, and an end where a ring has none."""
+
 
 class RendezvousPeer:
     """One peer's protocol side."""
@@ -78,6 +81,7 @@ class RendezvousPeer:
         )  # fmt: skip
         self.point = RendezvousPoint(
             runtime, self.holdings, self.shelf, rendezvous, self.telling, self._handoff.settle,
+            space.curve,
         )  # fmt: skip
         self.router = Router(self.node, runtime, space, self.point, id_bits=bits)
         self.entry = Entry(runtime, self.router, space)
@@ -202,10 +206,7 @@ class RendezvousPeer:
     def _on_greet(self, _: Contact, message: object, __: float) -> Greeting:
         assert isinstance(message, Greet)
         if message.digest and message.digest != self.space.digest:
-            difference = "another space"
-            if message.space:
-                difference = self.space.difference(KeywordSpace.from_toml(message.space))
-            raise to_fault(SpaceMismatch(difference))
+            raise to_fault(SpaceMismatch(self._difference(message.space)))
         return Greeting(
             contact=self._runtime.contact,
             space=self.space.to_toml(),
@@ -213,6 +214,13 @@ class RendezvousPeer:
             ready=self._ready and self.node.joined,
             id_bits=self._config.bits,
         )
+
+    def _difference(self, toml: str) -> str:
+        """How the ring's space differs from the one that somebody else brings."""
+        try:
+            return self.space.difference(KeywordSpace.from_toml(toml))
+        except MeteorError as error:
+            return f"another space, which cannot be read: {error}" if toml else "another space"
 
     def _on_state_question(self, _: Contact, __: object, ___: float) -> State:
         return self.state()
@@ -226,7 +234,7 @@ class RendezvousPeer:
 
     def _on_ring_question(self, _: Contact, message: object, __: float) -> Deferred:
         assert isinstance(message, RingQuestion)
-        return Deferred(self.picture(message.limit))
+        return Deferred(self.picture(min(message.limit, RING_PICTURE_MAX)))
 
     async def picture(self, limit: int = 1024) -> RingPicture:
         """The ring in order, as walking along successors finds it."""
@@ -237,9 +245,11 @@ async def greet(runtime: Runtime, contact: Contact, space: KeywordSpace | None) 
     """Introduce oneself to a peer; raises `CallError`, and `SpaceMismatch` where spaces differ."""
     request = Greet() if space is None else Greet(space.digest, space.to_toml())
     try:
-        greeting: Greeting = await runtime.call(contact, request, GREET_S)
+        greeting = await runtime.call(contact, request, GREET_S)
     except RemoteFault as fault:
         raise from_fault(fault) from fault
+    if not isinstance(greeting, Greeting):
+        raise MeteorError(f"{contact} answered a greeting with {type(greeting).__name__}")
     return greeting
 
 

@@ -23,9 +23,11 @@ async def walk_ring(runtime: Runtime, node: ChordNode, own: State, limit: int) -
         if contact.id == node.contact.id:
             return RingPicture(tuple(peers), closed=True)
         try:
-            there: Neighbours = await runtime.call(contact, GetNeighbours(), ANSWER_S)
-            state: State = await runtime.call(contact, StateQuestion(), ANSWER_S)
+            there = await runtime.call(contact, GetNeighbours(), ANSWER_S)
+            state = await runtime.call(contact, StateQuestion(), ANSWER_S)
         except CallError:
+            there = state = None
+        if not isinstance(there, Neighbours) or not isinstance(state, State):
             peers.append(_silent(contact, peers[-1]))
             continue
         peers.append(_seen(there, state))

@@ -1,65 +1,43 @@
 """The shelf: what one peer keeps, in memory for matching, in the journal for ever.
 
 Law of this file: nothing is put into memory before it is durable, and both change in the journal's
-order.  Every change has a number, so that a hand-off can ask for "what changed since".  The
-journal keeps wall-clock expiry, everything else the local clock (DESIGN sections 4 and 5).
+order.  Every change has a number, so that a hand-off can ask for "what changed since"; numbers
+show in their order too.  The journal keeps wall-clock expiry, everything else the local clock
+(DESIGN sections 4 and 5).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
+from typing import Literal
 
 from arms import Profile, Record, Store
-from chord import MeteorError
+from chord import Contact, MeteorError
 from meteor import codec
 from meteor.document import decode_document, unpack_profile
-from meteor.holdings import Intervals
+from meteor.holdings import Holdings, Intervals
 from meteor.journal import Entry, Journal
-from meteor.operations import Carried, HeldNote, PulledPage, Route
+from meteor.operations import Carried, HeldNote, PulledPage
+from meteor.placement import (
+    GONE,
+    KINDS,
+    MOVED,
+    Admission,
+    Key,
+    Placed,
+    box_of,
+    journal_key,
+    key_of,
+    lowest_of,
+)
 from meteor.record_id import split_id, stem_of
 from squid import Box, HilbertCurve, Interval, intersect, merge
 
 PAGE_BYTES = 64 * 1024
 """A page of a hand-off: small enough to leave the link free for others in between."""
-
-GONE, MOVED = "gone", "moved"
-"""Kinds of tombstone: deleted for good, or replaced and living elsewhere under a newer version."""
-
-Key = tuple[str, str]
-"""Owner and stem: a record's identity."""
-
-
-@dataclass(slots=True)
-class Placed:
-    """Where a record lives on the curve, and when it changed last."""
-
-    box: Box
-    lowest: int
-    """The lowest index of its box: who holds it counts the record."""
-    number: int
-    carried: Carried
-    """As it was written; expiry in it is wall-clock milliseconds."""
-
-
-@dataclass(slots=True)
-class Admission:
-    """One hand-off's records in the giver's order: the giver's number, and ours."""
-
-    numbers: list[tuple[int, int]] = field(default_factory=list)
-    watermarks: dict[Key, int] = field(default_factory=dict)
-
-    def enter(self, carried: Carried, number: int) -> None:
-        """A record was taken in under `number`."""
-        self.numbers.append((carried.number, number))
-        self.watermarks[carried.owner, stem_of(carried.id)] = carried.acknowledged
-
-    def acknowledged(self, key: Key) -> int:
-        """An interest's watermark in our numbers: every pair up to it reached its client."""
-        theirs = self.watermarks.get(key, 0)
-        return max((ours for number, ours in self.numbers if number <= theirs), default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +65,12 @@ class Shelf:
         self._journal, self._curve = journal, curve
         self._now, self._wall_clock = now, wall_clock
         self._placed: dict[Key, Placed] = {}
+        self._begun: dict[Key, int] = {}
+        """Changes on their way to the journal: how many of each identity."""
+        self._buried: dict[bytes, dict[Key, None]] = {}
+        """What each delete buried here."""
+        self._noted = Holdings()
+        """The holdings as the journal will have them once all that was begun is durable."""
         self._changes: list[tuple[int, Key]] = []
         self._stones: list[tuple[int, Key]] = []
         self._number = 0
@@ -98,8 +82,23 @@ class Shelf:
         """Make these records durable, each with the number of its change; `show` them afterwards,
         in the same order and in the same turn."""
         numbered = [replace(one, number=self._next_number()) for one in carried]
-        await self._journal.append([self._entry(one) for one in numbered])
+        await self._append(numbered)
         return numbered
+
+    async def _append(self, numbered: Sequence[Carried]) -> None:
+        keys = [key_of(one) for one in numbered]
+        for key in keys:
+            self._begun[key] = self._begun.get(key, 0) + 1
+        await self._journal.append([self._entry(one) for one in numbered])
+        for key in keys:
+            self._begun[key] -= 1
+            if not self._begun[key]:
+                del self._begun[key]
+
+    def is_begun(self, keys: Iterable[Key]) -> bool:
+        """Whether a change of one of these is under way: what one decides about it now would be
+        out of date when it is durable.  `barrier` waits for it."""
+        return any(key in self._begun for key in keys)
 
     def record_of(self, carried: Carried, profile: Profile | None = None) -> Record:
         """The record in the form of the store."""
@@ -123,58 +122,76 @@ class Shelf:
     def place(self, carried: Carried) -> None:
         """Note where a record lives that the store has taken, or a tombstone."""
         _, box = split_id(carried.id, self._curve)
-        self._place((carried.owner, stem_of(carried.id)), box, carried)
+        self._place(key_of(carried), box, carried)
 
-    def show(self, carried: Carried) -> None:
+    def show(self, carried: Carried, profile: Profile | None = None) -> None:
         """Put a durable record, or a tombstone, into memory without matching it."""
-        key = (carried.owner, stem_of(carried.id))
-        if carried.kind in {GONE, MOVED}:
-            self.store.remove(*key)
-            if carried.kind == GONE:
-                self.store.tombstone(*key, self._expires_s(carried))
-            self.place(carried)
-            return
-        record = self.record_of(carried)
-        if self.store.put(record, self._now()) == "same":
-            self.store.update(record)
+        if carried.kind == GONE:
+            self.store.tombstone(*key_of(carried), self._expires_s(carried))
+        elif carried.kind != MOVED:
+            record = self.record_of(carried, profile)
+            if self.store.put(record, self._now()) == "same":
+                self.store.update(record)
         self.place(carried)
 
     async def admit(self, carried: Iterable[Carried], admission: Admission) -> None:
         """Take records of a hand-off in, without matching: their interval is not held yet.
 
-        What is known here in a newer version stays.  Every record gets a number of ours in the
-        giver's order, so that the giver's watermarks can be said in our numbers."""
-        batch = list(carried)
-        news = [self._with_wall_expiry(one) for one in batch if self._is_news(one)]
-        written = {(one.owner, one.id): one for one in await self.write(news)}
-        for one in batch:
-            mine = written.get((one.owner, one.id))
-            if mine is not None:
-                self.show(mine)
+        What is known here in a newer version stays; what cannot be read is left out.  Every record
+        gets a number of ours in the giver's order, so that the giver's watermarks can be said in
+        our numbers."""
+        batch = [(one, profile) for one in carried if (profile := self._readable(one)) is not None]
+        while self.is_begun(key_of(one) for one, _ in batch):
+            await self.barrier()
+        numbered = [
+            replace(one, ttl_ms=one.ttl_ms + self.wall_ms(), number=self._next_number())
+            for one, _ in batch
+        ]
+        news = {one.number for one in numbered if self._is_news(one)}
+        await self._append([one for one in numbered if one.number in news])
+        for mine, (theirs, profile) in zip(numbered, batch, strict=True):
+            if mine.number in news:
+                self.show(mine, profile or None)
             else:
-                self._renumber((one.owner, stem_of(one.id)))
-            admission.enter(one, self._number_of(one))
+                self._renumber(key_of(mine), mine.number)
+            admission.enter(theirs, mine.number)
+
+    def _readable(self, carried: Carried) -> Profile | Literal[False] | None:
+        """The profile of a record, False for a tombstone, None for what is neither."""
+        try:
+            split_id(carried.id, self._curve)
+            if carried.kind in {GONE, MOVED}:
+                return False
+            profile = unpack_profile(decode_document(carried.blob).profile)
+        except MeteorError:
+            return None
+        return profile if carried.kind in KINDS else None
 
     def _next_number(self) -> int:
         self._number += 1
         return self._number
 
-    def _renumber(self, key: Key) -> None:
+    def _renumber(self, key: Key, number: int) -> None:
         placed = self._placed.get(key)
         if placed is not None:
-            self._place(key, placed.box, replace(placed.carried, number=self._next_number()))
-
-    def _number_of(self, carried: Carried) -> int:
-        placed = self._placed.get((carried.owner, stem_of(carried.id)))
-        return placed.number if placed is not None else self._number
+            self._place(key, placed.box, replace(placed.carried, number=number))
 
     async def barrier(self) -> None:
         """Return when everything written before is durable and shown."""
         await self._journal.append([])
 
-    async def write_holdings(self, held: Iterable[Interval], lost: Iterable[Interval]) -> None:
-        """Make durable what this peer answers for."""
-        value = codec.encode(HeldNote(merge(tuple(held)), merge(tuple(lost))))
+    async def note_gain(self, part: Intervals, lost: Intervals) -> None:
+        """Make durable that this peer answers for `part` from now on."""
+        self._noted.gain(part, lost=lost)
+        await self._note()
+
+    async def note_give(self, part: Intervals, to: Contact) -> None:
+        """Make durable that this peer answers for `part` no more."""
+        self._noted.give(part, to)
+        await self._note()
+
+    async def _note(self) -> None:
+        value = codec.encode(HeldNote(self._noted.held, self._noted.lost))
         await self._journal.append([Entry(b"holdings", value)])
 
     # -- questions
@@ -183,6 +200,11 @@ class Shelf:
         """Where a stored record lives."""
         return self._placed[record.key]
 
+    def lives_in(self, record: Record, part: Intervals) -> bool:
+        """Whether a stored record's region meets any of `part`."""
+        placed = self.placed(record)
+        return any(self._meets(placed, interval) for interval in part)
+
     def ttl_ms(self, record: Record) -> int:
         """The remaining life of a record, rounded down."""
         return max(0, int((record.expires_s - self._now()) * 1000))
@@ -190,6 +212,10 @@ class Shelf:
     def find(self, key: Key) -> Placed | None:
         """The record or tombstone of an identity."""
         return self._placed.get(key)
+
+    def buried(self, operation: bytes) -> list[Placed]:
+        """The tombstones that this delete put here, or where it was handed over from."""
+        return [self._placed[key] for key in self._buried.get(operation, ())]
 
     def number_of_pair(self, left: Record, right: Record) -> int:
         """A pair has the number of its later arrival."""
@@ -202,7 +228,7 @@ class Shelf:
 
     def lowest_common(self, left: Record, right: Record) -> int | None:
         """The lowest index that two records' regions share: its holder reports the pair."""
-        return lowest_of(self._curve, _box(left), _box(right))
+        return lowest_of(self._curve, box_of(left), box_of(right))
 
     def page(self, interval: Interval, cursor: int, *, whole: bool = False) -> PulledPage:
         """The records of an interval changed after `cursor`, oldest change first."""
@@ -226,10 +252,18 @@ class Shelf:
     # -- leaving things behind
 
     async def drop(self, keys: Iterable[Key]) -> None:
-        """Forget what the store gave up (expired), in memory and in the journal."""
-        gone = [key for key in keys if self._placed.pop(key, None) is not None]
+        """Forget what the store gave up (expired), in memory and in the journal; not what is
+        being written anew."""
+        gone = [key for key in keys if key in self._placed and key not in self._begun]
+        for key in gone:
+            self._unplace(key)
+        await self.erase(gone)
+
+    async def erase(self, keys: Iterable[Key]) -> None:
+        """Forget in the journal what is in memory no more."""
+        gone = [key for key in keys if key not in self._placed and key not in self._begun]
         if gone:
-            await self._journal.append([Entry(_journal_key(key), None) for key in gone])
+            await self._journal.append([Entry(journal_key(key), None) for key in gone])
 
     def stones_over(self) -> list[Key]:
         """The tombstones whose time is over."""
@@ -243,7 +277,7 @@ class Shelf:
         return over
 
     def forget_outside(self, held: Intervals) -> list[Key]:
-        """Take from the store what lives in none of `held`; returns what to `drop`."""
+        """Take from memory what lives in none of `held`; returns what to `erase`."""
         gone = [
             key
             for key, placed in self._placed.items()
@@ -251,6 +285,7 @@ class Shelf:
         ]
         for key in gone:
             self.store.remove(*key)
+            self._unplace(key)
         return gone
 
     def settled(self) -> None:
@@ -277,9 +312,13 @@ class Shelf:
                 continue
             if isinstance(note, HeldNote):
                 held, lost = note.held, note.lost
-            elif isinstance(note, Carried) and self._expires_s(note) > self._now():
+                continue
+            profile = self._readable(note) if isinstance(note, Carried) else None
+            if profile is None:
+                damaged.append(entry.key)
+            elif self._expires_s(note) > self._now():
                 self._number = max(self._number, note.number)
-                self.show(note)
+                self.show(note, profile or None)
         self._changes.sort()
         self._remembered = merge(held)
         return Restored(held, lost, len(self._placed), tuple(damaged))
@@ -289,21 +328,22 @@ class Shelf:
     def _expires_s(self, carried: Carried) -> float:
         return self._now() + carried.ttl_ms / 1000 - self._wall_clock()
 
-    def _with_wall_expiry(self, carried: Carried) -> Carried:
-        return replace(carried, ttl_ms=carried.ttl_ms + self.wall_ms())
-
     def _with_ttl(self, carried: Carried) -> Carried | None:
         """As it travels: the remaining time, rounded down; None once it is over."""
         left_ms = carried.ttl_ms - self.wall_ms()
         return replace(carried, ttl_ms=left_ms) if left_ms > 0 else None
 
     def _is_news(self, carried: Carried) -> bool:
-        known = self._placed.get((carried.owner, stem_of(carried.id)))
-        if known is None:
-            return True
-        if known.carried.kind == GONE:
+        key = key_of(carried)
+        known = self._placed.get(key)
+        if carried.kind == GONE:
+            return known is None or known.carried.kind != GONE
+        if self.store.is_deleted(*key, self._now()):
             return False
-        return carried.kind == GONE or carried.version > known.carried.version
+        if known is None or carried.version != known.carried.version:
+            return known is None or carried.version > known.carried.version
+        renewed = carried.ttl_ms > known.carried.ttl_ms
+        return renewed and carried.blob == known.carried.blob
 
     def _place(self, key: Key, box: Box, carried: Carried) -> None:
         if box.is_point:
@@ -311,10 +351,13 @@ class Shelf:
         else:
             lowest = self._curve.next_match(box, 0)
         assert lowest is not None, "a box has at least one cell"
+        self._unplace(key)
         self._placed[key] = Placed(box, lowest, carried.number, carried)
         self._changes.append((carried.number, key))
         if carried.kind in {GONE, MOVED}:
             heappush(self._stones, (carried.ttl_ms, key))
+        if carried.operation:
+            self._buried.setdefault(carried.operation, {})[key] = None
         if len(self._changes) > 2 * len(self._placed) + 64:
             current = self._placed
             self._changes = [
@@ -323,34 +366,18 @@ class Shelf:
                 if key in current and current[key].number == number
             ]
 
+    def _unplace(self, key: Key) -> None:
+        placed = self._placed.pop(key, None)
+        if placed is not None and placed.carried.operation:
+            buried = self._buried[placed.carried.operation]
+            del buried[key]
+            if not buried:
+                del self._buried[placed.carried.operation]
+
     def _meets(self, placed: Placed, interval: Interval) -> bool:
         if placed.box.is_point:
             return interval[0] <= placed.lowest <= interval[1]
         return self._curve.has_match(placed.box, *interval)
 
     def _entry(self, carried: Carried) -> Entry:
-        key = (carried.owner, stem_of(carried.id))
-        return Entry(_journal_key(key), codec.encode(carried))
-
-
-def lowest_of(curve: HilbertCurve, left: Box, right: Box) -> int | None:
-    """The lowest curve index that two boxes share; None when they share none."""
-    common = left.intersection(right)
-    if common is None:
-        return None
-    return curve.encode(common.low) if common.is_point else curve.next_match(common, 0)
-
-
-def route_of(record: Record) -> Route | None:
-    """Whom to tell of a record's matches."""
-    return record.route if isinstance(record.route, Route) else None
-
-
-def _box(record: Record) -> Box:
-    assert isinstance(record.region, Box)
-    return record.region
-
-
-def _journal_key(key: Key) -> bytes:
-    owner, stem = key
-    return b"r:" + owner.encode() + b"\0" + stem.encode()
+        return Entry(journal_key(key_of(carried)), codec.encode(carried))

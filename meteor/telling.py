@@ -7,16 +7,21 @@ client that was far behind has caught up (DESIGN section 4).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 
 from arms import Record, Rendezvous, Return, Tell
 from chord import Contact, Handler, Runtime
 from meteor.holdings import Holdings, Intervals
 from meteor.messages import Acknowledge, Found, Notice
 from meteor.operations import Notices
-from meteor.outbox import Outbox
-from meteor.shelf import Admission, Shelf, route_of
+from meteor.outbox import BEGINNING, Outbox, Position
+from meteor.placement import Admission, route_of
+from meteor.shelf import Shelf
 from squid import covers
+
+NOTICES_BYTES = 256 * 1024
+"""Payload that travels in one message of notices, unless one alone is larger."""
 
 
 class Telling:
@@ -38,21 +43,27 @@ class Telling:
 
     def tell(self, reaction: Tell) -> None:
         """Keep a notice for the client of `reaction.to`, and send it in a later turn."""
+        if route_of(reaction.to) is not None:
+            self._keep(reaction.to, self._notice_of(reaction), self._number_of(reaction))
+
+    def _keep(self, told: Record, notice: Notice, number: int) -> None:
+        self._outbox.add(notice, number)
+        self.told_count += 1
+        self._stir(told)
+
+    def _number_of(self, reaction: Tell) -> int:
+        return self._shelf.number_of_pair(reaction.to, reaction.about)
+
+    def _notice_of(self, reaction: Tell) -> Notice:
         told, about = reaction.to, reaction.about
-        if route_of(told) is None:
-            return
-        kind = reaction.kind
-        notice = Notice(
-            id=f"{told.stem}:{about.stem}:{about.version}"
-            + ("" if kind == "match" else f":{kind}"),
+        kind = "" if reaction.kind == "match" else f":{reaction.kind}"
+        return Notice(
+            id=f"{told.stem}:{about.stem}:{about.version}{kind}",
             interest=told.stem,
-            kind=kind,
+            kind=reaction.kind,
             found=found_of(self._shelf, about),
             source=self._runtime.contact,
         )
-        self._outbox.add(notice, self._shelf.number_of_pair(told, about))
-        self.told_count += 1
-        self._stir(told)
 
     def moved(self, record: Record) -> None:
         """The client of a record may be linked to another peer now: send again."""
@@ -84,30 +95,44 @@ class Telling:
                 above = admission.acknowledged((record.owner, record.stem))
                 self._derive_one(record, part, above)
 
-    def _derive_one(self, record: Record, part: Intervals, above: int) -> None:
+    def _derive_one(
+        self, record: Record, part: Intervals, above: int, beginning: Position = BEGINNING
+    ) -> None:
+        """Tell of the pairs of a record in `part` with a number above the one given, from a
+        position of its stream on, in the stream's order: what does not fit comes after the rest."""
+
         def belongs(left: Record, right: Record) -> bool:
             if self._shelf.number_of_pair(left, right) <= above:
                 return False
             lowest = self._shelf.lowest_common(left, right)
             return lowest is not None and covers(part, lowest)
 
+        due: list[tuple[Position, Notice]] = []
         for reaction in self._rendezvous.meet(record, self._runtime.now(), belongs):
-            if isinstance(reaction, Return):
-                self.tell(Tell(record, reaction.record, "match"))
-            elif reaction.to is record:
-                self.tell(reaction)
+            told = (
+                Tell(record, reaction.record, "match") if isinstance(reaction, Return) else reaction
+            )
+            if told.to is record:
+                notice = self._notice_of(told)
+                due.append(((self._number_of(told), notice.id), notice))
+        for position, notice in sorted(due, key=itemgetter(0)):
+            if position >= beginning:
+                self._keep(record, notice, position[0])
 
-    def _on_acknowledge(self, _: Contact, message: object, __: float) -> None:
+    def _on_acknowledge(self, sender: Contact, message: object, __: float) -> None:
         assert isinstance(message, Acknowledge)
-        if message.source.id != self._runtime.contact.id:
-            self._runtime.send(message.source, message)
+        own = self._runtime.contact
+        if message.source.id != own.id:
+            if message.source.known and (not sender.address or sender.id == own.id):
+                self._runtime.send(message.source, message)
             return
         record = self._kept(message.interest)
-        if self._outbox.acknowledge(message.interest, message.ids) and record is not None:
-            above = self._outbox.watermark(message.interest)
-            self._derive_one(record, self._holdings.held, above)
-        if record is not None:
-            self._stir(record)
+        missed = self._outbox.acknowledge(message.interest, message.ids)
+        if record is None:
+            return
+        if missed is not None:
+            self._derive_one(record, self._holdings.held, missed[0] - 1, missed)
+        self._stir(record)
 
     def _kept(self, stem: str) -> Record | None:
         return self._shelf.store.get("", stem)
@@ -126,8 +151,25 @@ class Telling:
     def _send(self, record: Record) -> None:
         route = route_of(record)
         due = self._outbox.due(record.stem, self._runtime.now())
-        if route is not None and due:
-            self._runtime.send(route.peer, Notices(route.client, tuple(due)))
+        if route is None:
+            return
+        for page in _paged(due):
+            self._runtime.send(route.peer, Notices(route.client, page))
+
+
+def _paged(due: Sequence[Notice]) -> Iterator[tuple[Notice, ...]]:
+    """Notices by the message in which they travel."""
+    page: list[Notice] = []
+    size = 0
+    for notice in due:
+        length = len(notice.found.blob)
+        if page and size + length > NOTICES_BYTES:
+            yield tuple(page)
+            page, size = [], 0
+        page.append(notice)
+        size += length
+    if page:
+        yield tuple(page)
 
 
 def found_of(shelf: Shelf, record: Record, *, payload: bool = True) -> Found:

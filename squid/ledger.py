@@ -104,6 +104,11 @@ class Ledger:
         return tuple(self._covered)
 
     @property
+    def reported(self) -> Intervals:
+        """What has been reported missing by reports whose frames are all in."""
+        return self._reported
+
+    @property
     def counts_twice(self) -> Intervals:
         """What more than one report covered; it counted once."""
         return self._repeated

@@ -64,19 +64,22 @@ class OriginatedOperation:
         if self._on_frame is not None:
             self._on_frame(sender, frame.body)
         key = (sender.id, frame.part)
+        before = self._ledger.reported
         fresh = self._ledger.frame(key, frame.attempt, frame.number)
-        if fresh and (*key, frame.attempt) in self._waiting:
-            self._count(sender, self._waiting[*key, frame.attempt])
+        report = self._waiting.get((*key, frame.attempt))
+        if report is not None and (fresh or self._ledger.reported != before):
+            self._count(sender, report)
 
     def take_report(self, sender: Contact, report: Report) -> None:
-        """A peer has done a part; it counts once all its frames are in."""
+        """A peer has done a part; it counts once all its frames are in, and says something new."""
         key = (sender.id, report.part)
         self._messages += report.handed
         self._waiting[*key, report.attempt] = report
+        before = self._ledger.reported
         fresh = self._ledger.report(
             key, report.attempt, report.covered, report.missing, report.frames
         )
-        if fresh or report.missing:
+        if fresh or self._ledger.reported != before:
             self._count(sender, report)
 
     def outcome(self) -> Outcome:

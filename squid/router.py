@@ -39,6 +39,12 @@ HOPS_MAX = 64
 """A share handed on more often than this goes in circles: it is dropped, and the origin's ledger
 shows the gap.  A tree of N peers is about log2 N deep."""
 
+REMAINING_MS_MAX = 600_000
+"""Time that a share may still have: nobody waits longer, whatever a hostile message says."""
+
+RESOLVING_MAX = 8192
+"""Shares in hand at once; more are refused, and tried again by who sent them."""
+
 JOB_INTERVALS_MAX = 4096
 """Intervals in one share: a bound for hostile input, far above what two borders can cut."""
 
@@ -75,7 +81,7 @@ class Router:
         self._shift = id_bits - self._curve.index_bits
         self._config = config or RouterConfig()
         self._operations: dict[bytes, OriginatedOperation] = {}
-        self._parts = 0
+        self._parts = self._resolving = 0
 
     @property
     def handlers(self) -> Mapping[type, Handler]:
@@ -152,7 +158,7 @@ class Router:
             high=box.high,
             job=job,
             hops=0,
-            remaining_ms=int(left_s * 1000),
+            remaining_ms=_remaining_ms(left_s),
             body=body,
         )
 
@@ -180,8 +186,15 @@ class Router:
         assert isinstance(message, HandOn)
         self._check(message)
         if not self._answer_at_once(message):
-            self._runtime.spawn(self._resolve(message, message.remaining_ms / 1000))
+            if self._resolving >= RESOLVING_MAX:
+                raise Fault("Busy", f"{self._resolving} shares are in hand")
+            self._resolving += 1
+            self._runtime.spawn(self._take(message))
         return HandOnTaken(self._node.arc)
+
+    async def _take(self, share: HandOn) -> None:
+        await self._resolve(share, share.remaining_ms / 1000)
+        self._resolving -= 1
 
     def _answer_at_once(self, share: HandOn) -> bool:
         """A share that lies here whole and only asks is answered in this very turn, so that the
@@ -210,6 +223,8 @@ class Router:
             raise Fault("ProtocolError", "the box lies outside the keyword space")
         if not 1 <= len(share.job) <= JOB_INTERVALS_MAX:
             raise Fault("ProtocolError", f"a job has 1 to {JOB_INTERVALS_MAX} intervals")
+        if not 0 <= share.remaining_ms <= REMAINING_MS_MAX:
+            raise Fault("ProtocolError", f"a share has at most {REMAINING_MS_MAX} ms")
         after = -1
         for first, last in share.job:
             if not after < first <= last < size:
@@ -271,7 +286,10 @@ class Router:
         pause_s = self._config.retry_s
         if len(blocks) == 1:
             # The common case, a point, without tasks of its own.
-            owner = await self._owner_of(blocks[0].first, deadline)
+            index = blocks[0].first
+            owner = self._believed_owner(index) if share.hops == 0 else None
+            if owner is None:
+                owner = await self._owner_of(index, deadline)
             if await self._give(share, owner, blocks, deadline):
                 return
         while blocks and self._runtime.now() < deadline:
@@ -299,6 +317,15 @@ class Router:
             groups.setdefault(await task, []).append(block)
         return list(groups.items())
 
+    def _believed_owner(self, index: int) -> Contact | None:
+        """Whom this peer's own routing state takes for the owner; a stale belief costs one hop.
+        Origins alone act on it: stale caches of several peers could send a share in circles."""
+        key = index << self._shift
+        route = self._node.route(key)
+        if self._node.owns(key) or not route.to_owner or not route.candidates:
+            return None
+        return route.candidates[0]
+
     async def _owner_of(self, index: int, deadline: float) -> Contact | None:
         """Whom the ring names; where it names this peer, who holds the index meanwhile."""
         left_s = max(deadline - self._runtime.now(), 0.001)
@@ -320,13 +347,15 @@ class Router:
         job = merge(block.interval for block in batch)
         if owner.id == self._runtime.contact.id:
             return await self._keep(share, job, left_s)
-        onward = replace(share, job=job, hops=share.hops + 1, remaining_ms=int(left_s * 1000))
+        onward = replace(share, job=job, hops=share.hops + 1, remaining_ms=_remaining_ms(left_s))
         try:
             timeout_s = min(self._config.hand_on_s, left_s)
-            taken: HandOnTaken = await self._runtime.call(owner, onward, timeout_s)
+            taken = await self._runtime.call(owner, onward, timeout_s)
         except CallError:
             self._node.forget(owner)
             self._worker.unreachable(owner)
+            return False
+        if not isinstance(taken, HandOnTaken):
             return False
         if taken.arc is not None:
             self._node.learn(Owner(owner, taken.arc, 0))
@@ -344,3 +373,7 @@ class Router:
         onward = replace(share, job=job, hops=share.hops + 1)
         self._runtime.spawn(self._resolve(onward, left_s))
         return True
+
+
+def _remaining_ms(left_s: float) -> int:
+    return min(int(left_s * 1000), REMAINING_MS_MAX)

@@ -32,7 +32,7 @@ def read(text: str) -> dict[str, Any]:
         raise LimitExceeded("bytes of a keyword space", size, MOST_BYTES)
     try:
         entries = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise SpaceError(f"the keyword space is not TOML: {error}") from error
     _refuse_unknown("the keyword space", entries, _ENTRIES)
     tables = entries.get("dimensions")

@@ -1,0 +1,82 @@
+"""Where a record lives on the curve, and by which identity it is known there.
+
+Law of this file: pure values and functions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from arms import Record
+from meteor.operations import Carried, Route
+from meteor.record_id import stem_of
+from squid import Box, HilbertCurve
+
+GONE, MOVED = "gone", "moved"
+"""Kinds of tombstone: deleted for good, or replaced and living elsewhere under a newer version."""
+
+KINDS = frozenset({"data", "interest", "watch", GONE, MOVED})
+
+Key = tuple[str, str]
+"""Owner and stem: a record's identity.  What is left where a record was replaced (`MOVED`) has the
+whole old id in the stem's place: one record may leave several, and live here once more."""
+
+
+@dataclass(slots=True)
+class Placed:
+    """Where a record lives on the curve, and when it changed last."""
+
+    box: Box
+    lowest: int
+    """The lowest index of its box: who holds it counts the record."""
+    number: int
+    carried: Carried
+    """As it was written; expiry in it is wall-clock milliseconds."""
+
+
+@dataclass(slots=True)
+class Admission:
+    """One hand-off's records in the giver's order: the giver's number, and ours."""
+
+    numbers: list[tuple[int, int]] = field(default_factory=list)
+    watermarks: dict[Key, int] = field(default_factory=dict)
+
+    def enter(self, carried: Carried, number: int) -> None:
+        """A record was taken in under `number`."""
+        self.numbers.append((carried.number, number))
+        self.watermarks[carried.owner, stem_of(carried.id)] = carried.acknowledged
+
+    def acknowledged(self, key: Key) -> int:
+        """An interest's watermark in our numbers: every pair up to it reached its client."""
+        theirs = self.watermarks.get(key, 0)
+        return max((ours for number, ours in self.numbers if number <= theirs), default=0)
+
+
+def key_of(carried: Carried) -> Key:
+    """The identity of a record or tombstone."""
+    return carried.owner, carried.id if carried.kind == MOVED else stem_of(carried.id)
+
+
+def lowest_of(curve: HilbertCurve, left: Box, right: Box) -> int | None:
+    """The lowest curve index that two boxes share; None when they share none."""
+    common = left.intersection(right)
+    if common is None:
+        return None
+    return curve.encode(common.low) if common.is_point else curve.next_match(common, 0)
+
+
+def route_of(record: Record) -> Route | None:
+    """Whom to tell of a record's matches."""
+    return record.route if isinstance(record.route, Route) else None
+
+
+def box_of(record: Record) -> Box:
+    """The box of cells under which a record lives."""
+    assert isinstance(record.region, Box)
+    return record.region
+
+
+def journal_key(key: Key) -> bytes:
+    """The journal's key of an identity."""
+    owner, stem = key
+    return b"r:" + owner.encode() + b"\0" + stem.encode()

@@ -1,0 +1,86 @@
+"""What a share asks a rendezvous point to do: read and checked, or refused.
+
+Law of this file: pure.  Shares come from other peers and hold what a client sent: nothing in them
+is believed, and what cannot be carried out never reaches the point's own steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from arms import Profile
+from meteor import codec
+from meteor.admission import KEPT_KINDS
+from meteor.document import decode_document, unpack_profile
+from meteor.errors import MeteorError
+from meteor.lifetimes import TTL_S_MAX
+from meteor.operations import Carried, Operation
+from meteor.placement import GONE, Key, Placed
+from meteor.record_id import split_id, stem_of
+from squid import HandOn, HilbertCurve
+
+DELETES = frozenset({"delete_data", "delete_interest"})
+AMENDS = frozenset({"renew", "cancel"})
+VERBS = DELETES | AMENDS | KEPT_KINDS.keys()
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """An operation that can be carried out."""
+
+    id: bytes
+    operation: Operation
+    profile: Profile | None
+    """What is posted, or selected; None where a record is named by its id."""
+
+    @property
+    def passes(self) -> bool:
+        """Whether it has no time to live: it meets what is kept, and is gone."""
+        return self.operation.ttl_ms == 0 and self.operation.verb in KEPT_KINDS
+
+    @property
+    def key(self) -> Key:
+        """The identity of the record that it is about."""
+        return self.operation.owner, stem_of(self.operation.id)
+
+    @property
+    def old_key(self) -> Key:
+        """The identity under which its record may have left word here when it moved."""
+        return self.operation.owner, self.operation.id
+
+
+def read_task(share: HandOn, curve: HilbertCurve) -> Task | None:
+    """What a share asks for; None for what no peer of ours would send."""
+    found = _read(share.body, curve)
+    return None if found is None else Task(share.operation, *found)
+
+
+@lru_cache(maxsize=16)
+def _read(body: bytes, curve: HilbertCurve) -> tuple[Operation, Profile | None] | None:
+    """The last few are remembered: one share is looked at more than once, and one operation comes
+    in several shares."""
+    try:
+        operation = codec.decode(body)
+        if not isinstance(operation, Operation) or operation.verb not in VERBS:
+            return None
+        split_id(operation.id, curve)
+        if operation.moved_to:
+            split_id(operation.moved_to, curve)
+        profile = None
+        if operation.verb not in AMENDS:
+            profile = unpack_profile(decode_document(operation.document).profile)
+    except MeteorError:
+        return None
+    return (operation, profile) if 0 <= operation.ttl_ms <= TTL_S_MAX * 1000 else None
+
+
+def refusal(carried: Carried, known: Placed | None) -> str:
+    """Why a record is not taken beside what is known of its stem; empty when it is."""
+    if known is None:
+        return ""
+    if known.carried.kind == GONE:
+        return "deleted"
+    newer = known.carried.version > carried.version
+    other = known.carried.version == carried.version and known.carried.blob != carried.blob
+    return "older" if newer or other else ""

@@ -83,7 +83,7 @@ class Connecting:
         try:
             await client.open(self._timeout_s)
         except BaseException:
-            client.abandon()
+            await client.close()  # a loop that ends now would leave its sockets open
             raise
         return client
 

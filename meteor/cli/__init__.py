@@ -67,6 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return exit_codes.DONE
     except Exception as error:
         code = exit_codes.code_of(error)
+        if code is None and isinstance(error, OSError | UnicodeDecodeError):
+            code = exit_codes.BAD_INPUT  # no such interface, a file that cannot be read
         if code is None:
             raise
         click.echo(f"meteor: {type(error).__name__}: {error}", err=True)

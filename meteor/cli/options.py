@@ -21,7 +21,7 @@ peer_option: Callable[[Command], Command] = click.option(
     show_default=True,
     envvar="METEOR_PEER",
     metavar="HOST:PORT",
-    callback=lambda _, __, value: tuple(check_address(address) for address in value),
+    callback=lambda _, __, value: tuple(check_address(one, port_min=1) for one in value),
     help="A peer to ask; repeat it to name others that are asked when it is gone.",
 )
 json_option: Callable[[Command], Command] = click.option(
@@ -52,13 +52,13 @@ def seconds(text: str) -> float:
     return number
 
 
-def check_address(text: str) -> str:
-    """`HOST:PORT` with a port from 0 to 65535; raises `click.BadParameter`."""
+def check_address(text: str, *, port_min: int = 0) -> str:
+    """`HOST:PORT` with a port up to 65535; raises `click.BadParameter`."""
     host, separator, port = text.rpartition(":")
     if not separator or not host or not port.isascii() or not port.isdigit():
         raise click.BadParameter(f"{text!r} is not HOST:PORT, such as {DEFAULT_PEER}")
-    if int(port) > 65535:
-        raise click.BadParameter(f"{text!r}: ports end at 65535")
+    if not port_min <= int(port) <= 65535:
+        raise click.BadParameter(f"{text!r}: a port is from {port_min} to 65535")
     return text
 
 

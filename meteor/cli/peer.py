@@ -35,7 +35,7 @@ def _address(_: click.Context, __: click.Parameter, value: Any) -> Any:
     if value is None:
         return None
     if isinstance(value, tuple):
-        return tuple(check_address(address) for address in value)
+        return tuple(check_address(address, port_min=1) for address in value)
     return check_address(value)
 
 

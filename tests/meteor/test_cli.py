@@ -46,6 +46,7 @@ def test_help_imports_nothing_heavy() -> None:
         ["get"],
         ["get", "a=1", "--peer", "nowhere"],
         ["get", "a=1", "--peer", "host:99999"],
+        ["get", "a=1", "--peer", "host:0"],
         ["get", "a=1", "--timeout", "0"],
         ["post", "a=1", "--ttl", "soon"],
         ["post", "a=1", "--ttl", "nan"],

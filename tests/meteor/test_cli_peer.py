@@ -197,6 +197,29 @@ def test_a_port_in_use_is_refused(address: str, space_file: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("space", "listen", "said"),
+    [
+        (SPACE, "192.0.2.1:0", "192.0.2.1"),  # an address that no host has (RFC 5737)
+        ("name = ", "127.0.0.1:0", "SpaceError"),
+        ("\udcff", "127.0.0.1:0", "decode"),
+    ],
+    ids=["address", "toml", "text"],
+)
+def test_a_peer_that_cannot_start_says_why(
+    tmp_path: Path, space: str, listen: str, said: str
+) -> None:
+    path = tmp_path / "space.toml"
+    path.write_bytes(space.encode("utf-8", "surrogateescape"))
+    done = subprocess.run(
+        [sys.executable, "-m", "meteor", "peer", "--listen", listen, "--space", str(path)],
+        cwd=ROOT, capture_output=True, text=True, timeout=WAIT_S, check=False,
+    )  # fmt: skip
+    assert done.returncode == exit_codes.BAD_INPUT, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_bootstrap_list_without_an_answer_is_unreachable(space_file: Path) -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))

@@ -12,6 +12,7 @@ sense (400), a dial that crosses our own (409), a peer that does not serve yet o
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 from typing import Final
 
@@ -38,6 +39,9 @@ HEARTBEAT_S: Final = 15.0
 """A link that answers no ping for half of this after that long is closed."""
 SHUTDOWN_S: Final = 0.5
 """How long open HTTP requests may take when the peer stops; links are closed at once."""
+TURNS_TO_ACCEPT: Final = 3
+"""Loop turns from asyncio's taking a connection to aiohttp's knowing it.  A server that is closed
+between would leave that connection open (CPython issue 109564)."""
 BACKLOG: Final = 512
 """Dials that may wait to be taken: a ring of peers starts at one moment."""
 
@@ -139,8 +143,9 @@ class WebSocketTransport:
     def stop(self) -> None:
         """At once: no more dials, every channel flushed and closed."""
         self._stopping.set()
-        if self._server is not None:
-            self._server.close()
+        for listening in self._server.sockets if self._server is not None else ():
+            with contextlib.suppress(NotImplementedError):  # Windows: accepts until it is closed
+                asyncio.get_running_loop().remove_reader(listening.fileno())
         for channel in list(self._channels):
             channel.close("stopped")
 
@@ -160,6 +165,10 @@ class WebSocketTransport:
             await self._stopping.wait()
         finally:
             self.stop()
+            for _ in range(TURNS_TO_ACCEPT):
+                await asyncio.sleep(0)
+            if self._server is not None:
+                self._server.close()
             if self._session is not None:
                 await self._session.close()
             if self._runner is not None:

@@ -339,6 +339,25 @@ async def test_links_are_closed_at_once_when_a_peer_closes(make: Make) -> None:
         await others[0].call(peer.contact, Greet(), 5.0)
 
 
+@pytest.mark.parametrize("turns", range(5))
+async def test_a_connection_taken_while_the_peer_stops_is_closed_too(
+    make: Make, turns: int
+) -> None:
+    peer = await make(1)
+    host, port = peer.contact.address.split(":")
+    dials = [asyncio.ensure_future(asyncio.open_connection(host, int(port))) for _ in range(20)]
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    await peer.aclose()
+    for dialled in await asyncio.gather(*dials, return_exceptions=True):
+        if isinstance(dialled, tuple):
+            reader, writer = dialled
+            with contextlib.suppress(ConnectionError):
+                assert await reader.read() == b""
+            writer.close()
+    gc.collect()  # an unclosed socket would be a warning, and so an error
+
+
 async def test_the_same_port_serves_what_others_add() -> None:
     async def health(request: web.Request) -> web.Response:
         return web.Response(text="fine")

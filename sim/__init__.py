@@ -21,6 +21,10 @@ from sim.network import UniformLatency as UniformLatency
 from sim.overlay import Overlay as Overlay
 from sim.overlay import SimPeer as SimPeer
 from sim.runtime import SimRuntime as SimRuntime
+from sim.scenario import Report as Report
+from sim.scenario import Scenario as Scenario
+from sim.scenario import run as run
+from sim.scenarios import SCENARIOS as SCENARIOS
 from sim.task import Cancelled as Cancelled
 from sim.task import Task as Task
 from sim.trace import Event as Event
@@ -32,4 +36,5 @@ __all__ = [
     "Network", "Latency", "UniformLatency", "TailedLatency", "SimRuntime", "SimDisk", "SimJournal",
     "Faults", "FrameFaults", "Partition",
     "Trace", "Event",
+    "SCENARIOS", "Scenario", "Report", "run",
 ]  # fmt: skip

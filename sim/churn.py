@@ -1,0 +1,175 @@
+"""Churn: peers that join, leave, crash, come back and are held, at seeded times.
+
+Law of this file: who and when is drawn from one stream; what happens then is the peers' own
+business.  The first `steady` peers stay: they are whom clients and joiners know.  What a dead or
+held peer took with it is noted as a wound of the history.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from chord import Contact, MeteorError
+from sim.history import History
+from sim.overlay import SETTLE_S, Overlay, SimPeer
+from squid import Intervals, merge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChurnPlan:
+    """How often what happens to peers; rates are means, events a virtual second."""
+
+    joins: float = 0.0
+    leaves: float = 0.0
+    crashes: float = 0.0
+    restarts: float = 0.0
+    """Crashed peers that come back under their journal, as far as there are any."""
+    pauses: float = 0.0
+    pause_s_max: float = 1.0
+    """The longest pause: evenly drawn up to this."""
+    steady: int = 3
+    """The first peers stay for good."""
+    peers_min: int = 8
+    """Nobody leaves or crashes while only so many live, ..."""
+    peers_max: int = 32
+    """... nobody joins while so many do."""
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """What happens how often."""
+        kinds = ("joins", "leaves", "crashes", "restarts", "pauses")
+        return {kind: getattr(self, kind) for kind in kinds if getattr(self, kind) > 0}
+
+
+class Churn:
+    """What happens to the peers of one run."""
+
+    def __init__(
+        self, overlay: Overlay, history: History, plan: ChurnPlan, stream: random.Random
+    ) -> None:
+        self._overlay, self._history, self._plan = overlay, history, plan
+        self._stream = stream
+        self._stopped = False
+        self._moving: dict[Contact, None] = {}
+        self.counts: dict[str, int] = {}
+        """How often each event happened."""
+        self._events: dict[str, Callable[[], Awaitable[None]]] = {
+            "joins": self._join,
+            "leaves": self._leave,
+            "crashes": self._crash,
+            "restarts": self._restart,
+            "pauses": self._pause,
+        }
+
+    def start(self) -> None:
+        """Begin, if there is anything to do."""
+        if self._plan.rates:
+            self._overlay.kernel.spawn(self._go_on())
+
+    def stop(self) -> None:
+        """Draw no more events; held peers go on, and joins under way end."""
+        self._stopped = True
+        for peer in self._overlay.living:
+            peer.resume()
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nobody is joining, leaving or coming back."""
+        return not self._moving
+
+    async def _go_on(self) -> None:
+        rates = self._plan.rates
+        while True:
+            await self._overlay.kernel.sleep(self._stream.expovariate(sum(rates.values())))
+            if self._stopped:
+                return
+            (event,) = self._stream.choices(list(rates), list(rates.values()))
+            self._overlay.kernel.spawn(self._happen(event))
+
+    async def _happen(self, event: str) -> None:
+        await self._events[event]()
+
+    # ---- events ------------------------------------------------------------------------------
+
+    async def _join(self) -> None:
+        if len(self._overlay.living) >= self._plan.peers_max:
+            return
+        self._count("joins")
+        peer = self._overlay.new_peer()
+        self._moving[peer.contact] = None
+        known = [Contact.at(one.address) for one in self._overlay.peers[: self._plan.steady]]
+        try:
+            await peer.core.start(known)
+            await peer.core.settled(SETTLE_S)
+        except MeteorError:
+            self._count("joins that failed")
+            peer.crash()
+        finally:
+            self._moving.pop(peer.contact, None)
+
+    async def _leave(self) -> None:
+        peer = self._drawn()
+        if peer is None:
+            return
+        self._count("leaves")
+        self._moving[peer.contact] = None
+        try:
+            await peer.leave()
+        finally:
+            self._moving.pop(peer.contact, None)
+        self._wound(peer.core.holdings.held)
+
+    async def _crash(self) -> None:
+        peer = self._drawn()
+        if peer is None:
+            return
+        self._count("crashes")
+        self._wound(peer.core.holdings.held)
+        peer.crash()
+
+    async def _restart(self) -> None:
+        dead = [
+            peer
+            for peer in self._overlay.peers
+            if not peer.alive and peer.contact not in self._moving
+        ]
+        if not dead or len(self._overlay.living) >= self._plan.peers_max:
+            return
+        peer = self._stream.choice(dead)
+        self._count("restarts")
+        self._moving[peer.contact] = None
+        try:
+            await self._overlay.restart(peer)
+        except MeteorError:
+            self._count("restarts that failed")
+        finally:
+            self._moving.pop(peer.contact, None)
+
+    async def _pause(self) -> None:
+        peer = self._drawn()
+        if peer is None or peer.runtime.paused:
+            return
+        self._count("pauses")
+        self._wound(peer.core.holdings.held)
+        peer.pause()
+        await self._overlay.kernel.sleep(self._stream.uniform(0, self._plan.pause_s_max))
+        peer.resume()
+
+    # ---- small parts -------------------------------------------------------------------------
+
+    def _drawn(self) -> SimPeer | None:
+        """A living peer that may go; None when too few are left."""
+        steady = {peer.contact for peer in self._overlay.peers[: self._plan.steady]}
+        living = self._overlay.living
+        if len(living) <= self._plan.peers_min:
+            return None
+        free = [one for one in living if one.contact not in steady | set(self._moving)]
+        return self._stream.choice(free) if free else None
+
+    def _wound(self, held: Intervals) -> None:
+        self._history.wounds = merge(self._history.wounds + held)
+
+    def _count(self, what: str) -> None:
+        self.counts[what] = self.counts.get(what, 0) + 1

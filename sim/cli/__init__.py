@@ -1,0 +1,60 @@
+"""The command `meteor-sim`: one module a verb, imported when it is called.
+
+Law of this package: the commands only parse, call `sim` and print; what programs may read goes to
+standard output, progress and words to people go to standard error.  Exit codes: 0 all is well,
+1 something was violated, 2 bad input, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Final
+
+import click
+
+COMMANDS: Final = {
+    "scenario": "Run a named scenario, one seed or many, and check what was promised.",
+}
+DONE, VIOLATED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+
+class _Commands(click.Group):
+    """Lists its commands without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"sim.cli.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_Commands)
+@click.version_option(package_name="meteor-rendezvous", prog_name="meteor-sim")
+def commands() -> None:
+    """Meteor in virtual time: the very same peers, with faults, checked; one seed is one run.
+
+    Exit codes: 0 all is well, 1 something was violated, 2 bad input, 130 interrupted.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    try:
+        outcome = commands.main(arguments, prog_name="meteor-sim", standalone_mode=False)
+    except click.Abort:
+        return INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return BAD_INPUT
+    except BrokenPipeError:  # `meteor-sim ... | head` has seen enough
+        return DONE
+    return outcome if isinstance(outcome, int) else DONE

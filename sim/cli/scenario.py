@@ -1,0 +1,117 @@
+"""`meteor-sim scenario`: one seed, or a swarm of them.
+
+Law of this file: every failure prints the one line that repeats it, and where its trace is.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from sim.cli import DONE, VIOLATED
+from sim.scenario import Report, Scenario, run, traced_run
+from sim.scenarios import SCENARIOS
+
+
+def seed_range(_: click.Context, __: click.Parameter, value: str) -> range:
+    """`7`, or `1..200`, both ends included."""
+    first, dots, last = value.partition("..")
+    try:
+        seeds = range(int(first), int(last if dots else first) + 1)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is neither a seed nor FIRST..LAST") from None
+    if not seeds:
+        raise click.BadParameter(f"{value!r} is empty: the first seed is above the last")
+    return seeds
+
+
+def listing() -> str:
+    """The scenarios, one a line."""
+    width = max(len(name) for name in SCENARIOS)
+    return "\n".join(f"{name:{width}}  {one.summary}" for name, one in SCENARIOS.items())
+
+
+def line_of(report: Report, took_s: float) -> str:
+    """One run in one line."""
+    verdict = "ok" if not report.violations else f"{len(report.violations)} violations"
+    return (
+        f"{report.scenario} seed {report.seed}: {verdict}, {report.events} events, "
+        f"{report.messages} trace events, {report.virtual_s:.0f} virtual s in {took_s:.1f} s, "
+        f"digest {report.digest}"
+    )
+
+
+def keep_trace(scenario: Scenario, report: Report, folder: Path) -> Path:
+    """Run the seed again, this time keeping the trace, and write it: one JSON list a line."""
+    _, trace = traced_run(scenario, report.seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{report.scenario}-{report.seed}.jsonl"
+    with path.open("w") as file:
+        for event in trace.events:
+            file.write(json.dumps(list(event)) + "\n")
+    return path
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--seed", "--seeds", "seeds", callback=seed_range, default="1", help="N or A..B.")
+@click.option("--list", "listed", is_flag=True, help="Name the scenarios.")
+@click.option(
+    "--traces",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("traces"),
+    show_default=True,
+    help="Where the traces of failed runs go.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a run.")
+def command(name: str | None, seeds: range, listed: bool, traces: Path, as_json: bool) -> int:
+    """Run the scenario NAME (`all` for each) and check what was promised.
+
+    Example: meteor-sim scenario crashes --seeds 1..200
+    """
+    if listed:
+        click.echo(listing())
+        return DONE
+    if name is None or name not in {*SCENARIOS, "all"}:
+        raise click.UsageError(f"no scenario {name!r}; there are:\n{listing()}")
+    chosen = list(SCENARIOS.values()) if name == "all" else [SCENARIOS[name]]
+    failed: list[Report] = []
+    done: Counter[str] = Counter()
+    for number, (scenario, seed) in enumerate([(one, s) for one in chosen for s in seeds], 1):
+        report = _run_one(scenario, seed, traces, as_json=as_json)
+        done.update({"events": report.events, **report.counts})
+        if report.violations:
+            failed.append(report)
+        if len(seeds) * len(chosen) > 1:
+            total = len(seeds) * len(chosen)
+            click.echo(f"[{number}/{total}, {len(failed)} failed]", err=True)
+    if len(seeds) * len(chosen) > 1 and not as_json:
+        click.echo(summary(len(seeds) * len(chosen), failed, done))
+    return VIOLATED if failed else DONE
+
+
+def _run_one(scenario: Scenario, seed: int, traces: Path, *, as_json: bool) -> Report:
+    began_s = time.monotonic()
+    report = run(scenario, seed)
+    took_s = time.monotonic() - began_s
+    if as_json:
+        fields = {name: getattr(report, name) for name in report.__slots__}
+        click.echo(json.dumps({**fields, "took_s": round(took_s, 3)}))
+    else:
+        click.echo(line_of(report, took_s))
+    if report.violations:
+        click.echo(report.text(), err=as_json)
+        path = keep_trace(scenario, report, traces)
+        click.echo(f"  trace: {path}", err=as_json)
+    return report
+
+
+def summary(count: int, failed: list[Report], done: Counter[str]) -> str:
+    """What a swarm did, and the lines that repeat its failures."""
+    counted = ", ".join(f"{what} {times}" for what, times in sorted(done.items()))
+    lines = [f"{count} runs, {len(failed)} failed: {counted}"]
+    return "\n".join([*lines, *(f"  {report.replay}" for report in failed)])

@@ -1,0 +1,238 @@
+"""A scenario: a workload, churn, weather and disks, and what must be true of it.
+
+Law of this file: one seed gives one run, and a run has one report.  First faults (safety: what was
+promised holds), then none (liveness: one ideal ring and every arc held within `IDEAL_WITHIN_S`,
+every question answered), then judgement.  An exception anywhere in a peer fails the run, and so
+does a log record of level ERROR.
+
+    report = run(SCENARIOS["crashes"], seed=7)
+    assert not report.violations, report.text()
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from chord import ChordConfig
+from meteor import Client
+from sim.checkers import convergence, holders
+from sim.checkers.convergence import IDEAL_WITHIN_S, Pointers
+from sim.checkers.notification import TOLD_WITHIN_S
+from sim.churn import Churn, ChurnPlan
+from sim.disk import SimDisk
+from sim.error_log import error_log
+from sim.history import History
+from sim.judgement import judge
+from sim.kernel import Kernel
+from sim.link import MessageCodec
+from sim.overlay import Overlay
+from sim.trace import Trace
+from sim.weather import Weather, WeatherPlan
+from sim.workload import SPACE, Workload, WorkloadPlan
+from squid import Intervals, merge
+
+LOOK_S = 0.25
+"""How often the peers' holdings are looked at."""
+LAST_TRIES = 5
+"""How often the last question is asked until an answer comes."""
+VIOLATIONS_MAX = 20
+"""More are counted, not listed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """A named composition; one seed of it is one run."""
+
+    name: str
+    summary: str
+    """One line for people."""
+    peers: int = 12
+    """Peers of the ring when the storm begins."""
+    storm_s: float = 20.0
+    """Virtual seconds of workload and faults."""
+    workload: WorkloadPlan = field(default_factory=WorkloadPlan)
+    churn: ChurnPlan = field(default_factory=ChurnPlan)
+    weather: WeatherPlan = field(default_factory=WeatherPlan)
+    disk_latency_s: float | None = None
+    """Journals on simulated disks with this latency; in memory without."""
+    unique_holders: bool = True
+    """Whether no two peers may hold one arc at any time; else only at rest."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What came of one run."""
+
+    scenario: str
+    seed: int
+    violations: list[str] = field(default_factory=list)
+    """What was not true; empty when all is well."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """How often what happened."""
+    events: int = 0
+    """Posts, churn and faults together."""
+    virtual_s: float = 0.0
+    messages: int = 0
+    """Events of the trace."""
+    digest: str = ""
+    """Of the trace: the same for the same seed."""
+    ideal_after_s: float | None = None
+    """How long after healing the ring was ideal and every arc held."""
+
+    @property
+    def replay(self) -> str:
+        """The command that repeats this run."""
+        return f"meteor-sim scenario {self.scenario} --seed {self.seed}"
+
+    def text(self) -> str:
+        """For people: how to replay it and what was wrong."""
+        shown = self.violations[:VIOLATIONS_MAX]
+        more = len(self.violations) - len(shown)
+        lines = [self.replay, *(f"  {line}" for line in shown)]
+        return "\n".join([*lines, f"  and {more} more"] if more else lines)
+
+
+def run(
+    scenario: Scenario,
+    seed: int,
+    *,
+    codec: MessageCodec | None = None,
+    keep_trace: bool = False,
+    sabotage: Callable[[Overlay], None] | None = None,
+) -> Report:
+    """Run one seed of a scenario; with a `codec` every message travels as bytes.
+
+    `sabotage` is called with the overlay before the storm, to plant a fault."""
+    return traced_run(scenario, seed, codec=codec, keep_trace=keep_trace, sabotage=sabotage)[0]
+
+
+def traced_run(
+    scenario: Scenario,
+    seed: int,
+    *,
+    codec: MessageCodec | None = None,
+    keep_trace: bool = True,
+    sabotage: Callable[[Overlay], None] | None = None,
+) -> tuple[Report, Trace]:
+    """The same, and the trace of it."""
+    kernel = Kernel(seed, keep_trace=keep_trace)
+    report = Report(scenario.name, seed)
+    with error_log() as logged:
+        try:
+            _play(_Stage(scenario, kernel, codec), report, sabotage)
+        except Exception as error:
+            report.violations += [line.strip() for line in traceback.format_exception(error)[-4:]]
+    report.violations += logged
+    report.virtual_s, report.messages = kernel.now(), len(kernel.trace)
+    report.digest = kernel.trace.digest()
+    return report, kernel.trace
+
+
+def _play(stage: _Stage, report: Report, sabotage: Callable[[Overlay], None] | None) -> None:
+    if sabotage is not None:
+        sabotage(stage.overlay)
+    stage.storm()
+    stage.heal(report)
+    stage.ask_at_last(report)
+    report.violations += judge(stage.history)
+    stage.count(report)
+
+
+class _Stage:
+    """One run: the overlay and what drives it."""
+
+    def __init__(self, scenario: Scenario, kernel: Kernel, codec: MessageCodec | None) -> None:
+        self._scenario, self._kernel = scenario, kernel
+        disk = None
+        if scenario.disk_latency_s is not None:
+            disk = SimDisk(kernel, write_latency_s=scenario.disk_latency_s)
+            disk.unsynced = "reach"
+        self.history = History()
+        self.overlay = Overlay(
+            scenario.peers, space=SPACE, seed=kernel.seed, kernel=kernel, codec=codec,
+            config=ChordConfig.lan(), disk=disk,
+        )  # fmt: skip
+        self._workload = Workload(
+            self.overlay, self.history, scenario.workload, kernel.random("workload")
+        )
+        self._churn = Churn(self.overlay, self.history, scenario.churn, kernel.random("churn"))
+        self._weather = Weather(self.overlay, scenario.weather, kernel.random("weather"))
+        self._overlaps: dict[str, None] = {}
+
+    def storm(self) -> None:
+        """The workload under churn and faults."""
+        self._workload.start()
+        self._kernel.spawn(self._look_on())
+        self._churn.start()
+        self._weather.start()
+        self.overlay.run_for(self._scenario.storm_s)
+        self._workload.stop()
+        self._churn.stop()
+        self._weather.stop()
+
+    def heal(self, report: Report) -> None:
+        """No faults any more: wait until the ring is ideal and every arc is held."""
+        healed_s = self._kernel.now()
+        while flaws := self._flaws():
+            if self._kernel.now() - healed_s > IDEAL_WITHIN_S:
+                report.violations += [f"{IDEAL_WITHIN_S:g} s after healing: {f}" for f in flaws]
+                break
+            self.overlay.run_for(LOOK_S)
+        else:
+            report.ideal_after_s = self._kernel.now() - healed_s
+        self.overlay.run_for(TOLD_WITHIN_S)
+        self.history.ended_s = self._kernel.now()
+        report.violations += list(self._overlaps)
+
+    def ask_at_last(self, report: Report) -> None:
+        """Every kind of answer must come now."""
+        client: Client = self.overlay.client()
+        for _ in range(LAST_TRIES):
+            if self.overlay.run(self._workload.ask_everything(client)):
+                return
+        report.violations.append(f"{LAST_TRIES} questions after healing were not answered")
+
+    def count(self, report: Report) -> None:
+        """Fill in how often what happened."""
+        done = (self._workload.counts, self._churn.counts, self._weather.counts)
+        for counts in done:
+            report.counts.update(counts)
+            report.events += sum(n for what, n in counts.items() if not _is_outcome(what))
+        for fault, times in self.overlay.faults.counts.items():
+            report.counts[f"fault: {fault}"] = times
+
+    def _flaws(self) -> list[str]:
+        members = {
+            peer.contact: Pointers(peer.core.node.predecessor, peer.core.node.successors)
+            if peer.core.node.joined
+            else None
+            for peer in self.overlay.living
+        }
+        found = convergence.flaws(members, self.overlay.config.successor_count)
+        held = self._held()
+        found += holders.overlaps(held) + holders.gaps(held, SPACE.curve.size)
+        if not self._churn.quiet:
+            found.append("somebody is still joining, leaving or coming back")
+        return found
+
+    def _held(self) -> Mapping[str, Intervals]:
+        living = self.overlay.living
+        return {peer.address: peer.core.holdings.held for peer in living}
+
+    async def _look_on(self) -> None:
+        """See what is lost, and whether two peers hold one arc."""
+        while True:
+            for peer in self.overlay.living:
+                lost = peer.core.holdings.lost
+                if lost:
+                    self.history.wounds = merge(self.history.wounds + lost)
+            if self._scenario.unique_holders:
+                for overlap in holders.overlaps(self._held()):
+                    self._overlaps[f"at {self._kernel.now():.2f} s: {overlap}"] = None
+            await self._kernel.sleep(LOOK_S)
+
+
+def _is_outcome(what: str) -> bool:
+    return ":" in what or " " in what

@@ -1,0 +1,85 @@
+"""The named scenarios.
+
+Law of this file: compositions only.  Rates are events a virtual second; what is not said is off.
+"""
+
+from __future__ import annotations
+
+from sim.churn import ChurnPlan
+from sim.faults import FrameFaults
+from sim.scenario import Scenario
+from sim.weather import WeatherPlan
+from sim.workload import WorkloadPlan
+
+_ROUGH = FrameFaults(loss=0.01, duplication=0.01, reordering=0.05)
+
+_ALL = (
+    Scenario(name="calm", summary="no faults: answers equal a plain filter"),
+    Scenario(
+        name="growth",
+        summary="peers join and leave politely under load",
+        churn=ChurnPlan(joins=1.0, leaves=1.0),
+    ),
+    Scenario(
+        name="crashes",
+        summary="peers join, leave and crash; what is lost is named",
+        churn=ChurnPlan(joins=1.0, leaves=0.3, crashes=0.7),
+    ),
+    Scenario(
+        name="restarts",
+        summary="peers crash and come back under their journals",
+        churn=ChurnPlan(joins=0.3, crashes=1.0, restarts=0.8),
+    ),
+    Scenario(
+        name="disks",
+        summary="journals on slow disks; crashes cut the power in the middle of writes",
+        churn=ChurnPlan(crashes=0.7, restarts=0.7),
+        disk_latency_s=0.01,
+    ),
+    Scenario(
+        name="rough",
+        summary="frames lost, late and twice, on reliable links",
+        weather=WeatherPlan(frames=_ROUGH),
+    ),
+    Scenario(
+        name="clogs",
+        summary="links stand still for up to a second",
+        weather=WeatherPlan(clogs=3.0),
+    ),
+    Scenario(
+        name="pauses",
+        summary="processes are held for up to a second, less than what makes them suspect",
+        churn=ChurnPlan(pauses=1.0, pause_s_max=1.0),
+    ),
+    Scenario(
+        name="long-pauses",
+        summary="processes are held for up to six seconds, until others give them up",
+        churn=ChurnPlan(pauses=0.3, pause_s_max=6.0),
+        unique_holders=False,
+    ),
+    Scenario(
+        name="partitions",
+        summary="some peers are cut off from the others for up to four seconds",
+        weather=WeatherPlan(partitions=0.2),
+        unique_holders=False,
+    ),
+    Scenario(
+        name="one-way",
+        summary="some peers are heard no more, though they hear",
+        weather=WeatherPlan(one_way_partitions=0.2),
+        unique_holders=False,
+    ),
+    Scenario(
+        name="storm",
+        summary="everything at once, at least 2,000 events, a tenth of them joins and crashes",
+        storm_s=120.0,
+        workload=WorkloadPlan(clients=3, pause_s=0.25),
+        churn=ChurnPlan(joins=2.0, leaves=0.5, crashes=2.0, restarts=0.6, pauses=0.2),
+        weather=WeatherPlan(frames=_ROUGH, clogs=0.3, partitions=0.02, one_way_partitions=0.02),
+        disk_latency_s=0.003,
+        unique_holders=False,
+    ),
+)
+
+SCENARIOS = {scenario.name: scenario for scenario in _ALL}
+"""By name."""

@@ -1,0 +1,192 @@
+"""Clients that know the right answers: what they store, ask and watch is written into a history.
+
+Law of this file: conversations over the public client, decisions drawn from one seeded stream; an
+error of the overlay is an outcome, never a failure of the workload: what came of the post is then
+unknown, and the history says so.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from chord import MeteorError
+from meteor import Client, Interest, KeywordSpace, Number, Word, profile
+from sim.history import History, Question, Subscription, Write
+from sim.overlay import Overlay
+
+SPACE: Final = KeywordSpace("scenario", [Word("type"), Number("value", 0, 1000)])
+"""The space of the scenarios."""
+TYPES: Final = ("temperature", "humidity", "light", "pressure")
+LOW, HIGH = 0.0, 1000.0
+"""The values there are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadPlan:
+    """What the clients do."""
+
+    clients: int = 3
+    """Clients that store, ask and delete, each one thing at a time."""
+    pause_s: float = 0.1
+    """Mean pause of a client between two posts."""
+    asks: float = 0.2
+    """Share of posts that ask, ..."""
+    deletes: float = 0.1
+    """... and that delete; the others store."""
+    short_lived: float = 0.15
+    """Share of stored profiles that expire within the run, after 2 to 8 s."""
+    watchers: int = 2
+    """Clients with an interest each."""
+    timeout_s: float = 5.0
+    """How long a post may take."""
+
+
+class Workload:
+    """The clients of one run."""
+
+    def __init__(
+        self, overlay: Overlay, history: History, plan: WorkloadPlan, stream: random.Random
+    ) -> None:
+        self._overlay, self._history, self._plan = overlay, history, plan
+        self._stream = stream
+        self._stopped = False
+        self.counts: dict[str, int] = {}
+        """How often each verb was posted, and how often one came to nothing."""
+        self._clients: list[Client] = []
+        self._watchers: list[Client] = []
+
+    def start(self) -> None:
+        """Connect the clients, open the interests, and begin to post."""
+        plan, overlay = self._plan, self._overlay
+        self._clients = [overlay.client(peer=number) for number in range(plan.clients)]
+        self._watchers = [overlay.client(peer=number) for number in range(plan.watchers)]
+        for number, client in enumerate(self._watchers):
+            client.callbacks.on_error = self._troubled
+            overlay.run(self._watch(client, f"interest{number}"))
+        for client in self._clients:
+            overlay.kernel.spawn(self._post_on_and_on(client))
+
+    def stop(self) -> None:
+        """Post nothing more; what is under way ends."""
+        self._stopped = True
+
+    async def ask_everything(self, client: Client) -> bool:
+        """Ask for all that there is, now that everything has healed; whether an answer came."""
+        return await self._ask(client, LOW, HIGH, last=True)
+
+    # ---- interests ---------------------------------------------------------------------------
+
+    async def _watch(self, client: Client, name: str) -> None:
+        low, high = self._range()
+        self._count("notify_data")
+        interest = await client.notify_data(
+            f"value={low}..{high}", id=name, ttl=60.0, queue=100_000, timeout=self._plan.timeout_s
+        )
+        subscription = Subscription(name, low, high, self._overlay.kernel.now(), interest.missing)
+        self._history.subscriptions.append(subscription)
+        self._overlay.kernel.spawn(self._listen(interest, subscription))
+
+    async def _listen(self, interest: Interest, subscription: Subscription) -> None:
+        async for notification in interest:
+            stem = notification.id.partition(".")[0]
+            subscription.told.append((self._overlay.kernel.now(), stem))
+
+    def _troubled(self, error: Exception) -> None:
+        self._count(f"interest: {type(error).__name__}")
+
+    # ---- posts -------------------------------------------------------------------------------
+
+    async def _post_on_and_on(self, client: Client) -> None:
+        plan, stream = self._plan, self._stream
+        while True:
+            await self._overlay.kernel.sleep(stream.expovariate(1 / plan.pause_s))
+            if self._stopped:
+                return
+            drawn = stream.random()
+            if drawn < plan.asks:
+                await self._ask(client, *self._range())
+            elif drawn < plan.asks + plan.deletes:
+                await self._delete(client)
+            else:
+                await self._store(client)
+
+    async def _store(self, client: Client) -> None:
+        stream, plan, now = self._stream, self._plan, self._overlay.kernel.now
+        value = round(stream.uniform(LOW, HIGH), 1)
+        attributes: dict[str, str | float] = {"type": stream.choice(TYPES), "value": value}
+        ttl_s = 3600.0
+        if stream.random() < plan.short_lived:
+            ttl_s = round(stream.uniform(2.0, 8.0), 1)
+        stem = f"w{len(self._history.writes)}"
+        write = Write(stem, index_of(attributes), value, ttl_s, now())
+        self._history.writes[stem] = write
+        self._count("store")
+        try:
+            receipt = await client.store(
+                profile(attributes), stem, id=stem, ttl=ttl_s, timeout=plan.timeout_s
+            )
+        except MeteorError as error:
+            self._count(f"store: {type(error).__name__}")
+            return
+        write.id, write.acknowledged_s = receipt.id, now()
+
+    async def _ask(self, client: Client, low: float, high: float, *, last: bool = False) -> bool:
+        began_s = self._overlay.kernel.now()
+        self._count("retrieve")
+        answer = client.retrieve(
+            f"value={low}..{high}", timeout=self._plan.timeout_s, allow_partial=True
+        )
+        try:
+            matches = await answer.all()
+        except MeteorError as error:
+            self._count(f"retrieve: {type(error).__name__}")
+            return False
+        if not answer.complete:
+            self._count("retrieve: said incomplete")
+        found = tuple(match.id.partition(".")[0] for match in matches)
+        self._history.questions.append(
+            Question(
+                low, high, began_s, self._overlay.kernel.now(), found,
+                answer.complete, answer.missing, last,
+            )
+        )  # fmt: skip
+        return True
+
+    async def _delete(self, client: Client) -> None:
+        living = [
+            write
+            for write in self._history.writes.values()
+            if write.acknowledged_s is not None
+            and write.delete_began_s is None
+            and write.ttl_s > 60
+        ]
+        if not living:
+            return
+        write = self._stream.choice(living)
+        write.delete_began_s = self._overlay.kernel.now()
+        self._count("cancel")
+        try:
+            receipt = await client.cancel(write.id, timeout=self._plan.timeout_s)
+        except MeteorError as error:
+            self._count(f"cancel: {type(error).__name__}")
+            return
+        if receipt.matches:
+            write.deleted_s = self._overlay.kernel.now()
+
+    # ---- small parts -------------------------------------------------------------------------
+
+    def _range(self) -> tuple[float, float]:
+        low = round(self._stream.uniform(LOW, HIGH * 0.8), 1)
+        return low, round(low + self._stream.uniform(50, 400), 1)
+
+    def _count(self, what: str) -> None:
+        self.counts[what] = self.counts.get(what, 0) + 1
+
+
+def index_of(attributes: Mapping[str, str | float]) -> int:
+    """Where a profile of the scenarios' space lies on its curve."""
+    typed = profile(attributes).typed(SPACE)
+    return SPACE.curve.encode(SPACE.box(typed.subject_terms(SPACE)).low)

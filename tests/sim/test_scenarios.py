@@ -1,0 +1,106 @@
+"""Named scenarios over many seeds, and that a fault planted in a peer fails them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from meteor.codec import wire_codec
+from sim import Overlay
+from sim.scenario import Report, Scenario, run
+from sim.scenarios import SCENARIOS
+from sim.workload import SPACE
+
+SAFE = ("calm", "growth", "crashes", "rough", "clogs", "pauses")
+"""What one copy can keep its promises under; the others wait for copies and epochs."""
+
+
+def checked(scenario: Scenario, seed: int) -> Report:
+    print(f"meteor-sim scenario {scenario.name} --seed {seed}")
+    report = run(scenario, seed, codec=wire_codec())
+    assert not report.violations, report.text()
+    return report
+
+
+@pytest.mark.parametrize("name", SAFE)
+def test_what_was_promised_holds(name: str) -> None:
+    report = checked(replace(SCENARIOS[name], storm_s=8.0), 1)
+    assert report.events > 50
+    assert report.ideal_after_s is not None
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", SAFE)
+@pytest.mark.parametrize("seed", range(1, 201))
+def test_what_was_promised_holds_for_many_seeds(name: str, seed: int) -> None:
+    checked(SCENARIOS[name], seed)
+
+
+def test_one_seed_is_one_run() -> None:
+    scenario = replace(SCENARIOS["crashes"], storm_s=3.0)
+    first, second = run(scenario, 5), run(scenario, 5)
+    assert first == second
+    assert first.digest != run(scenario, 6).digest
+    assert first.replay == "meteor-sim scenario crashes --seed 5"
+
+
+def after(seconds: float, plant: Callable[[Overlay], None]) -> Callable[[Overlay], None]:
+    return lambda overlay: overlay.kernel.call_later(seconds, plant, overlay)
+
+
+def drop_records(overlay: Overlay) -> None:
+    """A peer forgets ten records, and says nothing."""
+    peer = max(overlay.peers, key=lambda one: one.core.state().data)
+    store = peer.core.shelf.store
+    for record in [one for one in store.records() if one.kind == "data"][:10]:
+        store.remove(record.owner, record.stem)
+
+
+def hold_too_much(overlay: Overlay) -> None:
+    """A peer answers for the whole curve."""
+    overlay.peers[5].core.holdings.gain(((0, SPACE.curve.size - 1),))
+
+
+def lose_the_ring(overlay: Overlay) -> None:
+    """A peer keeps no ring any more, and hears nobody who does."""
+    peer = overlay.peers[5]
+    peer.core.node.stop()
+    for kind in list(peer.core.node.handlers):
+        peer.core._handlers[kind] = lambda *_: None
+    peer.core.node.install(None, ())
+
+
+def raise_in_a_handler(overlay: Overlay) -> None:
+    """A bug."""
+    peer = overlay.peers[5]
+
+    def fail(*_: object) -> object:
+        raise ZeroDivisionError("a bug in a handler")
+
+    for kind in list(peer.core._handlers):
+        peer.core._handlers[kind] = fail
+
+
+def log_an_error(_: Overlay) -> None:
+    """Something says that it is wrong."""
+    logging.getLogger("meteor.anything").error("this cannot be")
+
+
+@pytest.mark.parametrize(
+    ("plant", "named"),
+    [
+        (drop_records, {"recall", "durability"}),
+        (hold_too_much, {"both hold"}),
+        (lose_the_ring, {"30 s after healing"}),
+        (raise_in_a_handler, {"ZeroDivisionError: a bug in a handler"}),
+        (log_an_error, {"logged as ERROR: this cannot be"}),
+    ],
+)
+def test_a_fault_planted_in_a_peer_fails_the_run(
+    plant: Callable[[Overlay], None], named: set[str]
+) -> None:
+    report = run(replace(SCENARIOS["calm"], storm_s=6.0), 1, sabotage=after(3.0, plant))
+    assert all(any(name in text for text in report.violations) for name in named), report.text()

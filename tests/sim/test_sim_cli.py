@@ -1,0 +1,83 @@
+"""The command `meteor-sim`: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sim.cli import BAD_INPUT, COMMANDS, DONE, VIOLATED, main
+from sim.cli import scenario as scenario_command
+from sim.scenario import Report
+from sim.scenarios import SCENARIOS
+
+Printed = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(SCENARIOS, "calm", replace(SCENARIOS["calm"], storm_s=1.0, peers=4))
+    monkeypatch.chdir(tmp_path)
+
+
+def test_the_scenarios_are_listed(capsys: Printed) -> None:
+    assert main(["scenario", "--list"]) == DONE
+    printed = capsys.readouterr().out
+    assert len(printed.splitlines()) == len(SCENARIOS)
+    assert all(scenario.summary in printed for scenario in SCENARIOS.values())
+
+
+def test_help_names_the_commands(capsys: Printed) -> None:
+    assert main(["--help"]) == DONE
+    printed = capsys.readouterr().out
+    assert all(command in printed for command in COMMANDS)
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["nothing"], ["calm", "--seed", "x"], ["calm", "--seeds", "3..1"]]
+)
+def test_bad_input_is_explained(arguments: list[str], capsys: Printed) -> None:
+    assert main(["scenario", *arguments]) == BAD_INPUT
+    assert "Error" in capsys.readouterr().err
+
+
+def test_one_seed_prints_one_line(capsys: Printed) -> None:
+    assert main(["scenario", "calm", "--seed", "3"]) == DONE
+    printed = capsys.readouterr()
+    assert printed.out.startswith("calm seed 3: ok")
+    assert printed.out.count("\n") == 1
+    assert printed.err == ""
+
+
+def test_a_swarm_shows_its_progress_and_a_summary(capsys: Printed) -> None:
+    assert main(["scenario", "calm", "--seeds", "1..3"]) == DONE
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[-1].startswith("3 runs, 0 failed: ")
+    assert printed.err.splitlines()[-1] == "[3/3, 0 failed]"
+
+
+def test_json_is_one_object_a_run(capsys: Printed) -> None:
+    assert main(["scenario", "calm", "--seeds", "1..2", "--json"]) == DONE
+    runs = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [one["seed"] for one in runs] == [1, 2]
+    assert all(one["violations"] == [] for one in runs)
+
+
+def test_a_failure_prints_the_line_that_replays_it_and_keeps_its_trace(
+    capsys: Printed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_: object, seed: int) -> Report:
+        return Report("calm", seed, violations=[] if seed == 1 else ["recall: w7 is not there"])
+
+    monkeypatch.setattr(scenario_command, "run", fails)
+    assert main(["scenario", "calm", "--seeds", "1..2"]) == VIOLATED
+    lines = capsys.readouterr().out.splitlines()
+    assert "meteor-sim scenario calm --seed 2" in lines
+    assert "  recall: w7 is not there" in lines
+    events = Path("traces/calm-2.jsonl").read_text().splitlines()
+    assert f"  trace: {Path('traces/calm-2.jsonl')}" in lines
+    assert len(events) > 100
+    assert len(json.loads(events[0])) == 5
+    assert lines[-1] == "  meteor-sim scenario calm --seed 2"

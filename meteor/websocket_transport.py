@@ -12,7 +12,6 @@ sense (400), a dial that crosses our own (409), a peer that does not serve yet o
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import errno
 from typing import Final
 
@@ -143,9 +142,10 @@ class WebSocketTransport:
     def stop(self) -> None:
         """At once: no more dials, every channel flushed and closed."""
         self._stopping.set()
-        for listening in self._server.sockets if self._server is not None else ():
-            with contextlib.suppress(NotImplementedError):  # Windows: accepts until it is closed
-                asyncio.get_running_loop().remove_reader(listening.fileno())
+        loop = asyncio.get_running_loop()
+        if self._server is not None and isinstance(loop, asyncio.SelectorEventLoop):
+            for listening in self._server.sockets:  # other loops accept until it is closed
+                loop.remove_reader(listening.fileno())
         for channel in list(self._channels):
             channel.close("stopped")
 

@@ -35,12 +35,25 @@ MOVES_MAX = 8
 `replace` that the caller has not heard of."""
 
 
+PAGE_WAITS_S = 0.001
+"""How long a page may wait for the reply: less than anybody notices, longer than the report that
+follows it needs."""
+
+
 @dataclass(slots=True)
 class _Collector:
     """The matches of one retrieve on their way to its client, each told once."""
 
     seen: dict[tuple[str, str], int] = field(default_factory=dict)
     pages: int = 0
+    """How many were sent before the reply."""
+    held: tuple[Found, ...] = ()
+    """The page that waits for the reply, or for the next page."""
+
+    def take(self) -> tuple[Found, ...]:
+        """The page that waits, which does so no longer."""
+        found, self.held = self.held, ()
+        return found
 
     def news(self, found: tuple[Found, ...]) -> tuple[Found, ...]:
         """What has not been told in this or a newer version."""
@@ -122,9 +135,13 @@ class Entry:
 
         def on_frame(_: Contact, frame: bytes) -> None:
             fresh = collector.news(_found_in(frame))
-            if fresh:
-                self._tell(sender, ResultPage(token, collector.pages, fresh))
-                collector.pages += 1
+            if not fresh:
+                return
+            if collector.held:
+                self._send_page(sender, token, collector)
+            else:
+                self._runtime.spawn(self._send_later(sender, token, collector))
+            collector.held = fresh
 
         body = codec.encode(operation)
         outcome = await self._router.disseminate(box, body, timeout_s=timeout_s, on_frame=on_frame)
@@ -140,7 +157,19 @@ class Entry:
             pages=collector.pages,
             hops=outcome.hops,
             ttl_s=operation.ttl_ms / 1000,
+            found=collector.take(),
         )
+
+    async def _send_later(self, client: Contact, token: int, collector: _Collector) -> None:
+        """A page waits a moment for the reply, so that both travel as one."""
+        await self._runtime.sleep(PAGE_WAITS_S)
+        self._send_page(client, token, collector)
+
+    def _send_page(self, client: Contact, token: int, collector: _Collector) -> None:
+        found = collector.take()
+        if found:
+            self._tell(client, ResultPage(token, collector.pages, found))
+            collector.pages += 1
 
     async def _delete_overlapping(
         self, sender: Contact, post: Post, box: Box, operation: Operation

@@ -102,6 +102,8 @@ class PostReply:
     hops: int = 0
     ttl_s: float = 0.0
     """The time to live that took effect."""
+    found: tuple[Found, ...] = ()
+    """The last page, when it was ready together with the reply."""
 
 
 @dataclass(frozen=True, slots=True)

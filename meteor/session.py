@@ -259,6 +259,8 @@ class Session:
             del self._attempts[asked.token]
         if not isinstance(reply, PostReply):
             raise MeteorError(f"{peer} answered a post with {type(reply).__name__}")
+        if reply.found and collect is not None:
+            collect(reply.found)
         if attempt.pages != reply.pages:
             return replace(reply, complete=False)
         return reply

@@ -23,7 +23,7 @@ from meteor import codec
 from meteor.address import checked_address, checked_listen
 from meteor.asyncio_runtime import AsyncioRuntime
 from meteor.callbacks import Callbacks
-from meteor.errors import Closed, JoinFailed, SpaceError
+from meteor.errors import Closed, JoinFailed, SpaceError, SpaceMismatch
 from meteor.journal import Entry, Journal, MemoryJournal
 from meteor.operations import PeerNote
 from meteor.rendezvous_peer import RendezvousPeer, greet
@@ -239,10 +239,14 @@ class Peer(Verbs):
 
     async def _choose_space(self, note: PeerNote | None) -> KeywordSpace:
         """The space given, else the one kept, else the ring's."""
-        if self._given_space is not None:
-            return self._given_space
-        if note is not None:
-            return KeywordSpace.from_toml(note.space)
+        given = self._given_space
+        kept = None if note is None else KeywordSpace.from_toml(note.space)
+        if given is not None and kept is not None and given.digest != kept.digest:
+            # what was kept lies in cells of its own space: in another one nobody would find it
+            raise SpaceMismatch(f"{given.difference(kept)} (there: what {self._data_dir} keeps)")
+        known = given or kept
+        if known is not None:
+            return known
         assert self._runtime is not None
         tried = []
         for contact in self._join:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import signal
 import subprocess
 import sys
 import textwrap
@@ -13,7 +14,10 @@ from typing import Any
 
 import pytest
 
+import arms
+import chord
 import meteor
+import squid
 from meteor import KeywordSpace, Number, Word
 from tests.meteor.building import SPACE
 
@@ -136,6 +140,48 @@ async def test_data_dir_locked_carries_the_path(tmp_path: Path) -> None:
         assert error.path == str(tmp_path)
         again = pickle.loads(pickle.dumps(error))
         assert (type(again), str(again), again.path) == (type(error), str(error), error.path)
+
+
+async def test_a_data_dir_of_another_space_is_refused_and_stays_as_it_was(tmp_path: Path) -> None:
+    async with meteor.Peer(space=SPACE, data_dir=tmp_path) as peer:
+        await peer.store("type=probe temperature=120", b"kept")
+    error = await refusal(meteor.Peer(space=OTHER, data_dir=tmp_path).start)
+    assert type(error) is meteor.SpaceMismatch
+    for part in ("150 here", "125 there", str(tmp_path)):
+        assert part in str(error)
+    async with meteor.Peer(data_dir=tmp_path) as peer:
+        assert peer.space == SPACE
+        assert [match.data for match in await peer.retrieve("type=probe")] == [b"kept"]
+
+
+async def test_a_peer_in_an_application_takes_no_signals() -> None:
+    before = [signal.getsignal(one) for one in signal.valid_signals()]
+    async with meteor.Peer(space=SPACE) as peer, meteor.connect(peer.address) as client:
+        await client.store("type=probe temperature=1")
+        assert [signal.getsignal(one) for one in signal.valid_signals()] == before
+
+
+def test_every_public_error_has_the_one_root_and_pickles() -> None:
+    made: dict[type[Exception], tuple[Any, ...]] = {
+        meteor.SelectorError: ("a,b", 1, "a comma", "write a blank"),
+        meteor.TypeMismatch: ("temperature", "warm", "a number"),
+        meteor.LimitExceeded: ("ttl", 1e9, 2592000),
+        meteor.UnknownAction: ("fetch", ("store",)),
+        chord.RemoteFault: ("Refused", "no", ("x",)),
+        chord.Fault: ("Refused", "no", ("x",)),
+    }
+    public = {
+        one
+        for package in (meteor, arms, squid, chord)
+        for one in (getattr(package, name) for name in package.__all__)
+        if isinstance(one, type) and issubclass(one, Exception)
+    }
+    assert len(public) > 25
+    for kind in sorted(public, key=lambda one: one.__name__):
+        assert issubclass(kind, meteor.MeteorError), kind
+        error = kind(*made.get(kind, ("store of (type=a): no; do something else",)))
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), str(again), vars(again)) == (kind, str(error), vars(error))
 
 
 @pytest.mark.processes

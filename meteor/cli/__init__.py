@@ -8,6 +8,8 @@ error.  Exit codes: SPEC section 5, in `meteor.cli.exit_codes`.
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 from collections.abc import Sequence
 from typing import Final
 
@@ -63,9 +65,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         error.show()
         return exit_codes.BAD_INPUT
-    except BrokenPipeError:  # `meteor watch ... | head` has seen enough
-        return exit_codes.DONE
     except Exception as error:
+        if isinstance(error, BrokenPipeError) and _output_is_closed():
+            return exit_codes.DONE  # `meteor watch ... | head` has seen enough
         code = exit_codes.code_of(error)
         if code is None and isinstance(error, OSError | UnicodeDecodeError):
             code = exit_codes.BAD_INPUT  # no such interface, a file that cannot be read
@@ -74,3 +76,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         click.echo(f"meteor: {type(error).__name__}: {error}", err=True)
         return code
     return outcome if isinstance(outcome, int) else exit_codes.DONE
+
+
+def _output_is_closed() -> bool:
+    """Whether nobody reads the standard output any more; if so, nothing more is written to it."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return True
+    return False

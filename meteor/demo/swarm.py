@@ -94,7 +94,8 @@ class Swarm:
         assert child.stdout is not None
         line = await child.stdout.readline()
         if not line:
-            raise PeerFailed(f"a peer ended before it was ready{self._last_words()}")
+            status = await child.wait()
+            raise PeerFailed(f"a peer ended with {status} before it served{self._last_words()}")
         self._started()
         return str(json.loads(line)["address"])
 

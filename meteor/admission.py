@@ -12,7 +12,7 @@ from difflib import get_close_matches
 
 from arms import Profile, ProfileError
 from meteor.errors import LimitExceeded, Refused, UnknownAction
-from meteor.lifetimes import TIMEOUT_S_MAX, TTL_S_MAX
+from meteor.lifetimes import TIMEOUT_S_MAX, TTL_S_MAX, DurationRefused
 from meteor.messages import Document
 from squid import Absent, Box, KeywordSpace
 
@@ -40,20 +40,20 @@ def check_document(document: Document) -> None:
     if document.action not in ACTIONS:
         raise UnknownAction(document.action, ACTIONS)
     if len(document.data) > PAYLOAD_BYTES_MAX:
-        raise LimitExceeded("data, in bytes,", len(document.data), PAYLOAD_BYTES_MAX)
+        raise LimitExceeded("data bytes", len(document.data), PAYLOAD_BYTES_MAX)
 
 
 def check_timeout_s(timeout_s: float) -> float:
     """A client's patience, in seconds; raises `LimitExceeded`."""
     if not (math.isfinite(timeout_s) and 0 <= timeout_s <= TIMEOUT_S_MAX):
-        raise LimitExceeded("timeout, in seconds,", timeout_s, TIMEOUT_S_MAX)
+        raise DurationRefused("timeout", timeout_s, round(TIMEOUT_S_MAX))
     return timeout_s
 
 
 def check_ttl_ms(ttl_s: float) -> int:
     """A lifetime in whole milliseconds, rounded down; raises `LimitExceeded`."""
     if not (math.isfinite(ttl_s) and 0 <= ttl_s <= TTL_S_MAX):
-        raise LimitExceeded("ttl, in seconds,", ttl_s, TTL_S_MAX)
+        raise DurationRefused("ttl", ttl_s, round(TTL_S_MAX))
     return int(ttl_s * 1000)
 
 

@@ -162,7 +162,7 @@ class Codec:
         except (OverflowError, AttributeError, ValueError) as error:
             raise TypeError(f"{name} holds a value that cannot travel: {error}") from error
         if len(data) > FRAME_BYTES_MAX:
-            raise LimitExceeded(f"{name}, in bytes,", len(data), FRAME_BYTES_MAX)
+            raise LimitExceeded(f"bytes of a {name} frame", len(data), FRAME_BYTES_MAX)
         return data
 
     def _message(self, name: str, body: msgspec.Raw) -> Any:

@@ -26,14 +26,19 @@ _DEFAULTS: Final = {
 }
 
 
-class LifetimeRefused(LimitExceeded):
-    """A time to live that is not a number of seconds between 0 and `TTL_S_MAX`."""
+class DurationRefused(LimitExceeded):
+    """A ttl or a timeout that is not a number of seconds from 0 (a timeout: above it) to its
+    limit."""
 
     def __str__(self) -> str:
         return (
-            f"{self.name}: a ttl of {self.value!r} is not between 0 and {TTL_S_MAX:.0f} seconds "
-            "(30 days); give seconds, or leave it out for the default"
+            f"{self.name}: {self.value!r} is not between 0 and {self.limit} seconds "
+            f"({_LIMITS.get(self.name, 'the limit')}); give "
+            "seconds, or leave it out for the default"
         )
+
+
+_LIMITS: Final = {"ttl": "30 days", "timeout": "a day"}
 
 
 def default_ttl_s(action: str) -> float:
@@ -45,7 +50,18 @@ def checked_ttl_s(action: str, ttl: float | None) -> float:
     """The lifetime in seconds that a post asks for; raises `LimitExceeded`."""
     if ttl is None:
         return default_ttl_s(action)
-    is_number = isinstance(ttl, int | float) and not isinstance(ttl, bool)
-    if not (is_number and math.isfinite(ttl) and 0 <= ttl <= TTL_S_MAX):
-        raise LifetimeRefused("ttl", ttl, TTL_S_MAX)
-    return float(ttl)
+    return _checked_s("ttl", ttl, TTL_S_MAX)
+
+
+def checked_timeout_s(timeout: float) -> float:
+    """The seconds that a caller is willing to wait; raises `LimitExceeded`."""
+    if timeout == 0:
+        raise DurationRefused("timeout", timeout, round(TIMEOUT_S_MAX))
+    return _checked_s("timeout", timeout, TIMEOUT_S_MAX)
+
+
+def _checked_s(name: str, value: float, limit_s: float) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (is_number and math.isfinite(value) and 0 <= value <= limit_s):
+        raise DurationRefused(name, value, round(limit_s))
+    return float(value)

@@ -6,25 +6,16 @@ returned only waits to be awaited.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Mapping
 from typing import Any
 
 from meteor.draft import Draft, ProfileLike, checked_content, make_draft, with_profile
-from meteor.errors import LimitExceeded
 from meteor.interest import Interest
-from meteor.lifetimes import TIMEOUT_S_MAX, checked_ttl_s
+from meteor.lifetimes import checked_timeout_s, checked_ttl_s
 from meteor.record_id import split_id
 from meteor.session import Session
 from meteor.values import Receipt
 from meteor.watch import Watch
-
-
-def checked_timeout_s(timeout: float) -> float:
-    """Seconds that a caller is willing to wait; raises `LimitExceeded`."""
-    if not (math.isfinite(timeout) and 0 < timeout <= TIMEOUT_S_MAX):
-        raise LimitExceeded("timeout, in seconds above 0,", timeout, TIMEOUT_S_MAX)
-    return float(timeout)
 
 
 def draft_post(
@@ -69,7 +60,7 @@ def make_interest(
     if overflow != "error":
         raise ValueError(f"overflow is 'error', not {overflow!r}")
     if queue < 1:
-        raise LimitExceeded("queue, at least 1,", queue, "any length")
+        raise ValueError(f"queue: {queue} is no length; at least one notification must fit")
     options = {"handler": None, "keep_alive": True, **options, "queue": queue}
     kind = Watch if draft.action == "notify_interest" else Interest
     return kind(session, draft, **options)

@@ -216,9 +216,9 @@ class RendezvousPeer:
         )
 
     def _difference(self, toml: str) -> str:
-        """How the ring's space differs from the one that somebody else brings."""
+        """How the space that somebody brings differs from ours: "here" is where he reads it."""
         try:
-            return self.space.difference(KeywordSpace.from_toml(toml))
+            return KeywordSpace.from_toml(toml).difference(self.space)
         except MeteorError as error:
             return f"another space, which cannot be read: {error}" if toml else "another space"
 

@@ -15,6 +15,7 @@ from meteor import posting
 from meteor.answer import Answer
 from meteor.draft import ProfileLike
 from meteor.interest import Interest, NotificationHandler, Overflow
+from meteor.lifetimes import checked_timeout_s
 from meteor.messages import RingPicture
 from meteor.session import Session
 from meteor.values import Receipt
@@ -107,7 +108,8 @@ class Verbs(ABC):
 
         `data` is bytes or text, `json` an object in its stead.  `ttl` is how long it lives (data
         3600 s, interests and watches 300 s and renewed, a retrieve 0; at most 30 days), `id` a
-        name of your own (1 to 64 letters, digits, `_`, `-`; posting it again replaces), `context`
+        name of your own (1 to 64 letters, digits, `_`, `-`; posted again at the same place of the
+        space it replaces, `replace` moves it), `context`
         what you say of your situation.  `everywhere` lets a selector go to all peers.
 
         Gives what the action calls for: a receipt to be awaited, an `Answer`, an `Interest` or a
@@ -124,7 +126,7 @@ class Verbs(ABC):
             context=context,
             everywhere=everywhere,
         )
-        timeout_s = posting.checked_timeout_s(timeout)
+        timeout_s = checked_timeout_s(timeout)
         if action == "retrieve":
             return Answer(
                 self._session,
@@ -225,7 +227,7 @@ class Verbs(ABC):
             queue=queue,
             overflow=overflow,
             keep_alive=keep_alive,
-            timeout_s=posting.checked_timeout_s(timeout),
+            timeout_s=checked_timeout_s(timeout),
             allow_partial=allow_partial,
         )
 
@@ -254,7 +256,7 @@ class Verbs(ABC):
             queue=queue,
             overflow=overflow,
             keep_alive=keep_alive,
-            timeout_s=posting.checked_timeout_s(timeout),
+            timeout_s=checked_timeout_s(timeout),
             allow_partial=allow_partial,
         )
         assert isinstance(watch, Watch)
@@ -276,7 +278,7 @@ class Verbs(ABC):
             self._session, profile, "delete_data", everywhere=everywhere, mode=mode, dry_run=dry_run
         )
         return posting.carry_out(
-            self._session, draft, posting.checked_timeout_s(timeout), allow_partial
+            self._session, draft, checked_timeout_s(timeout), allow_partial
         )
 
     def delete_interest(
@@ -299,7 +301,7 @@ class Verbs(ABC):
             dry_run=dry_run,
         )
         return posting.carry_out(
-            self._session, draft, posting.checked_timeout_s(timeout), allow_partial
+            self._session, draft, checked_timeout_s(timeout), allow_partial
         )
 
     def renew(
@@ -354,4 +356,4 @@ class Verbs(ABC):
         """The peers in ring order as the serving peer sees them, and what each holds.
 
         Raises `Timeout` and `NotConnected`."""
-        return await self._session.ring(posting.checked_timeout_s(timeout))
+        return await self._session.ring(checked_timeout_s(timeout))

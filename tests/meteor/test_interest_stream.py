@@ -407,7 +407,7 @@ def test_a_bad_option_of_an_interest_is_refused(overlay: FakeOverlay) -> None:
         client = await overlay.new_client().open()
         with pytest.raises(ValueError, match="overflow"):
             client.notify_data(HOT, overflow="drop_newest")  # type: ignore[arg-type]
-        with pytest.raises(meteor.LimitExceeded):
+        with pytest.raises(ValueError, match="queue: 0"):
             client.notify_data(HOT, queue=0)
 
     overlay.run(scenario())

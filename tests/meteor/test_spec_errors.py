@@ -46,6 +46,9 @@ async def test_every_message_says_the_operation_the_value_the_limit_and_what_to_
             (lambda: store(many), ["max_attributes", "9", "8", "give less"]),
             (lambda: store("type=a", b"x" * 1_000_001), ["data bytes", "1000001", "give less"]),
             (lambda: store("type=a", ttl=-1), ["ttl", "-1", "2592000", "leave it out"]),
+            (lambda: store("type=a", ttl="soon"), ["ttl", "'soon'", "30 days"]),  # type: ignore[arg-type]
+            (lambda: store("type=a", timeout=0), ["timeout", "0", "86400", "give seconds"]),
+            (lambda: store("type=a", timeout=None), ["timeout", "None", "leave it out"]),  # type: ignore[arg-type]
             (lambda: client.post("type=a", "fetch"), ["'fetch'", "known are store"]),
             (lambda: client.retrieve("type=*"), ["retrieve of (type=*)", "everywhere=True"]),
             (lambda: client.retrieve("type=a,b"), ["comma", "quote the value", "^"]),
@@ -140,6 +143,20 @@ async def test_data_dir_locked_carries_the_path(tmp_path: Path) -> None:
         assert error.path == str(tmp_path)
         again = pickle.loads(pickle.dumps(error))
         assert (type(again), str(again), again.path) == (type(error), str(error), error.path)
+
+
+async def test_a_space_mismatch_is_told_from_where_it_is_read() -> None:
+    """"here" is the reader's space, "there" the ring's."""
+    async with meteor.Peer(space=SPACE) as peer:
+        for of in (
+            lambda: meteor.connect(peer.address, space=OTHER),
+            meteor.Peer(space=OTHER, join=[peer.address]).start,
+        ):
+            error = await refusal(of)
+            assert type(error) is meteor.SpaceMismatch
+            assert "high is 150 here, 125 there" in str(error)
+            assert "'humidity' is only there" in str(error)
+            assert "take the ring's" in str(error)
 
 
 async def test_a_data_dir_of_another_space_is_refused_and_stays_as_it_was(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from chord.link import FrameKind as FrameKind
 from chord.link import LinkEnd as LinkEnd
 from chord.lookup import Owner as Owner
 from chord.messages import MESSAGES as RING_MESSAGES
+from chord.messages import FindOwner as FindOwner
 from chord.messages import GetNeighbours as GetNeighbours
 from chord.messages import Neighbours as Neighbours
 from chord.node import ChordNode as ChordNode
@@ -53,7 +54,7 @@ __all__ = [
     "UNKNOWN_ID", "Contact", "WideInt",
     "Arc", "between", "distance", "identifier",
     "ChordNode", "ChordConfig", "Observer", "Owner", "Route", "Finger", "ArcCache",
-    "IdealPlace", "ideal_ring", "GetNeighbours", "Neighbours", "MESSAGES",
+    "IdealPlace", "ideal_ring", "FindOwner", "GetNeighbours", "Neighbours", "MESSAGES",
     "MeteorError", "RingError", "CallError", "DialRefused", "LinkClosed", "RequestTimeout", "Busy",
     "RemoteFault", "Fault", "LookupFailed", "NotJoined", "JoinRefused",
     "Runtime", "Handler", "Deferred", "Link", "Task",

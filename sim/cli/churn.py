@@ -1,0 +1,52 @@
+"""`meteor-sim churn`: lookups while nodes join and leave.
+
+Law of this file: it only parses, runs `sim.churn_study` and prints.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sim.churn_study import PUBLISHED, ChurnStudyPlan, study
+from sim.cli import DONE
+from sim.cli.study import numbers, progress, publish
+
+
+@click.command()
+@click.option("--peers", default=1000, show_default=True, type=click.IntRange(2))
+@click.option("--successors", default=20, show_default=True, type=click.IntRange(1))
+@click.option(
+    "--lookups", default=10_000, show_default=True, type=click.IntRange(1), help="A row."
+)
+@click.option(
+    "--rates",
+    default=",".join(f"{rate:g}" for rate in PUBLISHED),
+    show_default=True,
+    callback=numbers,
+    help="Joins a second, and as many leaves.",
+)
+@click.option("--seed", default=1, show_default=True)
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="For CSV and PNG.")
+def command(
+    peers: int,
+    successors: int,
+    lookups: int,
+    rates: tuple[float, ...],
+    seed: int,
+    out: Path | None,
+) -> int:
+    """Chord's table of lookups under joins and leaves, beside the published figures.
+
+    Example: meteor-sim churn --rates 0.05,0.4 --lookups 1000
+    """
+    if min(rates) <= 0:
+        raise click.BadParameter("a rate of 0 is no churn")
+    plan = ChurnStudyPlan(
+        peers=peers, successors=successors, lookups=lookups, rates=rates, seed=seed
+    )
+    rows = study(plan, progress)
+    title = f"churn: {peers} peers, {successors} successors, a look every 30 s, seed {seed}"
+    publish("churn", title, "joins and leaves a second", rows, out)
+    return DONE

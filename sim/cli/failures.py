@@ -1,0 +1,52 @@
+"""`meteor-sim failures`: lookups right after a share of all peers crashed at once.
+
+Law of this file: it only parses, runs `sim.failure_study` and prints.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sim.cli import DONE
+from sim.cli.study import numbers, progress, publish
+from sim.failure_study import PUBLISHED, FailurePlan, study
+
+
+@click.command()
+@click.option("--peers", default=1000, show_default=True, type=click.IntRange(2))
+@click.option("--successors", default=20, show_default=True, type=click.IntRange(1))
+@click.option(
+    "--lookups", default=10_000, show_default=True, type=click.IntRange(1), help="A row."
+)
+@click.option(
+    "--fractions",
+    default=",".join(f"{fraction:g}" for fraction in PUBLISHED),
+    show_default=True,
+    callback=numbers,
+    help="Shares of the peers that crash.",
+)
+@click.option("--seed", default=1, show_default=True)
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="For CSV and PNG.")
+def command(
+    peers: int,
+    successors: int,
+    lookups: int,
+    fractions: tuple[float, ...],
+    seed: int,
+    out: Path | None,
+) -> int:
+    """Chord's table of simultaneous failures, beside the published figures.
+
+    Example: meteor-sim failures --out results
+    """
+    if max(fractions) >= 1:
+        raise click.BadParameter("a share of 1 or more leaves nobody to look anything up")
+    plan = FailurePlan(
+        peers=peers, successors=successors, lookups=lookups, fractions=fractions, seed=seed
+    )
+    rows = study(plan, progress)
+    title = f"simultaneous failures: {peers} peers, {successors} successors, seed {seed}"
+    publish("failures", title, "failed share", rows, out)
+    return DONE

@@ -1,0 +1,59 @@
+"""Plots of studies, where matplotlib is installed (the extra `plot`).
+
+Law of this file: the only one that knows matplotlib, imported on first use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from sim.lookup_study import Row, Spread
+
+HOW_TO_GET = "no plot: matplotlib is missing, pip install 'meteor-rendezvous[plot]'"
+
+
+def is_available() -> bool:
+    """Whether matplotlib is installed."""
+    return find_spec("matplotlib") is not None
+
+
+def plot_rows(title: str, varied: str, rows: Sequence[Row], path: Path) -> None:
+    """Path lengths and time-outs over what was varied, measured and published, as a PNG.
+
+    Raises `ImportError` without matplotlib."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
+
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    figure.suptitle(title)
+    left, right = figure.subplots(1, 2)
+    pairs = (
+        (left, "path length", [(row.path, row.published_path) for row in rows]),
+        (right, "time-outs a lookup", [(row.time_outs, row.published_time_outs) for row in rows]),
+    )
+    for axes, label, spreads in pairs:
+        xs = [row.varied for row in rows]
+        measured = [spread for spread, _ in spreads]
+        axes.errorbar(xs, [s.mean for s in measured], _bars(measured), fmt="o-", label="measured")
+        published = [
+            (x, spread) for x, (_, spread) in zip(xs, spreads, strict=True) if spread is not None
+        ]
+        if published:
+            told = [spread for _, spread in published]
+            axes.errorbar(
+                [x for x, _ in published], [s.mean for s in told], _bars(told), fmt="s--",
+                label="published", alpha=0.6,
+            )  # fmt: skip
+        axes.set_xlabel(varied)
+        axes.set_ylabel(f"{label} (1st to 99th percentile)")
+        axes.legend(loc="upper left")
+    figure.savefig(path, dpi=120)
+
+
+def _bars(spreads: Sequence[Spread]) -> list[list[float]]:
+    """How far the percentiles lie below and above the means."""
+    return [
+        [max(0.0, spread.mean - spread.p1) for spread in spreads],
+        [max(0.0, spread.p99 - spread.mean) for spread in spreads],
+    ]

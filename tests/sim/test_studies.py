@@ -1,0 +1,127 @@
+"""The tables of the Chord papers, in small, and how they are printed."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from sim import plot
+from sim.churn_study import ChurnStudyPlan, look_up_under_churn
+from sim.cli import BAD_INPUT, DONE, main
+from sim.failure_study import PUBLISHED, FailurePlan, study
+from sim.lookup_study import LookupSample, Row, Spread, row_of
+from sim.tables import as_csv, as_text
+
+Printed = pytest.CaptureFixture[str]
+
+
+def test_a_spread_is_mean_and_percentiles() -> None:
+    assert Spread.of([]) == Spread(0, 0, 0)
+    assert Spread.of([3]) == Spread(3, 3, 3)
+    assert Spread.of(list(range(101))) == Spread(50, 1, 99)
+    assert str(Spread(3.844, 2, 5)) == "3.84 (2, 5)"
+
+
+def test_no_lookup_fails_however_many_crash_at_once() -> None:
+    rows = study(FailurePlan(peers=120, successors=14, lookups=200, fractions=(0.0, 0.2, 0.5)))
+    assert [row.failed for row in rows] == [0, 0, 0]
+    paths = [row.path.mean for row in rows]
+    time_outs = [row.time_outs.mean for row in rows]
+    assert paths == sorted(paths)
+    assert time_outs == sorted(time_outs)
+    assert time_outs[0] == 0 < time_outs[1]
+    assert all(row.lookups >= 200 for row in rows)
+    assert all(row.published_path is None for row in rows)
+
+
+def test_lookups_under_churn_find_the_owner() -> None:
+    plan = ChurnStudyPlan(peers=60, successors=10, lookups=150, warm_up_s=60.0)
+    sample = look_up_under_churn(plan, rate=0.05)
+    assert sample.failed == 0
+    assert sample.count >= 149
+    assert 1 < Spread.of(sample.paths).mean < 5
+    assert look_up_under_churn(plan, rate=0.05) == sample
+
+
+def test_a_wrong_and_a_missing_answer_are_failures() -> None:
+    sample = LookupSample(paths=[1, 2], time_outs=[0, 1, 2], unanswered=1, wrong=1)
+    row = row_of(0.1, sample, None)
+    assert (row.failed, row.lookups) == (2, 3)
+    assert row.failed_of_10000 == pytest.approx(6666.7, abs=0.1)
+
+
+ROWS = [
+    row_of(0.5, LookupSample(paths=[4, 6], time_outs=[1, 3]), PUBLISHED[0.5]),
+    Row(0.6, Spread(7, 1, 9), Spread(8, 0, 9), 1, 1000, None, None, None),
+]
+
+
+def test_the_table_stands_beside_the_published_figures() -> None:
+    lines = as_text("failed share", ROWS).splitlines()
+    assert "5.00 (4, 6)  5.09 (3, 8)  2.00 (1, 3)  5.10 (0, 11)" in lines[1]
+    assert " ".join(lines[2].split()) == "0.6 7.00 (1, 9) - 8.00 (0, 9) - 1 1,000 -"
+    assert len({len(line) for line in lines[:3]}) == 1
+
+
+def test_csv_has_a_line_a_row() -> None:
+    head, first, second = csv.reader(io.StringIO(as_csv("failed_share", ROWS)))
+    assert dict(zip(head, first, strict=True))["published_path_mean"] == "5.0900"
+    assert dict(zip(head, second, strict=True))["published_path_mean"] == ""
+
+
+SMALL = ["--peers", "30", "--successors", "6", "--lookups", "30"]
+
+
+def test_failures_prints_its_table_and_writes_it(tmp_path: Path, capsys: Printed) -> None:
+    arguments = ["failures", *SMALL, "--fractions", "0,0.3", "--out", str(tmp_path / "new")]
+    assert main(arguments) == DONE
+    printed = capsys.readouterr()
+    assert printed.out.startswith("simultaneous failures: 30 peers")
+    assert (tmp_path / "new" / "failures.csv").read_text().count("\n") == 3
+    if plot.is_available():
+        assert (tmp_path / "new" / "failures.png").stat().st_size > 1000
+    else:
+        assert plot.HOW_TO_GET in printed.err
+
+
+def test_churn_prints_its_table(capsys: Printed) -> None:
+    assert main(["churn", *SMALL, "--rates", "0.02"]) == DONE
+    assert "joins and leaves a second" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["failures", "--fractions", "1"],
+        ["failures", "--fractions", "a"],
+        ["failures", "--fractions", "-0.1"],
+        ["churn", "--rates", "0"],
+        ["churn", "--peers", "1"],
+    ],
+)
+def test_bad_numbers_are_refused(arguments: list[str], capsys: Printed) -> None:
+    assert main(arguments) == BAD_INPUT
+    assert "Error" in capsys.readouterr().err
+
+
+def test_without_matplotlib_the_extra_is_named(
+    tmp_path: Path, capsys: Printed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plot, "find_spec", lambda _: None)
+    assert main(["failures", *SMALL, "--fractions", "0", "--out", str(tmp_path)]) == DONE
+    assert "pip install 'meteor-rendezvous[plot]'" in capsys.readouterr().err
+    assert not list(tmp_path.glob("*.png"))
+
+
+@pytest.mark.long
+def test_the_published_table_of_failures_is_met() -> None:
+    """N = 1000, r = 20: no failed lookup, time-outs within a quarter, paths within 15 %."""
+    for row in study(FailurePlan(lookups=2000)):
+        assert row.failed == 0
+        assert row.published_path is not None
+        assert row.published_time_outs is not None
+        assert row.path.mean <= 1.15 * row.published_path.mean
+        assert row.time_outs.mean <= 1.25 * row.published_time_outs.mean

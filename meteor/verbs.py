@@ -109,7 +109,7 @@ class Verbs(ABC):
         `data` is bytes or text, `json` an object in its stead.  `ttl` is how long it lives (data
         3600 s, interests and watches 300 s and renewed, a retrieve 0; at most 30 days), `id` a
         name of your own (1 to 64 letters, digits, `_`, `-`; posted again in the same place it
-        replaces, `replace` moves it), `context` your situation, `everywhere` all peers as addressees.
+        replaces, `replace` moves it), `context` your situation, `everywhere` allows all peers.
 
         Gives what the action calls for: a receipt to await, an `Answer`, `Interest` or `Watch`.
         Raises `UnknownAction`, and what every verb raises."""

@@ -7,7 +7,7 @@ decoded, typed and placed again here, and everything malformed comes back as its
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,12 +26,13 @@ from meteor.messages import (
     PostReply,
     ResultPage,
 )
+from meteor.moves import region_of
 from meteor.operations import FoundPage, Notices, Operation, Route, Summary
 from meteor.record_id import check_stem, make_id, split_id, stem_of
 from squid import Box, KeywordSpace, Outcome, Router
 
 MOVES_MAX = 8
-"""How often a renew or cancel follows a record that was replaced: each step is one more
+"""How often a renew, a cancel or a query follows a record that was replaced: each step is one more
 `replace` that the caller has not heard of."""
 
 
@@ -54,6 +55,12 @@ class _Collector:
         """The page that waits, which does so no longer."""
         found, self.held = self.held, ()
         return found
+
+    def unseen(self, summaries: Sequence[Summary]) -> set[str]:
+        """The new ids of what was replaced while the query was under way, and met nowhere."""
+        moved = {full_id for summary in summaries for full_id in summary.moved}
+        stems = {stem for _, stem in self.seen} if moved else set()
+        return {full_id for full_id in moved if stem_of(full_id) not in stems}
 
     def news(self, found: tuple[Found, ...]) -> tuple[Found, ...]:
         """What has not been told in this or a newer version."""
@@ -144,8 +151,7 @@ class Entry:
             collector.held = fresh
 
         body = codec.encode(operation)
-        outcome = await self._router.disseminate(box, body, timeout_s=timeout_s, on_frame=on_frame)
-        summaries = _summaries(outcome)
+        outcome, summaries = await self._ask(box, body, timeout_s, collector, on_frame)
         _raise_refusals(operation, summaries)
         finds = operation.verb == "retrieve" or operation.dry_run
         return PostReply(
@@ -159,6 +165,37 @@ class Entry:
             ttl_s=operation.ttl_ms / 1000,
             found=collector.take(),
         )
+
+    async def _ask(
+        self,
+        box: Box,
+        body: bytes,
+        timeout_s: float,
+        collector: _Collector,
+        on_frame: Callable[[Contact, bytes], None],
+    ) -> tuple[Outcome, list[Summary]]:
+        """Ask the whole region, and once more where something went while it was being asked."""
+        deadline = self._runtime.now() + timeout_s
+        whole = await self._router.disseminate(box, body, timeout_s=timeout_s, on_frame=on_frame)
+        summaries = _summaries(whole)
+        asked: set[str] = set()
+        for _ in range(MOVES_MAX):
+            moved = collector.unseen(summaries) - asked
+            again = region_of(sorted(moved), box, self._curve)
+            if again is None:
+                break
+            asked |= moved
+            left_s = max(deadline - self._runtime.now(), 0.0)
+            outcome = await self._router.disseminate(
+                again, body, timeout_s=left_s, on_frame=on_frame
+            )
+            whole = replace(
+                whole,
+                complete=whole.complete and outcome.complete,
+                missing=whole.missing + outcome.missing,
+            )
+            summaries += _summaries(outcome)
+        return whole, summaries
 
     async def _send_later(self, client: Contact, token: int, collector: _Collector) -> None:
         """A page waits a moment for the reply, so that both travel as one."""

@@ -50,6 +50,8 @@ class Summary:
     """The new id of a record that was replaced."""
     known: bool = False
     """Whether the record in question is here."""
+    moved: tuple[str, ...] = ()
+    """Of a query: the new ids of what left this part lately for another place of the query's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,10 @@ from meteor import codec
 from meteor.admission import KEPT_KINDS
 from meteor.holdings import Holdings, Intervals
 from meteor.messages import Found
+from meteor.moves import Moves
 from meteor.operations import Carried, FoundPage, Operation, Summary
 from meteor.placement import GONE, MOVED, Key, Placed
-from meteor.record_id import stem_of
+from meteor.record_id import split_id, stem_of
 from meteor.shelf import Shelf
 from meteor.task import DELETES, Task, read_task, refusal
 from meteor.telling import Telling, found_of
@@ -65,6 +66,7 @@ class RendezvousPoint:
         self._runtime, self._holdings, self._shelf = runtime, holdings, shelf
         self._rendezvous, self._telling, self._settle = rendezvous, telling, settle
         self._curve = curve
+        self._moves = Moves(curve)
         self._done: OrderedDict[bytes, _Done] = OrderedDict()
 
     # -- the router's questions
@@ -147,9 +149,16 @@ class RendezvousPoint:
         found = self._carry_out(reactions)
         return Work(
             frames=_pages(found),
-            body=codec.encode(Summary(_met(reactions, passing))),
+            body=codec.encode(Summary(_met(reactions, passing), moved=self._moved_lately(passing))),
             missing=() if passing.kind == DATA else intersect(part, self._holdings.lost),
         )
+
+    def _moved_lately(self, passing: Record) -> tuple[str, ...]:
+        """What a query may have missed at both its places."""
+        if passing.action != "retrieve" or not self._moves:
+            return ()
+        _, box = split_id(passing.id, self._curve)
+        return self._moves.between(box, self._runtime.now())
 
     def _carry_out(self, reactions: Sequence[Reaction]) -> list[Found]:
         """Tell whom it concerns; returns what the sender of the operation is to have."""
@@ -252,6 +261,8 @@ class RendezvousPoint:
             refused = "deleted" if operation.moved_to else ""
             return Summary(self._buried_in(part, task.id), refused=refused)
         if operation.moved_to:
+            if known is not None and known.carried.kind == DATA:
+                self._moves.note(operation.id, operation.moved_to, self._runtime.now())
             await self._lay_to_rest(task)
             return Summary(0)
         if known is None or known.carried.id != operation.id:

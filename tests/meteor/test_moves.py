@@ -1,0 +1,96 @@
+"""What was replaced while it was asked for: found by the new content, never by neither."""
+
+from __future__ import annotations
+
+import pytest
+
+import meteor
+from meteor.codec import wire_codec
+from meteor.moves import KEPT_MAX, KEPT_S, Moves, region_of
+from meteor.record_id import make_id
+from sim.overlay import Overlay
+from squid import Box, HilbertCurve
+from tests.meteor.building import SPACE
+
+CURVE = HilbertCurve(2, 8)
+
+
+def at(stem: str, x: int, y: int) -> str:
+    return make_id(stem, Box((x, y), (x, y)), CURVE)
+
+
+def test_a_move_is_told_to_queries_that_hold_both_places_while_it_is_fresh() -> None:
+    moves = Moves(CURVE)
+    moves.note(at("a", 1, 1), at("a", 9, 9), now=100.0)
+    both, old, new = Box((0, 0), (20, 20)), Box((0, 0), (5, 5)), Box((6, 6), (20, 20))
+    assert moves.between(both, 100.0) == (at("a", 9, 9),)
+    assert moves.between(old, 100.0) == moves.between(new, 100.0) == ()
+    assert moves.between(both, 100.0 + KEPT_S) == (at("a", 9, 9),)
+    assert moves.between(both, 100.1 + KEPT_S) == ()
+    assert len(moves) == 0
+
+
+def test_moves_are_bounded_and_the_oldest_goes_first() -> None:
+    moves = Moves(CURVE)
+    for number in range(KEPT_MAX + 1):
+        moves.note(at(f"n{number}", 1, 1), at(f"n{number}", 2, 2), now=number / KEPT_MAX)
+    assert len(moves) == KEPT_MAX
+    told = moves.between(Box((0, 0), (3, 3)), 1.0)
+    assert len(told) < KEPT_MAX
+    assert told[0] == at(f"n{KEPT_MAX}", 2, 2)
+
+
+def test_the_region_to_ask_again_lies_in_the_querys_own() -> None:
+    box = Box((0, 0), (10, 10))
+    assert region_of([at("a", 2, 3), at("b", 7, 1)], box, CURVE) == Box((2, 1), (7, 3))
+    assert region_of([at("a", 2, 3)], box, CURVE) == Box((2, 3), (2, 3))
+    assert region_of([at("a", 11, 3), "rubbish", "a.rubbish"], box, CURVE) is None
+    assert region_of([], box, CURVE) is None
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_replaced_profile_is_never_found_by_neither_content(seed: int) -> None:
+    """Queries under way while it moves see it, once, and never a profile that is over."""
+    overlay = Overlay(codec=wire_codec(), peers=12, space=SPACE, seed=seed)
+    mover, asker = overlay.client(), overlay.client(peer=4)
+    made = overlay.run(mover.store("type=badge temperature=0 humidity=0", b"0", id="badge"))
+    acknowledged = [0]
+
+    async def move(receipt: meteor.Receipt) -> None:
+        for step in range(1, 40):
+            where = f"temperature={step * 37 % 120} humidity={step * 61 % 100}"
+            receipt = await mover.replace(receipt.id, f"type=badge {where}", str(step))
+            acknowledged[0] = step
+
+    async def ask() -> list[int]:
+        counts = []
+        while not moving.done():
+            before = acknowledged[0]
+            matches = await asker.retrieve("type=badge")
+            counts.append(len(matches))
+            assert all(int(match.text) >= before for match in matches)
+        return counts
+
+    moving = overlay.kernel.spawn(move(made))
+    askers = [overlay.kernel.spawn(ask()) for _ in range(3)]
+
+    async def all_asked() -> list[int]:
+        await moving
+        return [count for one in askers for count in await one]
+
+    counts = overlay.run(all_asked())
+    assert len(counts) > 40
+    assert set(counts) == {1}
+    (last,) = overlay.run(asker.retrieve("type=badge").all())
+    assert last.text == "39"
+
+
+def test_after_a_move_the_old_content_finds_nothing() -> None:
+    overlay = Overlay(codec=wire_codec(), peers=12, space=SPACE, seed=3)
+    client = overlay.client()
+    receipt = overlay.run(client.store("type=badge temperature=0 room=1", b"1"))
+    receipt = overlay.run(client.replace(receipt.id, "type=badge temperature=60 room=2", b"2"))
+    overlay.run(client.replace(receipt.id, "type=badge temperature=120 room=3", b"3"))
+    for room, expected in (("1", []), ("2", []), ("3", ["3"])):
+        matches = overlay.run(client.retrieve(f"type=badge room={room}").all())
+        assert [match.text for match in matches] == expected

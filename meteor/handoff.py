@@ -10,7 +10,6 @@ successor to pull: the same step the other way.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeVar
 
 from chord import (
@@ -26,6 +25,7 @@ from chord import (
     RequestTimeout,
     Runtime,
 )
+from meteor.giving import Giving, HandoffConfig, checked_interval
 from meteor.holdings import Holdings, Intervals
 from meteor.operations import (
     Claim,
@@ -43,35 +43,17 @@ from meteor.placement import Admission
 from meteor.shelf import Shelf
 from squid import HilbertCurve, Interval, intersect, of_arc, subtract
 
-
-@dataclass(frozen=True, slots=True)
-class HandoffConfig:
-    """Times of a hand-off, in seconds."""
-
-    call_s: float = 2.0
-    """For one page, one freeze, one claim."""
-    freeze_s: float = 4.0
-    """A giver thaws by itself after this: writes wait no longer for a dead taker."""
-    idle_s: float = 1.0
-    """How often holdings are compared with the arc when nothing is known to have changed."""
-    pressing_s: float = 0.1
-    """The same while a part of the arc is not held."""
-    grace_s: float = 5.0
-    """An interval that nobody reachable holds is taken as lost after this, at once when a peer
-    that owned it is known to be dead."""
-
-
 CLAIMS_MAX = 32
 """Peers asked for one interval in one round: more than the successors of any concurrent joins."""
 
 TAKE_OVER_TRIES = 5
 
-FROZEN_MAX = 64
-"""Freezes at once: more than a peer has neighbours that could join or leave together."""
-
 LEAVE_ROUNDS, LEAVE_PAUSE_S = 3, 0.05
-"""How often, and how far apart, a leaving peer asks who takes over what it holds: somebody may be
-busy taking over another interval; who leaves too refuses each time."""
+"""How often, and how far apart, a leaving peer asks who takes over what it holds while all that it
+knows leave too, or are dead.  Others it asks until its time is up: a freeze ends."""
+
+LEAVES = "Leaving"
+"""The fault of a peer that takes nothing over, as it leaves itself."""
 
 ReplyT = TypeVar("ReplyT")
 
@@ -95,6 +77,9 @@ class Handoff:
         self._holdings, self._shelf, self._on_gained = holdings, shelf, on_gained
         self._id_bits = id_bits
         self._config = config or HandoffConfig()
+        self._giving = Giving(
+            node, runtime, curve, holdings, shelf, self._config, self.uncovered, self._given
+        )
         self._open_since: dict[Interval, float] = {}
         self._dead: dict[int, None] = {}
         self._leaving = False
@@ -102,13 +87,7 @@ class Handoff:
     @property
     def handlers(self) -> Mapping[type, Handler]:
         """Message type to handler."""
-        return {
-            Claim: self._on_claim,
-            Pull: self._on_pull,
-            Freeze: self._on_freeze,
-            TakeOver: self._on_take_over,
-            Inherit: self._on_inherit,
-        }
+        return {**self._giving.handlers, Inherit: self._on_inherit}
 
     # -- what the ring tells
 
@@ -123,6 +102,10 @@ class Handoff:
         while len(self._dead) > CLAIMS_MAX:
             del self._dead[next(iter(self._dead))]
         self._runtime.deliver(self._wake_token, None)
+
+    def _given(self) -> None:
+        """Who waits for an index that is elsewhere now need not wait."""
+        self._runtime.deliver(self._gained_token, None)
 
     @property
     def _wake_token(self) -> tuple[str, str]:
@@ -180,13 +163,15 @@ class Handoff:
         returns what nobody took."""
         self._leaving = True
         deadline = self._runtime.now() + timeout_s
-        for _ in range(LEAVE_ROUNDS):
+        rounds_left = LEAVE_ROUNDS
+        while rounds_left and self._runtime.now() < deadline:
             await self._arrived(deadline)
             for successor in self._node.successors:
-                if not await self._give_to(successor, deadline):
-                    break
-            if not self._holdings.held or not self._node.successors:
-                break
+                if await self._give_to(successor, deadline):
+                    rounds_left = LEAVE_ROUNDS + 1
+                if not self._holdings.held:
+                    return ()
+            rounds_left -= 1
             await self._runtime.sleep(LEAVE_PAUSE_S)
         return self._holdings.held
 
@@ -196,16 +181,16 @@ class Handoff:
             await self._runtime.sleep(LEAVE_PAUSE_S)
 
     async def _give_to(self, successor: Contact, deadline: float) -> bool:
-        """Ask a successor to take all; whether there is reason to ask the next one."""
+        """Ask a successor to take all; whether there is reason to ask it again."""
         for interval in self._holdings.held:
-            left_s = deadline - self._runtime.now()
-            if left_s <= 0:
-                return False
+            left_s = max(deadline - self._runtime.now(), 0.0)
             try:
                 await self._runtime.call(successor, Inherit(interval), left_s)
+            except RemoteFault as fault:
+                return fault.kind != LEAVES
             except CallError:
-                return True
-        return bool(self._holdings.held)
+                return False
+        return False
 
     # -- taking
 
@@ -238,7 +223,8 @@ class Handoff:
 
     async def _give_up(self, interval: Interval, conclusive: bool) -> None:
         """Nobody who answered holds it: lost if a dead peer owned it, or after the grace."""
-        waited_s = self._runtime.now() - self._open_since[interval]
+        now = self._runtime.now()
+        waited_s = now - self._open_since.get(interval, now)
         arc = self._node.arc
         orphaned = conclusive and arc is not None and any(dead in arc for dead in self._dead)
         if (orphaned or waited_s >= self._config.grace_s) and not self._leaving:
@@ -312,84 +298,17 @@ class Handoff:
         self._runtime.deliver(self._gained_token, None)
         self._on_gained(new, admission or Admission())
 
-    # -- giving
-
-    def _on_claim(self, _: Contact, message: object, __: float) -> ClaimAnswer:
-        assert isinstance(message, Claim)
-        part = (self._checked(message.interval),)
-        elsewhere = (*self._holdings.elsewhere(), *self._node.successors[:1])
-        return ClaimAnswer(
-            held=intersect(part, self._holdings.held),
-            lost=intersect(part, self._holdings.lost),
-            elsewhere=elsewhere,
-            settled=not self.uncovered(),
-        )
-
-    def _on_pull(self, _: Contact, message: object, __: float) -> PulledPage:
-        assert isinstance(message, Pull)
-        interval = self._held_here(message.interval)
-        return self._shelf.page(interval, message.cursor)
-
-    def _on_freeze(self, _: Contact, message: object, __: float) -> Deferred:
-        assert isinstance(message, Freeze)
-        interval = self._held_here(message.interval)
-        if self._holdings.frozen_count >= FROZEN_MAX:
-            raise Fault("Busy", f"{FROZEN_MAX} hand-offs from here are under way")
-        if self._holdings.is_frozen((interval,)):  # else two takers would hold what both asked for
-            raise Fault("Busy", "part of the interval is being handed to another peer")
-        return Deferred(self._freeze(interval, message.cursor))
-
-    async def _freeze(self, interval: Interval, cursor: int) -> Frozen:
-        grant = self._holdings.freeze(interval)
-        self._runtime.spawn(self._thaw_later(grant))
-        await self._shelf.barrier()
-        page = self._shelf.page(interval, cursor, whole=True)
-        return Frozen(page, grant, intersect((interval,), self._holdings.lost))
-
-    async def _thaw_later(self, grant: int) -> None:
-        await self._runtime.sleep(self._config.freeze_s)
-        self._holdings.thaw_if_idle(grant)
-
-    def _on_take_over(self, sender: Contact, message: object, _: float) -> Deferred:
-        assert isinstance(message, TakeOver)
-        self._checked(message.interval)
-        return Deferred(self._give(message, sender))
-
-    async def _give(self, request: TakeOver, taker: Contact) -> Yours:
-        """The commit point is inside `note_give`: the note that this interval is given.  Asked
-        again meanwhile, it answers once more when that is durable."""
-        part, grant = (request.interval,), request.grant
-        if subtract(part, self._holdings.held):
-            if not subtract(part, self._holdings.given_to(taker)):
-                return Yours()
-            raise Fault("Moved", "part of the interval is held by another peer")
-        if not self._holdings.is_granted(grant, request.interval):
-            raise Fault("Moved", "the grant has run out: pull again")
-        self._holdings.pin(grant)
-        await self._shelf.note_give(part, taker)
-        self._holdings.give(part, taker)
-        self._holdings.unpin(grant)
-        self._runtime.deliver(self._gained_token, None)
-        self._runtime.spawn(self._shelf.erase(self._shelf.forget_outside(self._holdings.held)))
-        return Yours()
+    # -- taking over from who leaves
 
     def _on_inherit(self, sender: Contact, message: object, _: float) -> Deferred:
         assert isinstance(message, Inherit)
-        return Deferred(self._inherit(self._checked(message.interval), sender))
+        return Deferred(self._inherit(checked_interval(message.interval, self._curve), sender))
 
     async def _inherit(self, interval: Interval, source: Contact) -> Inherited:
         wanted = subtract((interval,), self._holdings.held)
         for piece in wanted:
-            if self._leaving or not await self._pull(piece, source):
+            if self._leaving:
+                raise Fault(LEAVES, "the successor leaves too")
+            if not await self._pull(piece, source):
                 raise Fault("Moved", "the successor could not take the interval over")
         return Inherited()
-
-    def _checked(self, interval: Interval) -> Interval:
-        if not 0 <= interval[0] <= interval[1] < self._curve.size:
-            raise Fault("ProtocolError", "the interval lies outside the curve")
-        return interval
-
-    def _held_here(self, interval: Interval) -> Interval:
-        if subtract((self._checked(interval),), self._holdings.held):
-            raise Fault("Moved", "the interval is not held here")
-        return interval

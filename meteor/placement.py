@@ -6,10 +6,13 @@ Law of this file: pure values and functions.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
-from arms import Record
+from arms import Profile, Record
+from chord import MeteorError
+from meteor.document import decode_document, unpack_profile
 from meteor.operations import Carried, Route
-from meteor.record_id import stem_of
+from meteor.record_id import split_id, stem_of
 from squid import Box, HilbertCurve
 
 GONE, MOVED = "gone", "moved"
@@ -55,6 +58,18 @@ class Admission:
 def key_of(carried: Carried) -> Key:
     """The identity of a record or tombstone."""
     return carried.owner, carried.id if carried.kind == MOVED else stem_of(carried.id)
+
+
+def readable(carried: Carried, curve: HilbertCurve) -> Profile | Literal[False] | None:
+    """The profile of a record, False for a tombstone, None for what is neither."""
+    try:
+        split_id(carried.id, curve)
+        if carried.kind in {GONE, MOVED}:
+            return False
+        profile = unpack_profile(decode_document(carried.blob).profile)
+    except MeteorError:
+        return None
+    return profile if carried.kind in KINDS else None
 
 
 def lowest_of(curve: HilbertCurve, left: Box, right: Box) -> int | None:

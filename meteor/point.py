@@ -290,14 +290,12 @@ class RendezvousPoint:
             self._carried_of(operation), kind=MOVED, route=None, moved_to=operation.moved_to
         )
         written = (await self._shelf.write([word]))[0]
-        self._shelf.place(written)
         record = self._shelf.store.get(*key)
-        if record is None or record.id != operation.id or record.version >= operation.version:
-            return
-        now, here = self._runtime.now(), self._in(self._holdings.held)
-        self._carry_out(self._rendezvous.forget(*key, now, here).reactions)
-        self._telling.drop(record.stem)
-        await self._shelf.drop([key])
+        if record is not None and record.id == word.id and record.version < word.version:
+            now, here = self._runtime.now(), self._in(self._holdings.held)
+            self._carry_out(self._rendezvous.forget(*key, now, here).reactions)
+            self._telling.drop(record.stem)
+        self._shelf.show(written)
 
     async def _renew(self, operation: Operation, carried: Carried, record: Record) -> None:
         renewed = replace(

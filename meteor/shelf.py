@@ -12,7 +12,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
-from typing import Literal
 
 from arms import Profile, Record, Store
 from chord import Contact, MeteorError
@@ -23,7 +22,6 @@ from meteor.journal import Entry, Journal
 from meteor.operations import Carried, HeldNote, PulledPage
 from meteor.placement import (
     GONE,
-    KINDS,
     MOVED,
     Admission,
     Key,
@@ -32,6 +30,7 @@ from meteor.placement import (
     journal_key,
     key_of,
     lowest_of,
+    readable,
 )
 from meteor.record_id import split_id, stem_of
 from squid import Box, HilbertCurve, Interval, intersect, merge
@@ -89,7 +88,10 @@ class Shelf:
         keys = [key_of(one) for one in numbered]
         for key in keys:
             self._begun[key] = self._begun.get(key, 0) + 1
-        await self._journal.append([self._entry(one) for one in numbered])
+        left = [behind for one in numbered if (behind := self._left_behind(one)) is not None]
+        await self._journal.append(
+            [self._entry(one) for one in numbered] + [Entry(journal_key(key), None) for key in left]
+        )
         for key in keys:
             self._begun[key] -= 1
             if not self._begun[key]:
@@ -126,6 +128,10 @@ class Shelf:
 
     def show(self, carried: Carried, profile: Profile | None = None) -> None:
         """Put a durable record, or a tombstone, into memory without matching it."""
+        left = self._left_behind(carried)
+        if left is not None:
+            self.store.remove(*left)
+            self._unplace(left)
         if carried.kind == GONE:
             self.store.tombstone(*key_of(carried), self._expires_s(carried))
         elif carried.kind != MOVED:
@@ -140,7 +146,9 @@ class Shelf:
         What is known here in a newer version stays; what cannot be read is left out.  Every record
         gets a number of ours in the giver's order, so that the giver's watermarks can be said in
         our numbers."""
-        batch = [(one, profile) for one in carried if (profile := self._readable(one)) is not None]
+        batch = [
+            (one, profile) for one in carried if (profile := readable(one, self._curve)) is not None
+        ]
         while self.is_begun(key_of(one) for one, _ in batch):
             await self.barrier()
         numbered = [
@@ -155,17 +163,6 @@ class Shelf:
             else:
                 self._renumber(key_of(mine), mine.number)
             admission.enter(theirs, mine.number)
-
-    def _readable(self, carried: Carried) -> Profile | Literal[False] | None:
-        """The profile of a record, False for a tombstone, None for what is neither."""
-        try:
-            split_id(carried.id, self._curve)
-            if carried.kind in {GONE, MOVED}:
-                return False
-            profile = unpack_profile(decode_document(carried.blob).profile)
-        except MeteorError:
-            return None
-        return profile if carried.kind in KINDS else None
 
     def _next_number(self) -> int:
         self._number += 1
@@ -313,7 +310,7 @@ class Shelf:
             if isinstance(note, HeldNote):
                 held, lost = note.held, note.lost
                 continue
-            profile = self._readable(note) if isinstance(note, Carried) else None
+            profile = readable(note, self._curve) if isinstance(note, Carried) else None
             if profile is None:
                 damaged.append(entry.key)
             elif self._expires_s(note) > self._now():
@@ -365,6 +362,14 @@ class Shelf:
                 for number, key in self._changes
                 if key in current and current[key].number == number
             ]
+
+    def _left_behind(self, word: Carried) -> Key | None:
+        """The record that the word of a move speaks of, if it is still here as it was."""
+        key = (word.owner, stem_of(word.id))
+        placed = self._placed.get(key)
+        if word.kind != MOVED or placed is None or placed.carried.id != word.id:
+            return None
+        return key if placed.carried.version < word.version else None
 
     def _unplace(self, key: Key) -> None:
         placed = self._placed.pop(key, None)

@@ -178,6 +178,19 @@ def test_word_of_a_move_lives_beside_the_record_and_survives_a_restart() -> None
     assert restarted.buried(b"delete") == []
 
 
+def test_a_record_that_moves_while_it_is_handed_over_does_not_stay_with_the_taker() -> None:
+    """The first page brought the record, the last one only the word that it is elsewhere."""
+    world = World()
+    before = carried("x", "type=a temperature=1", number=5)
+    word = replace(before, kind=MOVED, version=2, blob=b"", number=9, moved_to=before.id)
+    world.run(world.shelf.admit([before], Admission()))
+    world.run(world.shelf.admit([word], Admission()))
+    for shelf in (world.shelf, world.restarted()):
+        assert shelf.store.get("", "x") is None
+        assert shelf.find(("", "x")) is None
+        assert shelf.find(key_of(word)) is not None
+
+
 def test_an_unreadable_record_in_the_journal_is_set_aside() -> None:
     world = World()
     good = carried("x", "type=a temperature=1", ttl_ms=_later_ms(world))

@@ -1,0 +1,146 @@
+"""The giver's side of a hand-off: who holds what, pages, the freeze, and the commit point.
+
+Law of this file: nothing is given that is not frozen, and to no two takers; the interval is given
+in the moment in which the note of it is durable (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from chord import ChordNode, Contact, Deferred, Fault, Handler, Runtime
+from meteor.holdings import Holdings, Intervals
+from meteor.operations import (
+    Claim,
+    ClaimAnswer,
+    Freeze,
+    Frozen,
+    Pull,
+    PulledPage,
+    TakeOver,
+    Yours,
+)
+from meteor.shelf import Shelf
+from squid import HilbertCurve, Interval, intersect, subtract
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffConfig:
+    """Times of a hand-off, in seconds."""
+
+    call_s: float = 2.0
+    """For one page, one freeze, one claim."""
+    freeze_s: float = 4.0
+    """A giver thaws by itself after this: writes wait no longer for a dead taker."""
+    idle_s: float = 1.0
+    """How often holdings are compared with the arc when nothing is known to have changed."""
+    pressing_s: float = 0.1
+    """The same while a part of the arc is not held."""
+    grace_s: float = 5.0
+    """An interval that nobody reachable holds is taken as lost after this, at once when a peer
+    that owned it is known to be dead."""
+
+
+FROZEN_MAX = 64
+"""Freezes at once: more than a peer has neighbours that could join or leave together."""
+
+
+def checked_interval(interval: Interval, curve: HilbertCurve) -> Interval:
+    """The interval itself; raises `Fault` when it does not lie on the curve."""
+    if not 0 <= interval[0] <= interval[1] < curve.size:
+        raise Fault("ProtocolError", "the interval lies outside the curve")
+    return interval
+
+
+class Giving:
+    """What a peer answers to those who would take something over from it."""
+
+    def __init__(
+        self,
+        node: ChordNode,
+        runtime: Runtime,
+        curve: HilbertCurve,
+        holdings: Holdings,
+        shelf: Shelf,
+        config: HandoffConfig,
+        uncovered: Callable[[], Intervals],
+        on_given: Callable[[], None],
+    ) -> None:
+        self._node, self._runtime, self._curve = node, runtime, curve
+        self._holdings, self._shelf, self._config = holdings, shelf, config
+        self._uncovered, self._on_given = uncovered, on_given
+
+    @property
+    def handlers(self) -> Mapping[type, Handler]:
+        """Message type to handler."""
+        return {
+            Claim: self._on_claim,
+            Pull: self._on_pull,
+            Freeze: self._on_freeze,
+            TakeOver: self._on_take_over,
+        }
+
+    def _on_claim(self, _: Contact, message: object, __: float) -> ClaimAnswer:
+        assert isinstance(message, Claim)
+        part = (checked_interval(message.interval, self._curve),)
+        elsewhere = (*self._holdings.elsewhere(), *self._node.successors[:1])
+        return ClaimAnswer(
+            held=intersect(part, self._holdings.held),
+            lost=intersect(part, self._holdings.lost),
+            elsewhere=elsewhere,
+            settled=not self._uncovered(),
+        )
+
+    def _on_pull(self, _: Contact, message: object, __: float) -> PulledPage:
+        assert isinstance(message, Pull)
+        interval = self._held_here(message.interval)
+        return self._shelf.page(interval, message.cursor)
+
+    def _on_freeze(self, _: Contact, message: object, __: float) -> Deferred:
+        assert isinstance(message, Freeze)
+        interval = self._held_here(message.interval)
+        if self._holdings.frozen_count >= FROZEN_MAX:
+            raise Fault("Busy", f"{FROZEN_MAX} hand-offs from here are under way")
+        if self._holdings.is_frozen((interval,)):  # else two takers would hold what both asked for
+            raise Fault("Busy", "part of the interval is being handed to another peer")
+        return Deferred(self._freeze(interval, message.cursor))
+
+    async def _freeze(self, interval: Interval, cursor: int) -> Frozen:
+        grant = self._holdings.freeze(interval)
+        self._runtime.spawn(self._thaw_later(grant))
+        await self._shelf.barrier()
+        page = self._shelf.page(interval, cursor, whole=True)
+        return Frozen(page, grant, intersect((interval,), self._holdings.lost))
+
+    async def _thaw_later(self, grant: int) -> None:
+        await self._runtime.sleep(self._config.freeze_s)
+        self._holdings.thaw_if_idle(grant)
+
+    def _on_take_over(self, sender: Contact, message: object, _: float) -> Deferred:
+        assert isinstance(message, TakeOver)
+        checked_interval(message.interval, self._curve)
+        return Deferred(self._give(message, sender))
+
+    async def _give(self, request: TakeOver, taker: Contact) -> Yours:
+        """The commit point is inside `note_give`: the note that this interval is given.  Asked
+        again meanwhile, it answers once more when that is durable."""
+        part, grant = (request.interval,), request.grant
+        if subtract(part, self._holdings.held):
+            if not subtract(part, self._holdings.given_to(taker)):
+                return Yours()
+            raise Fault("Moved", "part of the interval is held by another peer")
+        if not self._holdings.is_granted(grant, request.interval):
+            raise Fault("Moved", "the grant has run out: pull again")
+        self._holdings.pin(grant)
+        await self._shelf.note_give(part, taker)
+        self._holdings.give(part, taker)
+        self._holdings.unpin(grant)
+        self._on_given()
+        self._runtime.spawn(self._shelf.erase(self._shelf.forget_outside(self._holdings.held)))
+        return Yours()
+
+    def _held_here(self, interval: Interval) -> Interval:
+        if subtract((checked_interval(interval, self._curve),), self._holdings.held):
+            raise Fault("Moved", "the interval is not held here")
+        return interval

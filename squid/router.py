@@ -107,7 +107,8 @@ class Router:
         on_frame: Callable[[Contact, bytes], None] | None = None,
     ) -> Outcome:
         """Bring `body` to every peer whose holding meets `box`; returns when every matching index
-        is reported on, or with what is `missing` when the time is up.
+        is reported on, or with what is `missing` when the time is up.  No share of an attempt is
+        tried longer than until the next attempt: none goes about when the answer is long out.
 
         `on_frame(peer, page)` is told of each result page as it comes, possibly more than once.
         """
@@ -121,9 +122,10 @@ class Router:
         try:
             while True:
                 left_s = max(deadline - self._runtime.now(), 0.0)
-                waiting = self._runtime.expect(operation_id, min(patience_s, left_s))
-                share = self._first_share(operation_id, attempt, box, job, body, left_s)
-                self._runtime.spawn(self._resolve(share, left_s))
+                lasts_s = min(patience_s, left_s)
+                waiting = self._runtime.expect(operation_id, lasts_s)
+                share = self._first_share(operation_id, attempt, box, job, body, lasts_s)
+                self._runtime.spawn(self._resolve(share, lasts_s))
                 with suppress(RequestTimeout):
                     await waiting
                 if operation.settled or self._runtime.now() >= deadline:

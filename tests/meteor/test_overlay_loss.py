@@ -20,6 +20,7 @@ from sim.disk import SimDisk
 from sim.kernel import Kernel
 from sim.overlay import Overlay
 from sim.runtime import SimRuntime
+from squid import HandOn
 from tests.meteor.building import SPACE, Attributes, draw_data, draw_query
 
 from arms import Profile  # isort: skip
@@ -33,10 +34,19 @@ class Loss:
 
     def __init__(self, overlay: Overlay, share: float, seed: int) -> None:
         self.share, self.drawn, self.lost = share, random.Random(seed), 0
+        self.stray = 0
+        """Shares of an attempt that go about long after the next one began."""
+        self._begun: dict[tuple[bytes, int], float] = {}
+        self._now = overlay.kernel.now
         self._carry = overlay.network.carry
         overlay.network.carry = self.carry  # type: ignore[method-assign]
 
     def carry(self, end: Any, kind: Any, number: int, duration_s: float, message: object) -> None:
+        if isinstance(message, HandOn):
+            now, attempt = self._now(), message.attempt
+            self._begun.setdefault((message.operation, attempt), now)
+            following = self._begun.get((message.operation, attempt + 1), now)
+            self.stray += now - following > 0.1
         if type(message).__name__ in LOSSY and self.drawn.random() < self.share:
             self.lost += 1
         else:
@@ -98,6 +108,7 @@ def test_every_count_is_exact_though_frames_are_lost(seed: int) -> None:
     overlay.run_for(5.0)
     listening.cancel()
     assert loss.lost > 20
+    assert loss.stray == 0
     assert sorted(told) == sorted(expected)
 
 

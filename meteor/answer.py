@@ -217,9 +217,10 @@ class Answer:
 
     def _incomplete(self, receipt: Receipt) -> Incomplete:
         return Incomplete(
-            f"{self._draft}: {len(receipt.missing) or 'some'} interval(s) of its region did not "
-            f"answer in time ({self._timeout_s:g} s); ask again, give a longer timeout, or accept "
-            "it with allow_partial=True",
+            f"{self._draft}: {len(receipt.missing) or 'some'} interval(s) of its region are "
+            "missing: the peer that held them is gone, or did not answer within "
+            f"{self._timeout_s:g} s; ask again, give a longer timeout, or accept it with "
+            "allow_partial=True",
             receipt=receipt,
             missing=receipt.missing,
         )

@@ -294,14 +294,16 @@ def test_nothing_is_lost_without_a_word(seed: int) -> None:
         for n, kind in enumerate(("a", "b", "c"))
     ]
     troubles = Troubles(overlay, drawn, immune=drawn.choice([1, 3]))
-    told: list[str] = []
+    told: dict[str, list[str]] = {"near": [], "far": []}
 
-    async def listen(interest: Interest) -> None:
+    async def listen(name: str, interest: Interest) -> None:
         while True:
-            told.append((await interest.recv()).id)
+            told[name].append((await interest.recv()).id)
 
-    interest = overlay.run(_opened(producers[0].client.notify_data("temperature=0..80")))
-    listening = overlay.kernel.spawn(listen(interest))
+    listening = []
+    for name, producer in (("near", producers[0]), ("far", producers[2])):
+        interest = overlay.run(_opened(producer.client.notify_data("temperature=0..80")))
+        listening.append(overlay.kernel.spawn(listen(name, interest)))
     tasks = [overlay.kernel.spawn(producer.work(60, 0.15)) for producer in producers]
     rounds, pause_s = drawn.randrange(4, 16), drawn.choice([0.2, 0.8])
     tasks.append(overlay.kernel.spawn(troubles.work(rounds, pause_s)))
@@ -313,14 +315,16 @@ def test_nothing_is_lost_without_a_word(seed: int) -> None:
     for producer in producers:
         overlay.run(producer.check(-50, 200))
         overlay.run(producer.check(0, 80))
-    listening.cancel()
+    for task in listening:
+        task.cancel()
     must = {
         one
         for producer in producers for one, d in producer.sure.items()
         if 0 <= d["temperature"] <= 80 and not covers(lost, index_of(one))
     }  # fmt: skip
-    assert len(told) == len(set(told)), "told twice"
-    assert must <= set(told), sorted(must - set(told))
+    for name, ids in told.items():
+        assert len(ids) == len(set(ids)), f"told twice: {name}"
+        assert must <= set(ids), (name, sorted(must - set(ids)))
 
 
 async def _awaited(task: object) -> None:

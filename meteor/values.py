@@ -56,8 +56,8 @@ class Receipt:
         if self.complete or allow_partial:
             return self
         raise Incomplete(
-            f"{operation}: {len(self.missing) or 'some'} interval(s) of its region are missing: the "
-            "peer that held them is gone, or did not answer in time; try again, give a longer "
+            f"{operation}: {len(self.missing) or 'some'} interval(s) of its region are missing: "
+            "the peer that held them is gone, or did not answer in time; try again, give a longer "
             "timeout, or accept it with allow_partial=True",
             receipt=self,
             missing=self.missing,

@@ -53,9 +53,10 @@ async def test_peers_come_leave_and_crash(overlay: meteor.LocalOverlay) -> None:
     await overlay.peers[2].leave()
     await overlay.add_peer()
     assert {match.id for match in await client.retrieve("type=probe").all()} == ids
-    victim = max(overlay.living[1:], key=lambda peer: peer.core.state().data)
+    victim = max(overlay.living, key=lambda peer: peer.core.state().data)
     gone = {record.id for record in victim.core.shelf.store.records()}
     await victim.crash()
+    client = await overlay.connect()
     with pytest.raises(meteor.Incomplete) as incomplete:
         await client.retrieve("type=probe", timeout=8).all()
     assert {match.id for match in incomplete.value.matches} == ids - gone

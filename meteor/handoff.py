@@ -209,6 +209,8 @@ class Handoff:
             asked.add(contact.id)
             try:
                 answer = await self._ask(contact, Claim(interval), ClaimAnswer)
+            except DialRefused:  # it left, or died: nobody who is not there holds anything
+                continue
             except CallError:
                 conclusive = conclusive and contact.id in self._dead
                 continue

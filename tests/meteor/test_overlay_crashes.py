@@ -333,3 +333,18 @@ async def _awaited(task: object) -> None:
 
 async def _opened(interest: Interest) -> Interest:
     return await interest
+
+
+def test_an_heir_takes_over_at_once_though_peers_of_old_are_gone() -> None:
+    """Who left long ago is still named among those who may hold the interval; nobody listens
+    there, and that is an answer."""
+    overlay = Overlay(peers=8, space=SPACE, seed=3, codec=wire_codec())
+    for peer in (*overlay.peers[2:4], *overlay.peers[5:6]):
+        overlay.run(peer.leave())
+        overlay.run_for(0.5)
+    victim = overlay.living[2]
+    held = victim.core.holdings.held
+    victim.crash()
+    overlay.run_for(1.0)
+    lost = assert_one_holder_each(overlay)
+    assert lost == held

@@ -1,8 +1,9 @@
 """Recursive lookups: forwarded from peer to peer, answered by the owner to the origin directly.
 
 Law of this file: a lookup that arrives where nobody expects it is routed on, never answered by
-guess; only a member answers, and only for its own arc.  Every message is bounded in hops.  Chord
-(ToN 2003) section IV; the arc cache and the step back to a predecessor are ours (DESIGN section 2).
+guess; only a member answers, and only for its own arc.  Every message is bounded in hops, and every
+attempt in the copies that a peer makes of it.  Chord (ToN 2003) section IV; the arc cache and the
+step back to a predecessor are ours (DESIGN section 2).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from chord.arc_cache import ArcCache
 from chord.errors import LookupFailed, NotJoined, RequestTimeout
+from chord.hand_on_limit import HandOnLimit
 from chord.identifiers import Arc
 from chord.messages import FindOwner, OwnerFound
 from chord.routing import CANDIDATES_MAX, Route
@@ -47,6 +49,7 @@ class Lookups:
         self._watch = watch
         self._next_token = runtime.random.getrandbits(32)
         self._heir: Contact | None = None
+        self._limit = HandOnLimit()
         self.arc_cache = ArcCache(config.arc_cache_max)
         self.handlers: dict[type, Handler] = {
             FindOwner: self._on_find_owner,
@@ -99,7 +102,7 @@ class Lookups:
             route = self._first_hop(key, attempt)
             wait_s = min(remaining_s, self._attempt_s(route, attempt))
             reply = runtime.expect(("lookup", token), wait_s)
-            self._hand_on(FindOwner(key, pointers.own, token, hops=0), route)
+            self._hand_on(FindOwner(key, pointers.own, token, hops=0, attempt=attempt), route)
             try:
                 found: Owner = await reply
             except RequestTimeout:
@@ -164,6 +167,8 @@ class Lookups:
     def _hand_on(self, message: FindOwner, route: Route, failed: tuple[Contact, ...] = ()) -> None:
         if not route.candidates or message.hops >= self._config.hops_max:
             return  # the origin asks again
+        if not self._limit.permits(message.origin.id, message.token, message.attempt):
+            return  # so it does
         stepped_back = message.stepped_back or (
             route.to_owner and route.candidates[0] == self._pointers.predecessor
         )
@@ -174,6 +179,7 @@ class Lookups:
             message.hops + 1,
             route.to_owner,
             stepped_back,
+            message.attempt,
         )
 
         def undelivered(_: object, reason: str) -> None:

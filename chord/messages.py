@@ -92,6 +92,8 @@ class FindOwner:
     """The sender believed the receiver to own the key."""
     stepped_back: bool = False
     """It was handed once to the predecessor of a peer wrongly believed the owner."""
+    attempt: int = 0
+    """How often the origin had asked before under this token."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -280,7 +280,7 @@ class Entry:
     async def _replace(self, sender: Contact, amend: Amend) -> PostReply:
         """The new region first, then the old one: found by one of them at any moment.
 
-        Raises `Refused("deleted")` when the old one turns out to be deleted: the new one goes."""
+        Raises `Refused` when the old one turns out to be deleted, or newer: the new one goes."""
         check_timeout_s(amend.timeout_s)
         stem, old_box = split_id(amend.id, self._curve)
         document, profile = self._read(amend.document)
@@ -302,8 +302,12 @@ class Entry:
         left_s = max(deadline - self._runtime.now(), 0.0)
         outcome = await self._router.disseminate(old_box, codec.encode(leave), timeout_s=left_s)
         summaries = _summaries(outcome)
-        if any(summary.refused for summary in summaries):
-            left_s = max(deadline - self._runtime.now(), 0.0)
+        refused = {summary.refused for summary in summaries}
+        left_s = max(deadline - self._runtime.now(), 0.0)
+        if "older" in refused:  # without a tombstone: the newer one may come here yet
+            back = replace(leave, id=operation.id, moved_to=amend.id, version=amend.version + 1)
+            await self._router.disseminate(box, codec.encode(back), timeout_s=left_s)
+        elif "deleted" in refused:
             await self._amend_once(
                 sender, Amend(amend.token, "cancel", operation.id, amend.version, 0.0, left_s)
             )
@@ -349,11 +353,13 @@ def _raise_refusals(operation: Operation, summaries: list[Summary]) -> None:
     for summary in summaries:
         if summary.refused == "deleted":
             raise Refused(
-                f"{operation.id} was deleted, and a delete wins over every version: post under "
-                "another id",
+                f"{operation.verb} of {operation.id}: it was deleted, and a delete wins over every "
+                "version; post under another id",
                 "deleted",
             )
         if summary.refused == "older":
             raise Refused(
-                f"{operation.id} is kept in a newer version than {operation.version}", "older"
+                f"{operation.verb} of {operation.id}: a newer version is kept than "
+                f"{operation.version}, by another client or a clock ahead of yours; post again",
+                "older",
             )

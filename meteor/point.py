@@ -261,6 +261,10 @@ class RendezvousPoint:
             refused = "deleted" if operation.moved_to else ""
             return Summary(self._buried_in(part, task.id), refused=refused)
         if operation.moved_to:
+            if known is not None and known.carried.kind != MOVED and (
+                known.carried.id == operation.id and known.carried.version > operation.version
+            ):
+                return Summary(0, refused="older")
             if known is not None and known.carried.kind == DATA:
                 self._moves.note(operation.id, operation.moved_to, self._runtime.now())
             await self._lay_to_rest(task)

@@ -104,3 +104,14 @@ def test_a_fault_planted_in_a_peer_fails_the_run(
 ) -> None:
     report = run(replace(SCENARIOS["calm"], storm_s=6.0), 1, sabotage=after(3.0, plant))
     assert all(any(name in text for text in report.violations) for name in named), report.text()
+
+
+@pytest.mark.long
+def test_the_storm_is_a_storm() -> None:
+    """At least 2,000 events, a tenth of them joins and a tenth crashes; what it finds is open as
+    long as there is one copy."""
+    report = run(SCENARIOS["storm"], 1)
+    assert report.events >= 2000
+    assert report.counts["joins"] >= report.events / 10
+    assert report.counts["crashes"] >= report.events / 10
+    assert not any("Error" in violation for violation in report.violations), report.text()

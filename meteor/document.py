@@ -6,6 +6,9 @@ whatever is malformed comes out as a `ProfileError` (DESIGN section 4).
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Final
+
 import msgspec
 
 from arms import Profile, ProfileError
@@ -13,12 +16,17 @@ from meteor import codec
 from meteor.errors import MeteorError
 from meteor.messages import Document
 
+PROFILES_KEPT: Final = 1024
+"""Profiles remembered in packed form: clients ask the same again and again, and every post is
+looked at by several layers.  Profiles are immutable and at most a few KiB."""
+
 
 def pack_profile(profile: Profile) -> bytes:
     """A profile as it travels inside a document."""
     return msgspec.msgpack.encode(profile.pack())
 
 
+@lru_cache(maxsize=PROFILES_KEPT)
 def unpack_profile(packed: bytes) -> Profile:
     """The profile again; raises `ProfileError`."""
     try:

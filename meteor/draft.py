@@ -12,13 +12,14 @@ import json as json_text
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import EllipsisType
 from typing import Any
 
 from arms import Profile, action_named
 from meteor.admission import PAYLOAD_BYTES_MAX, place
 from meteor.config import ClientConfig
-from meteor.document import decode_document, encode_document, pack_profile
+from meteor.document import PROFILES_KEPT, decode_document, encode_document, pack_profile
 from meteor.errors import LimitExceeded
 from meteor.lifetimes import checked_ttl_s
 from meteor.messages import Document
@@ -64,12 +65,18 @@ def warn_unused(draft: Draft) -> None:
     warnings.warn(f"the {draft} was never awaited", RuntimeWarning, stacklevel=3)
 
 
+@lru_cache(maxsize=PROFILES_KEPT)
+def _parsed(text: str, space: KeywordSpace) -> Profile:
+    """Texts are asked again and again; what cannot be read is not remembered."""
+    return Profile.parse(text, space)
+
+
 def typed_profile(profile: ProfileLike, space: KeywordSpace) -> Profile:
     """The profile with the types that the space declares.
 
     Raises `SelectorError`, `ProfileError`, `TypeMismatch` and `LimitExceeded`."""
     if isinstance(profile, str):
-        return Profile.parse(profile, space)
+        return _parsed(profile, space)
     if isinstance(profile, Profile):
         return profile.typed(space)
     if not isinstance(profile, Mapping):

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
-from arms import Profile
 from chord import Contact, Deferred, Handler, Runtime
 from meteor import codec
 from meteor.admission import KEPT_KINDS, check_document, check_timeout_s, check_ttl_ms, place
-from meteor.document import decode_document, unpack_profile
+from meteor.document import PROFILES_KEPT, decode_document, unpack_profile
 from meteor.errors import MeteorError, Refused, to_fault
 from meteor.messages import (
     Amend,
@@ -80,6 +80,7 @@ class Entry:
     def __init__(self, runtime: Runtime, router: Router, space: KeywordSpace) -> None:
         self._runtime, self._router, self._space = runtime, router, space
         self._curve = space.curve
+        self._place = lru_cache(maxsize=PROFILES_KEPT)(self._place_anew)
         self._clients: dict[int, Contact] = {}
 
     @property
@@ -110,14 +111,15 @@ class Entry:
             raise to_fault(error) from error
 
     async def _post(self, sender: Contact, post: Post) -> PostReply:
-        document, profile = self._read(post.document)
+        document = self._read(post.document)
         check_stem(post.stem)
         check_timeout_s(post.timeout_s)
-        box = place(profile, document.action, self._space, everywhere=post.everywhere)
+        box = self._place(document.profile, document.action, post.everywhere)
         kept = document.action in KEPT_KINDS and post.ttl_s > 0
+        asks = document.action == "retrieve"  # once: it lives nowhere, its id leads nowhere
         operation = Operation(
             verb=document.action,
-            id=make_id(post.stem, box, self._curve),
+            id=make_id(post.stem, box, self._curve) if kept or not asks else post.stem,
             version=post.version,
             owner="",
             ttl_ms=check_ttl_ms(post.ttl_s),
@@ -130,10 +132,15 @@ class Entry:
             return await self._delete_overlapping(sender, post, box, operation)
         return await self._run(sender, post.token, box, operation, post.timeout_s)
 
-    def _read(self, blob: bytes) -> tuple[Document, Profile]:
+    @staticmethod
+    def _read(blob: bytes) -> Document:
         document = decode_document(blob)
         check_document(document)
-        return document, unpack_profile(document.profile).typed(self._space)
+        return document
+
+    def _place_anew(self, packed: bytes, action: str, everywhere: bool) -> Box:
+        profile = unpack_profile(packed).typed(self._space)
+        return place(profile, action, self._space, everywhere=everywhere)
 
     async def _run(
         self, sender: Contact, token: int, box: Box, operation: Operation, timeout_s: float
@@ -283,8 +290,8 @@ class Entry:
         Raises `Refused` when the old one turns out to be deleted, or newer: the new one goes."""
         check_timeout_s(amend.timeout_s)
         stem, old_box = split_id(amend.id, self._curve)
-        document, profile = self._read(amend.document)
-        box = place(profile, document.action, self._space, everywhere=False)
+        document = self._read(amend.document)
+        box = self._place(document.profile, document.action, False)
         operation = Operation(
             verb=document.action,
             id=make_id(stem, box, self._curve),

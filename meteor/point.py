@@ -24,11 +24,11 @@ from meteor.messages import Found
 from meteor.moves import Moves
 from meteor.operations import Carried, FoundPage, Operation, Summary
 from meteor.placement import GONE, MOVED, Key, Placed
-from meteor.record_id import split_id, stem_of
+from meteor.record_id import stem_of
 from meteor.shelf import Shelf
 from meteor.task import DELETES, Task, read_task, refusal
 from meteor.telling import Telling, found_of
-from squid import HandOn, HilbertCurve, Work, covers, intersect, merge, subtract
+from squid import Box, HandOn, HilbertCurve, Work, covers, intersect, merge, subtract
 
 PAGE_BYTES = 64 * 1024
 REMEMBERED_S = 600.0
@@ -144,7 +144,8 @@ class RendezvousPoint:
 
     def _pass(self, task: Task, part: Intervals) -> Work:
         """A post without time to live meets what is kept in this part, and is gone."""
-        passing = self._shelf.record_of(self._carried_of(task.operation), task.profile)
+        carried = self._carried_of(task.operation)
+        passing = self._shelf.record_of(carried, task.profile, task.box)
         reactions = self._rendezvous.arrive(passing, self._runtime.now(), self._in(part))
         found = self._carry_out(reactions)
         return Work(
@@ -157,8 +158,8 @@ class RendezvousPoint:
         """What a query may have missed at both its places."""
         if passing.action != "retrieve" or not self._moves:
             return ()
-        _, box = split_id(passing.id, self._curve)
-        return self._moves.between(box, self._runtime.now())
+        assert isinstance(passing.region, Box)
+        return self._moves.between(passing.region, self._runtime.now())
 
     def _carry_out(self, reactions: Sequence[Reaction]) -> list[Found]:
         """Tell whom it concerns; returns what the sender of the operation is to have."""

@@ -102,11 +102,14 @@ class Shelf:
         out of date when it is durable.  `barrier` waits for it."""
         return any(key in self._begun for key in keys)
 
-    def record_of(self, carried: Carried, profile: Profile | None = None) -> Record:
-        """The record in the form of the store."""
+    def record_of(
+        self, carried: Carried, profile: Profile | None = None, box: Box | None = None
+    ) -> Record:
+        """The record in the form of the store; `box` saves reading it from the id."""
         if profile is None:
             profile = unpack_profile(decode_document(carried.blob).profile)
-        _, box = split_id(carried.id, self._curve)
+        if box is None:
+            _, box = split_id(carried.id, self._curve)
         return Record(
             kind=carried.kind,  # type: ignore[arg-type]  # the journal's and our own words
             stem=stem_of(carried.id),

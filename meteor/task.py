@@ -17,8 +17,8 @@ from meteor.errors import MeteorError
 from meteor.lifetimes import TTL_S_MAX
 from meteor.operations import Carried, Operation
 from meteor.placement import GONE, Key, Placed
-from meteor.record_id import split_id, stem_of
-from squid import HandOn, HilbertCurve
+from meteor.record_id import check_stem, split_id, stem_of
+from squid import Box, HandOn, HilbertCurve
 
 DELETES = frozenset({"delete_data", "delete_interest"})
 AMENDS = frozenset({"renew", "cancel"})
@@ -30,6 +30,8 @@ class Task:
     """An operation that can be carried out."""
 
     id: bytes
+    box: Box
+    """The region of the operation."""
     operation: Operation
     profile: Profile | None
     """What is posted, or selected; None where a record is named by its id."""
@@ -53,7 +55,7 @@ class Task:
 def read_task(share: HandOn, curve: HilbertCurve) -> Task | None:
     """What a share asks for; None for what no peer of ours would send."""
     found = _read(share.body, curve)
-    return None if found is None else Task(share.operation, *found)
+    return None if found is None else Task(share.operation, Box(share.low, share.high), *found)
 
 
 @lru_cache(maxsize=16)
@@ -64,7 +66,10 @@ def _read(body: bytes, curve: HilbertCurve) -> tuple[Operation, Profile | None] 
         operation = codec.decode(body)
         if not isinstance(operation, Operation) or operation.verb not in VERBS:
             return None
-        split_id(operation.id, curve)
+        if _asks_once(operation):
+            check_stem(operation.id)
+        else:
+            split_id(operation.id, curve)
         if operation.moved_to:
             split_id(operation.moved_to, curve)
         profile = None
@@ -73,6 +78,11 @@ def _read(body: bytes, curve: HilbertCurve) -> tuple[Operation, Profile | None] 
     except MeteorError:
         return None
     return (operation, profile) if 0 <= operation.ttl_ms <= TTL_S_MAX * 1000 else None
+
+
+def _asks_once(operation: Operation) -> bool:
+    """Whether it is a question that is not kept: it has an identity, and no place."""
+    return operation.verb == "retrieve" and operation.ttl_ms == 0
 
 
 def refusal(carried: Carried, known: Placed | None) -> str:

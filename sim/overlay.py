@@ -6,12 +6,14 @@ world is `sim.runtime`; one seed gives one trace.
     overlay = Overlay(peers=16, space=space, seed=1)
     client = overlay.client()
     receipt = overlay.run(client.store("type=temperature temperature=21.5", b"..."))
+    overlay.peers[3].crash()
+    overlay.run(until=60.0)
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Coroutine, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from chord import ChordConfig, Contact, MeteorError, identifier
 from meteor import Client, ClientConfig, Journal, KeywordSpace, MemoryJournal, RendezvousPeer
@@ -86,7 +88,8 @@ class SimPeer:
 class Overlay:
     """N peers over a simulated network, and what drives them.
 
-    With a `disk` their journals take time; with a `codec` every message travels as bytes."""
+    With a `disk` their journals take time; with a `codec` every message travels as bytes.  A
+    `network` brings its own kernel, latency and codec; raises `ValueError` for both."""
 
     def __init__(
         self,
@@ -98,11 +101,14 @@ class Overlay:
         config: ChordConfig | None = None,
         ids: Sequence[int] | None = None,
         kernel: Kernel | None = None,
+        network: Network | None = None,
         codec: MessageCodec | None = None,
         disk: SimDisk | None = None,
     ) -> None:
-        self.kernel = kernel or Kernel(seed)
-        self.network = Network(self.kernel, latency=latency, codec=codec)
+        if network is not None and (latency is not None or codec is not None or kernel is not None):
+            raise ValueError("a network has its own kernel, latency and codec")
+        self.kernel = network.kernel if network is not None else kernel or Kernel(seed)
+        self.network = network or Network(self.kernel, latency=latency, codec=codec)
         self.space, self.seed, self.disk = space, seed, disk
         self.faults = Faults(self.network)
         """What goes wrong on the network: nothing until it is told."""
@@ -127,8 +133,22 @@ class Overlay:
         """Unix seconds, as the peers' journals see them."""
         return EPOCH_S + self.kernel.now()
 
-    def run(self, work: Coroutine[Any, Any, ResultT] | Awaitable[ResultT]) -> ResultT:
-        """Let virtual time pass until `work` is done; its result."""
+    @overload
+    def run(self, work: Coroutine[Any, Any, ResultT] | Awaitable[ResultT]) -> ResultT: ...
+    @overload
+    def run(self, *, until: float) -> None: ...
+    def run(
+        self,
+        work: Coroutine[Any, Any, ResultT] | Awaitable[ResultT] | None = None,
+        *,
+        until: float | None = None,
+    ) -> ResultT | None:
+        """Let virtual time pass until `work` is done, and give its result; or `until` that time.
+
+        Raises what the work raises, and what a conversation raised that nobody awaits."""
+        if work is None:
+            self.kernel.run(until_s=until)
+            return None
         return self.kernel.run_until(self.kernel.spawn(_awaiting(work)))
 
     def run_for(self, seconds: float) -> None:

@@ -47,6 +47,7 @@ class Kernel:
         self.trace = Trace(keep=keep_trace)
         self.running: Task[Any] | None = None
         self._ready: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
+        self._look: Callable[[], None] | None = None
 
     def now(self) -> float:
         """Seconds of virtual time."""
@@ -118,16 +119,23 @@ class Kernel:
             task.grace = Grace(task, error, self.fail)
             self.call_later(ORPHAN_GRACE_S, task.grace.end)
 
+    def watch(self, look: Callable[[], None]) -> None:
+        """Call `look` whenever everything of an instant has happened, before time moves on; from
+        the next `run` on."""
+        self._look = look
+
     def fail(self, error: BaseException) -> None:
         """Stop the run: raise `error` from it in the next turn."""
         self._ready.appendleft((_raise, (error,)))
 
     def _loop(self, finished: Callable[[], bool]) -> None:
-        ready, environment = self._ready, self.environment
+        ready, environment, look = self._ready, self.environment, self._look
         while True:
             while ready:
                 callback, args = ready.popleft()
                 callback(*args)
+            if look is not None:
+                look()
             if finished() or environment.peek() == float("inf"):
                 return
             environment.step()

@@ -46,9 +46,16 @@ class RingPeer:
 class Ring:
     """Nodes by identifier, and what befell the lookups among them."""
 
-    def __init__(self, seed: int, config: ChordConfig, *, latency: Latency | None = None) -> None:
+    def __init__(
+        self,
+        seed: int,
+        config: ChordConfig,
+        *,
+        latency: Latency | None = None,
+        keep_trace: bool = False,
+    ) -> None:
         self.config = config
-        self.kernel = Kernel(seed)
+        self.kernel = Kernel(seed, keep_trace=keep_trace)
         self.network = Network(self.kernel, latency=latency)
         self.network.on_lost = self._lost
         self.peers: dict[int, RingPeer] = {}

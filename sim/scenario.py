@@ -28,6 +28,7 @@ from sim.judgement import judge
 from sim.kernel import Kernel
 from sim.link import MessageCodec
 from sim.overlay import Overlay
+from sim.report import Report
 from sim.trace import Trace
 from sim.weather import Weather, WeatherPlan
 from sim.workload import SPACE, Workload, WorkloadPlan
@@ -37,8 +38,6 @@ LOOK_S = 0.25
 """How often the peers' holdings are looked at."""
 LAST_TRIES = 5
 """How often the last question is asked until an answer comes."""
-VIOLATIONS_MAX = 20
-"""More are counted, not listed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,38 +59,9 @@ class Scenario:
     unique_holders: bool = True
     """Whether no two peers may hold one arc at any time; else only at rest."""
 
-
-@dataclass(slots=True)
-class Report:
-    """What came of one run."""
-
-    scenario: str
-    seed: int
-    violations: list[str] = field(default_factory=list)
-    """What was not true; empty when all is well."""
-    counts: dict[str, int] = field(default_factory=dict)
-    """How often what happened."""
-    events: int = 0
-    """Posts, churn and faults together."""
-    virtual_s: float = 0.0
-    messages: int = 0
-    """Events of the trace."""
-    digest: str = ""
-    """Of the trace: the same for the same seed."""
-    ideal_after_s: float | None = None
-    """How long after healing the ring was ideal and every arc held."""
-
-    @property
-    def replay(self) -> str:
-        """The command that repeats this run."""
-        return f"meteor-sim scenario {self.scenario} --seed {self.seed}"
-
-    def text(self) -> str:
-        """For people: how to replay it and what was wrong."""
-        shown = self.violations[:VIOLATIONS_MAX]
-        more = len(self.violations) - len(shown)
-        lines = [self.replay, *(f"  {line}" for line in shown)]
-        return "\n".join([*lines, f"  and {more} more"] if more else lines)
+    def play(self, seed: int, *, keep_trace: bool = False) -> tuple[Report, Trace]:
+        """Run one seed; the report, and the trace if it is to be kept."""
+        return traced_run(self, seed, keep_trace=keep_trace)
 
 
 def run(
@@ -125,8 +95,7 @@ def traced_run(
         except Exception as error:
             report.violations += [line.strip() for line in traceback.format_exception(error)[-4:]]
     report.violations += logged
-    report.virtual_s, report.messages = kernel.now(), len(kernel.trace)
-    report.digest = kernel.trace.digest()
+    report.finish(kernel)
     return report, kernel.trace
 
 

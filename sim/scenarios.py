@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sim.churn import ChurnPlan
 from sim.faults import FrameFaults
+from sim.ring_scenario import RingScenario
 from sim.scenario import Scenario
 from sim.weather import WeatherPlan
 from sim.workload import WorkloadPlan
@@ -82,4 +83,10 @@ _ALL = (
 )
 
 SCENARIOS = {scenario.name: scenario for scenario in _ALL}
-"""By name."""
+"""Overlays with clients, by name."""
+
+RINGS = {scenario.name: scenario for scenario in (RingScenario(),)}
+"""Rings alone, by name."""
+
+EVERY: dict[str, Scenario | RingScenario] = {**SCENARIOS, **RINGS}
+"""All that `meteor-sim scenario` knows."""

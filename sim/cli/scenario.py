@@ -13,8 +13,10 @@ from pathlib import Path
 import click
 
 from sim.cli import DONE, VIOLATED
-from sim.scenario import Report, Scenario, run, traced_run
-from sim.scenarios import SCENARIOS
+from sim.report import Report
+from sim.ring_scenario import RingScenario
+from sim.scenario import Scenario
+from sim.scenarios import EVERY
 
 
 def seed_range(_: click.Context, __: click.Parameter, value: str) -> range:
@@ -31,8 +33,8 @@ def seed_range(_: click.Context, __: click.Parameter, value: str) -> range:
 
 def listing() -> str:
     """The scenarios, one a line."""
-    width = max(len(name) for name in SCENARIOS)
-    return "\n".join(f"{name:{width}}  {one.summary}" for name, one in SCENARIOS.items())
+    width = max(len(name) for name in EVERY)
+    return "\n".join(f"{name:{width}}  {one.summary}" for name, one in EVERY.items())
 
 
 def line_of(report: Report, took_s: float) -> str:
@@ -45,9 +47,9 @@ def line_of(report: Report, took_s: float) -> str:
     )
 
 
-def keep_trace(scenario: Scenario, report: Report, folder: Path) -> Path:
+def keep_trace(scenario: Scenario | RingScenario, report: Report, folder: Path) -> Path:
     """Run the seed again, this time keeping the trace, and write it: one JSON list a line."""
-    _, trace = traced_run(scenario, report.seed)
+    _, trace = scenario.play(report.seed, keep_trace=True)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{report.scenario}-{report.seed}.jsonl"
     with path.open("w") as file:
@@ -76,9 +78,9 @@ def command(name: str | None, seeds: range, listed: bool, traces: Path, as_json:
     if listed:
         click.echo(listing())
         return DONE
-    if name is None or name not in {*SCENARIOS, "all"}:
+    if name is None or name not in {*EVERY, "all"}:
         raise click.UsageError(f"no scenario {name!r}; there are:\n{listing()}")
-    chosen = list(SCENARIOS.values()) if name == "all" else [SCENARIOS[name]]
+    chosen = list(EVERY.values()) if name == "all" else [EVERY[name]]
     failed: list[Report] = []
     done: Counter[str] = Counter()
     for number, (scenario, seed) in enumerate([(one, s) for one in chosen for s in seeds], 1):
@@ -94,9 +96,11 @@ def command(name: str | None, seeds: range, listed: bool, traces: Path, as_json:
     return VIOLATED if failed else DONE
 
 
-def _run_one(scenario: Scenario, seed: int, traces: Path, *, as_json: bool) -> Report:
+def _run_one(
+    scenario: Scenario | RingScenario, seed: int, traces: Path, *, as_json: bool
+) -> Report:
     began_s = time.monotonic()
-    report = run(scenario, seed)
+    report, _ = scenario.play(seed)
     took_s = time.monotonic() - began_s
     if as_json:
         fields = {name: getattr(report, name) for name in report.__slots__}

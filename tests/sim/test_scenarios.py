@@ -8,9 +8,13 @@ from dataclasses import replace
 
 import pytest
 
+from chord import Contact
+from chord.successor_list import SuccessorList
 from meteor.codec import wire_codec
 from sim import Overlay
-from sim.scenario import Report, Scenario, run
+from sim.report import Report
+from sim.ring_scenario import RingScenario
+from sim.scenario import Scenario, run
 from sim.scenarios import SCENARIOS
 from sim.workload import SPACE
 
@@ -115,3 +119,24 @@ def test_the_storm_is_a_storm() -> None:
     assert report.counts["joins"] >= report.events / 10
     assert report.counts["crashes"] >= report.events / 10
     assert not any("Error" in violation for violation in report.violations), report.text()
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_invariant_of_the_ring_holds(seed: int) -> None:
+    report, _ = RingScenario(events=60).play(seed)
+    assert not report.violations, report.text()
+    assert report.counts["crashes"] > 3
+    assert report.ideal_after_s is not None
+
+
+def test_a_ring_with_a_careless_list_breaks_the_invariant(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list that loses a living entry together with the dead one."""
+    drop = SuccessorList.drop
+
+    def careless_drop(self: SuccessorList, contact: Contact) -> bool:
+        kept = [entry for entry in self.contacts if entry.id != contact.id]
+        return self.install(kept[1:]) if len(kept) > 1 else drop(self, contact)
+
+    monkeypatch.setattr(SuccessorList, "drop", careless_drop)
+    report, _ = RingScenario(events=60).play(0)
+    assert any(text.startswith("zave: ") for text in report.violations)

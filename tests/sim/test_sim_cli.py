@@ -9,24 +9,27 @@ from pathlib import Path
 import pytest
 
 from sim.cli import BAD_INPUT, COMMANDS, DONE, VIOLATED, main
-from sim.cli import scenario as scenario_command
-from sim.scenario import Report
-from sim.scenarios import SCENARIOS
+from sim.report import Report
+from sim.scenario import Scenario
+from sim.scenarios import EVERY
+from sim.trace import Trace
 
 Printed = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(SCENARIOS, "calm", replace(SCENARIOS["calm"], storm_s=1.0, peers=4))
+    calm = EVERY["calm"]
+    assert isinstance(calm, Scenario)
+    monkeypatch.setitem(EVERY, "calm", replace(calm, storm_s=1.0, peers=4))
     monkeypatch.chdir(tmp_path)
 
 
 def test_the_scenarios_are_listed(capsys: Printed) -> None:
     assert main(["scenario", "--list"]) == DONE
     printed = capsys.readouterr().out
-    assert len(printed.splitlines()) == len(SCENARIOS)
-    assert all(scenario.summary in printed for scenario in SCENARIOS.values())
+    assert len(printed.splitlines()) == len(EVERY)
+    assert all(scenario.summary in printed for scenario in EVERY.values())
 
 
 def test_help_names_the_commands(capsys: Printed) -> None:
@@ -68,10 +71,14 @@ def test_json_is_one_object_a_run(capsys: Printed) -> None:
 def test_a_failure_prints_the_line_that_replays_it_and_keeps_its_trace(
     capsys: Printed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fails(_: object, seed: int) -> Report:
-        return Report("calm", seed, violations=[] if seed == 1 else ["recall: w7 is not there"])
+    play = Scenario.play
 
-    monkeypatch.setattr(scenario_command, "run", fails)
+    def fails(self: Scenario, seed: int, *, keep_trace: bool = False) -> tuple[Report, Trace]:
+        report, trace = play(self, seed, keep_trace=keep_trace)
+        report.violations += [] if seed == 1 else ["recall: w7 is not there"]
+        return report, trace
+
+    monkeypatch.setattr(Scenario, "play", fails)
     assert main(["scenario", "calm", "--seeds", "1..2"]) == VIOLATED
     lines = capsys.readouterr().out.splitlines()
     assert "meteor-sim scenario calm --seed 2" in lines

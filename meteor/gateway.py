@@ -215,7 +215,7 @@ class Gateway:
                 async for chunk in request.content.iter_any():
                     body += chunk
                     if len(body) > limit:
-                        raise LimitExceeded("body, in bytes,", f"more than {limit}", limit)
+                        raise LimitExceeded("body bytes", f"more than {limit}", limit)
         except TimeoutError:
             raise Timeout(
                 f"the body did not arrive within {self._limits.body_timeout_s:g} s"
@@ -227,7 +227,7 @@ class Gateway:
         if seconds is None:
             return self._limits.timeout_s
         if not 0 < seconds <= self._limits.timeout_s_max:
-            raise LimitExceeded("timeout, in seconds,", seconds, self._limits.timeout_s_max)
+            raise LimitExceeded("timeout seconds", seconds, self._limits.timeout_s_max)
         return seconds
 
 

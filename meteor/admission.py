@@ -71,7 +71,7 @@ def place(profile: Profile, action: str, space: KeywordSpace, *, everywhere: boo
     if box.is_whole(space.curve) and not everywhere:
         raise Refused(
             f"{action} of ({profile}) would go to every peer: constrain one of the dimensions "
-            f"{', '.join(space.names)}, or say everywhere=True",
+            f"{', '.join(space.names)}, or say everywhere=True (--everywhere)",
             "everywhere",
         )
     return box

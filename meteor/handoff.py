@@ -118,10 +118,12 @@ class Handoff:
     # -- the peer's own course
 
     async def hold_everything(self) -> None:
-        """The founder of a ring holds the whole curve."""
+        """The founder of a ring holds the whole curve; one that had a former life in a ring of
+        several, or with a lost arc, knows the past of what it held then and of nothing else."""
         everything = ((0, self._curve.size - 1),)
         known = self._shelf.remembered(everything)
-        await self._gain(everything, lost=subtract(everything, known) if known else ())
+        lost = subtract(everything, known) if self._shelf.resumes else ()
+        await self._gain(everything, lost=lost)
 
     async def watch_over(self) -> None:
         """Pull what the ring gives to this peer and another one holds, for ever."""

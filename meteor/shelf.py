@@ -33,7 +33,7 @@ from meteor.placement import (
     readable,
 )
 from meteor.record_id import split_id, stem_of
-from squid import Box, HilbertCurve, Interval, intersect, merge
+from squid import Box, HilbertCurve, Interval, intersect, subtract
 
 PAGE_BYTES = 64 * 1024
 """A page of a hand-off: small enough to leave the link free for others in between."""
@@ -74,6 +74,8 @@ class Shelf:
         self._stones: list[tuple[int, Key]] = []
         self._number = 0
         self._remembered: Intervals = ()
+        self.resumes = False
+        """Whether the journal told of a former life."""
 
     # -- changes, each durable before it shows
 
@@ -293,7 +295,7 @@ class Shelf:
         self._remembered = ()
 
     def remembered(self, part: Intervals) -> Intervals:
-        """What of `part` this peer held when it stopped: its records are still here."""
+        """What of `part` this peer held whole when it stopped: its records are still here."""
         return intersect(part, self._remembered)
 
     async def restore(self) -> Restored:
@@ -320,7 +322,8 @@ class Shelf:
                 self._number = max(self._number, note.number)
                 self.show(note, profile or None)
         self._changes.sort()
-        self._remembered = merge(held)
+        self.resumes = bool(held)
+        self._remembered = subtract(held, lost)
         return Restored(held, lost, len(self._placed), tuple(damaged))
 
     # -- forms

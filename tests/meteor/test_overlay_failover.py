@@ -145,3 +145,41 @@ def test_a_ring_can_be_looked_at_from_any_peer() -> None:
     overlay.network.crash(Contact(dead.contact.id, dead.contact.address))
     picture = overlay.run(client.ring())
     assert [n.contact.id for n in picture.peers if not n.answers] in ([], [dead.contact.id])
+
+
+def test_an_heir_of_a_lost_arc_that_restarts_still_calls_it_missing() -> None:
+    """Found by `meteor-sim scenario restarts --seed 1`: it took the lost arc for its own past."""
+    overlay = Overlay(peers=6, space=SPACE, seed=12, codec=wire_codec())
+    client = overlay.client()
+    numbers = {
+        overlay.run(client.store(f"type=probe temperature={n} humidity={n}")).id: n
+        for n in range(40)
+    }
+    owner = max(overlay.peers[1:], key=lambda peer: peer.core.state().data)
+    lost = {record.id for record in owner.core.shelf.store.records()}
+    owner.crash()
+    overlay.run_for(10.0)
+    (heir,) = [peer for peer in overlay.living if peer.core.holdings.lost]
+    if heir is overlay.peers[0]:
+        client = overlay.client(peer=1)
+    heir.crash()
+    overlay.run(overlay.restart(heir))
+    overlay.run_for(10.0)
+    with pytest.raises(Incomplete) as incomplete:
+        overlay.run(client.retrieve("type=probe").all())
+    assert {match.id for match in incomplete.value.matches} <= set(numbers) - lost
+    assert incomplete.value.missing
+
+
+def test_the_owner_of_a_lost_arc_that_comes_back_brings_its_past() -> None:
+    overlay = Overlay(peers=6, space=SPACE, seed=12, codec=wire_codec())
+    client = overlay.client()
+    stored = {
+        overlay.run(client.store(f"type=probe temperature={n} humidity={n}")).id for n in range(40)
+    }
+    owner = max(overlay.peers[1:], key=lambda peer: peer.core.state().data)
+    owner.crash()
+    overlay.run_for(10.0)
+    overlay.run(overlay.restart(owner))
+    overlay.run_for(5.0)
+    assert {match.id for match in overlay.run(client.retrieve("type=probe").all())} == stored

@@ -205,15 +205,19 @@ class Overlay:
         return MemoryJournal() if self.disk is None else self.disk.journal(address)
 
     def client(
-        self, *, peer: int = 0, config: ClientConfig | None = None, first_version: int = 1
+        self, *, peer: int = 0, config: ClientConfig | None = None, first_version: int | None = None
     ) -> Client:
-        """A client that is linked to one peer and knows all living ones."""
+        """A client that is linked to one peer and knows all living ones.
+
+        Its versions run with the wall clock, in microseconds, as those of clients on sockets."""
         contact = Contact(identifier(f"client {self._clients}", self.config.bits), "")
         self._clients += 1
         runtime = SimRuntime(self.kernel, self.network, contact)
         living = self.living
         order = living[peer:] + living[:peer]
         addresses = [Contact.at(other.address) for other in order]
+        if first_version is None:
+            first_version = int(self.wall_clock() * 1_000_000)
         client = Client(runtime, addresses, config=config, first_version=first_version)
         self.run(client.open())
         return client

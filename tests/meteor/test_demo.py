@@ -125,11 +125,17 @@ def test_a_corrupted_answer_makes_the_demo_fail(folder: Path, corruption: str) -
     assert "range" in done.stdout.split("WRONG: ", 1)[1]
 
 
+def heed_interrupts() -> None:
+    """A suite that runs in the background of a shell ignores SIGINT, and so would its children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("moment", ["mid-join", "at work"])
 def test_interrupting_ends_it_with_130_and_no_child_left(folder: Path, moment: str) -> None:
     demo = subprocess.Popen(
         command("--peers", "5"), env=environment(folder),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=heed_interrupts,  # noqa: PLW1509 - no threads are involved
     )  # fmt: skip
     assert demo.stderr is not None
     if moment == "mid-join":

@@ -68,7 +68,7 @@ class WebSocketTransport:
     async def listen(self) -> str:
         """Take dials and requests, and return the address that others dial.
 
-        Raises `AddressInUse`, also with the reason where the host has no such address."""
+        Raises `AddressInUse`; other `OSError`s mean that the host has no such address."""
         host, _, port = self._listen.rpartition(":")
         self._keep()
         self.app.router.add_get("/peer", self._welcome)
@@ -87,11 +87,7 @@ class WebSocketTransport:
                     f"listen on {self._listen}: another program has this port; choose another one",
                     self._listen,
                 ) from error
-            raise AddressInUse(
-                f"listen on {self._listen}: this machine cannot listen there ({error}); give one "
-                "of its own addresses",
-                self._listen,
-            ) from error
+            raise
         taken = self._server.sockets[0].getsockname()[1]
         return self._advertise or f"{host}:{taken}"
 

@@ -101,7 +101,10 @@ class RendezvousPoint:
             return Work(missing=part)
         if task.passes:
             return self._pass(task, part)
+        ends_s = self._runtime.now() + share.remaining_ms / 1000
         await self._undisturbed(task, part)
+        if self._runtime.now() > ends_s:
+            return Work(missing=part)  # its origin has closed this attempt: nothing may happen now
         mine = intersect(part, self._holdings.held)
         undone = subtract(part, mine)
         if not mine:

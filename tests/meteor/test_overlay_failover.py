@@ -183,3 +183,21 @@ def test_the_owner_of_a_lost_arc_that_comes_back_brings_its_past() -> None:
     overlay.run(overlay.restart(owner))
     overlay.run_for(5.0)
     assert {match.id for match in overlay.run(client.retrieve("type=probe").all())} == stored
+
+
+def test_a_share_that_waited_out_a_hand_off_does_nothing_once_its_origin_gave_up() -> None:
+    overlay = Overlay(peers=4, space=SPACE, seed=3, codec=wire_codec())
+    client = overlay.client()
+    frozen = [
+        (peer, peer.core.holdings.freeze(interval))
+        for peer in overlay.peers
+        for interval in peer.core.holdings.held
+    ]
+    with pytest.raises(Incomplete):
+        overlay.run(client.store("type=probe temperature=7 humidity=7", timeout=1.0))
+    for peer, grant in frozen:
+        peer.core.holdings.thaw(grant)
+    overlay.run_for(3.0)
+    assert all(peer.core.state().data == 0 for peer in overlay.peers)
+    overlay.run(client.store("type=probe temperature=7 humidity=7"))
+    assert len(overlay.run(client.retrieve("type=probe").all())) == 1

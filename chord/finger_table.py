@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chord.contact import Contact, WideInt
-from chord.identifiers import between
 
 LEVELS_MAX = 64
 """No ring has more than 2^64 peers; bounds what a hostile answer can make us keep."""
@@ -27,8 +26,7 @@ class Finger:
 class FingerTable:
     """The fingers of one peer from level 1 up; level 0 is its successor list's first entry."""
 
-    def __init__(self, own_id: int) -> None:
-        self._own_id = own_id
+    def __init__(self) -> None:
         self._entries: dict[int, Finger] = {}
 
     def __len__(self) -> int:
@@ -42,10 +40,6 @@ class FingerTable:
     def get(self, level: int) -> Finger | None:
         """The finger of a level, None while unknown."""
         return self._entries.get(level)
-
-    def is_end(self, below: Contact, candidate: Contact) -> bool:
-        """Whether `candidate`, as the finger above `below`, has come round past the owner."""
-        return not between(below.id, candidate.id, self._own_id)
 
     def put(self, level: int, finger: Finger) -> bool:
         """Set one level (1 to 63); whether another contact stood there."""

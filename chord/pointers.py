@@ -47,7 +47,7 @@ class RingPointers:
         self.joined = False
         self.predecessor: Contact | None = None
         self.successors = SuccessorList(own.id, successor_count)
-        self.fingers = FingerTable(own.id)
+        self.fingers = FingerTable()
         self._absent = absent
         self._arc_changed = arc_changed
         self._list_changed = list_changed

@@ -42,11 +42,6 @@ class Holdings:
         """The part of `held` whose past is not known here."""
         return self._lost
 
-    @property
-    def whole(self) -> Intervals:
-        """The part of `held` whose past is complete."""
-        return subtract(self._held, self._lost)
-
     def gain(self, part: Intervals, *, lost: Intervals = ()) -> Intervals:
         """Hold `part` from now on, `lost` of it without its past; returns what is new."""
         new = subtract(merge(part), self._held)
@@ -56,10 +51,6 @@ class Holdings:
             if intersect((interval,), merge(part)):
                 del self._given[interval]
         return new
-
-    def heal(self, part: Intervals) -> None:
-        """The past of `part` is here again: a former holder brought it, or it was forgotten."""
-        self._lost = subtract(self._lost, merge(part))
 
     def give(self, part: Intervals, to: Contact) -> None:
         """Stop answering for `part`, which `to` holds from now on."""

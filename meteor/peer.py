@@ -11,6 +11,7 @@ number of peers live in one process.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import time
 from collections.abc import Sequence
@@ -31,6 +32,8 @@ from meteor.session import Session
 from meteor.transport import Transport
 from meteor.verbs import Verbs
 from squid import KeywordSpace
+
+_log = logging.getLogger("meteor.peer")
 
 IDENTITY_KEY = b"peer"
 SETTLE_S = 30.0
@@ -165,7 +168,17 @@ class Peer(Verbs):
         self._core.adopt(session.handlers, session.link_closed)
         self._core.serve()
         await self._core.start(self._join, found_if_alone=self._found_if_alone)
+        self._report_damage()
         await self._core.settled(SETTLE_S)
+
+    def _report_damage(self) -> None:
+        """Say which records of the data directory could not be read, and were set aside."""
+        restored = None if self._core is None else self._core.restored
+        if restored is not None and restored.damaged:
+            _log.warning(
+                "%s: %d damaged records were set aside, %d are read; the first is %r",
+                self._data_dir, len(restored.damaged), restored.records, restored.damaged[0],
+            )  # fmt: skip
 
     async def leave(self, timeout_s: float = 5.0) -> None:
         """Hand over what is held, say good-bye, and stop."""

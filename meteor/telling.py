@@ -34,7 +34,6 @@ class Telling:
         self._holdings, self._rendezvous = holdings, rendezvous
         self._outbox = Outbox()
         self._stirred: dict[str, Record] = {}
-        self.told_count = 0
 
     @property
     def handlers(self) -> Mapping[type, Handler]:
@@ -48,7 +47,6 @@ class Telling:
 
     def _keep(self, told: Record, notice: Notice, number: int) -> None:
         self._outbox.add(notice, number)
-        self.told_count += 1
         self._stir(told)
 
     def _number_of(self, reaction: Tell) -> int:

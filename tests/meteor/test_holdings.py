@@ -17,7 +17,7 @@ spans = st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1)).map(
     lambda ends: (min(ends), max(ends))
 )
 steps = st.lists(
-    st.tuples(st.sampled_from(["gain", "gain lost", "heal", "give"]), spans), max_size=20
+    st.tuples(st.sampled_from(["gain", "gain lost", "give"]), spans), max_size=20
 )
 
 
@@ -40,16 +40,12 @@ def test_holdings_equal_sets_of_indexes(changes: list[tuple[str, tuple[int, int]
             lost |= some - held
             held |= some
             assert indexes(new) <= some
-        elif change == "heal":
-            holdings.heal((span,))
-            lost -= some
         else:
             holdings.give((span,), PEERS[0])
             held -= some
             lost -= some
         assert indexes(holdings.held) == held
         assert indexes(holdings.lost) == lost
-        assert indexes(holdings.whole) == held - lost
 
 
 def test_a_freeze_holds_until_it_is_thawed() -> None:

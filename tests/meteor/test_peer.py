@@ -15,6 +15,7 @@ import pytest
 
 import meteor
 from meteor import KeywordSpace, Number, Word
+from meteor.sqlite_journal import SqliteJournal
 from tests.meteor.building import SPACE
 
 OTHER = KeywordSpace("building", [Word("type"), Number("temperature", -40, 150)])
@@ -95,6 +96,22 @@ async def test_a_peer_alone_resumes_with_id_profiles_and_interests(tmp_path: Pat
         assert appeared.id == interest_id
         with pytest.raises(meteor.Refused):
             await peer.store("type=probe temperature=4", id=cancelled.id.partition(".")[0])
+
+
+async def test_damaged_records_are_set_aside_and_reported(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with meteor.Peer(space=SPACE, data_dir=tmp_path) as peer:
+        kept = await peer.store("type=probe temperature=3", b"kept")
+    (file,) = tmp_path.glob("*.sqlite")
+    journal = await SqliteJournal.open(file)
+    await journal.append([meteor.Entry(b"r:\0torn", b"not a record")])
+    await journal.close()
+    async with meteor.Peer(data_dir=tmp_path) as peer:
+        assert [match.id for match in await peer.retrieve("type=probe").all()] == [kept.id]
+    (record,) = [record for record in caplog.records if record.name == "meteor.peer"]
+    assert "1 damaged" in record.getMessage()
+    assert "torn" in record.getMessage()
 
 
 async def test_a_killed_process_loses_nothing_acknowledged(tmp_path: Path) -> None:

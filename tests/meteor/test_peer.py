@@ -103,7 +103,7 @@ async def test_damaged_records_are_set_aside_and_reported(
 ) -> None:
     async with meteor.Peer(space=SPACE, data_dir=tmp_path) as peer:
         kept = await peer.store("type=probe temperature=3", b"kept")
-    (file,) = tmp_path.glob("*.sqlite")
+    file = tmp_path / "meteor.sqlite"
     journal = await SqliteJournal.open(file)
     await journal.append([meteor.Entry(b"r:\0torn", b"not a record")])
     await journal.close()

@@ -7,6 +7,8 @@ except ImportError as error:
         "the simulator needs SimPy: install it with the extra, pip install 'meteor-rendezvous[sim]'"
     ) from error
 
+from sim.clock import ClockPlan as ClockPlan
+from sim.clock import MachineClock as MachineClock
 from sim.disk import SimDisk as SimDisk
 from sim.disk import SimJournal as SimJournal
 from sim.faults import Faults as Faults
@@ -34,6 +36,7 @@ __all__ = [
     "Kernel", "Deadlock", "Task", "Cancelled",
     "Overlay", "SimPeer",
     "Network", "Latency", "UniformLatency", "TailedLatency", "SimRuntime", "SimDisk", "SimJournal",
+    "ClockPlan", "MachineClock",
     "Faults", "FrameFaults", "Partition",
     "Trace", "Event",
     "SCENARIOS", "Scenario", "Report", "run",

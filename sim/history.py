@@ -36,19 +36,24 @@ class Write:
     delete_began_s: float | None = None
     deleted_s: float | None = None
     """When the receipt of its deletion came, which found it; None while its fate is unknown."""
+    drift: float = 0.0
+    """By which share the clocks that count its time may be fast or slow."""
 
     def surely_lives(self, since_s: float, until_s: float, slack_s: float) -> bool:
-        """Whether it was acknowledged by `since_s` and nothing ended it before `until_s`."""
+        """Whether it was acknowledged by `since_s` and nothing ended it before `until_s`, by
+        whatever clock."""
         if self.acknowledged_s is None or self.acknowledged_s > since_s:
             return False
         if self.delete_began_s is not None and self.delete_began_s <= until_s:
             return False
-        return self.began_s + self.ttl_s > until_s + slack_s
+        return self.began_s + self.ttl_s / (1 + self.drift) > until_s + slack_s
 
     def expired_by(self, at_s: float, slack_s: float) -> bool:
-        """Whether its time was over by then, counted from the receipt, whatever the way took."""
-        from_s = self.acknowledged_s
-        return from_s is not None and from_s + self.ttl_s + slack_s < at_s
+        """Whether its time was over by then, by the slowest clock, counted from the receipt,
+        whatever the way took."""
+        if self.acknowledged_s is None:
+            return False
+        return self.acknowledged_s + self.ttl_s / (1 - self.drift) + slack_s < at_s
 
 
 @dataclass(frozen=True, slots=True)

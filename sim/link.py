@@ -72,18 +72,19 @@ class SimLinkEnd(LinkEnd):
         self._network.carry(self, kind, number, duration_s, message)
 
     def acknowledged(self, left_s: float, arrives_s: float, number: int) -> None:
-        """The far end acknowledges `number` in a frame that leaves and arrives then.
+        """The far end acknowledges `number` in a frame that leaves and arrives then, in true time.
 
         No event is spent on it: it is taken in when somebody looks (`settle`)."""
         self._acknowledgements.append((left_s, arrives_s, number))
 
     def settle(self, now_s: float) -> None:
-        """Take in the acknowledgements that have arrived."""
+        """Take in the acknowledgements that have arrived, by the owner's clock."""
         pending = []
         for left_s, arrives_s, number in self._acknowledgements:
-            if arrives_s <= now_s:
-                self.last_heard_s = max(self.last_heard_s, arrives_s)
-                self.acknowledge(number, ACKNOWLEDGE_WITHIN_S, arrives_s)
+            heard_s = self.owner.clock.reading_at(arrives_s)
+            if heard_s <= now_s:
+                self.last_heard_s = max(self.last_heard_s, heard_s)
+                self.acknowledge(number, ACKNOWLEDGE_WITHIN_S, heard_s)
             else:
                 pending.append((left_s, arrives_s, number))
         self._acknowledgements = pending

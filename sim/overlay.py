@@ -17,6 +17,7 @@ from typing import Any, TypeVar, overload
 
 from chord import ChordConfig, Contact, MeteorError, identifier
 from meteor import Client, ClientConfig, Journal, KeywordSpace, MemoryJournal, RendezvousPeer
+from sim.clock import EPOCH_S, ClockPlan
 from sim.disk import SimDisk
 from sim.faults import Faults
 from sim.kernel import Kernel
@@ -29,9 +30,6 @@ ResultT = TypeVar("ResultT")
 
 SETTLE_S = 30.0
 """Virtual time for a new peer to hold its arc; on a quiet network it takes milliseconds."""
-
-EPOCH_S = 1_700_000_000.0
-"""The wall clock's reading when a simulation starts: journals keep wall-clock expiry."""
 
 
 class SimPeer:
@@ -48,12 +46,13 @@ class SimPeer:
         self.contact, self.journal = contact, journal
         self.incarnation = incarnation
         """How often it was restarted."""
-        self.runtime = SimRuntime(overlay.kernel, overlay.network, contact)
+        clock = overlay.clocks.clock_of(overlay.kernel, contact.address)
+        self.runtime = SimRuntime(overlay.kernel, overlay.network, contact, clock)
         self.core = RendezvousPeer(
             self.runtime,
             overlay.space,
             journal,
-            wall_clock=overlay.wall_clock,
+            wall_clock=clock.wall,
             config=overlay.config,
         )
         self.core.serve()
@@ -88,7 +87,8 @@ class SimPeer:
 class Overlay:
     """N peers over a simulated network, and what drives them.
 
-    With a `disk` their journals take time; with a `codec` every message travels as bytes.  A
+    With a `disk` their journals take time; with a `codec` every message travels as bytes; with
+    `clocks` those of peers and clients are wrong as planned.  A
     `network` brings its own kernel, latency and codec; raises `ValueError` for both."""
 
     def __init__(
@@ -104,6 +104,7 @@ class Overlay:
         network: Network | None = None,
         codec: MessageCodec | None = None,
         disk: SimDisk | None = None,
+        clocks: ClockPlan | None = None,
     ) -> None:
         if network is not None and (latency is not None or codec is not None or kernel is not None):
             raise ValueError("a network has its own kernel, latency and codec")
@@ -112,6 +113,8 @@ class Overlay:
         self.space, self.seed, self.disk = space, seed, disk
         self.faults = Faults(self.network)
         """What goes wrong on the network: nothing until it is told."""
+        self.clocks = clocks if clocks is not None else ClockPlan()
+        """How wrong the machines' clocks are."""
         self.config = config or ChordConfig.lan()
         self.peers: list[SimPeer] = []
         self._clients = 0
@@ -130,7 +133,7 @@ class Overlay:
         return [peer for peer in self.peers if peer.alive]
 
     def wall_clock(self) -> float:
-        """Unix seconds, as the peers' journals see them."""
+        """True Unix seconds, as exact clocks show them."""
         return EPOCH_S + self.kernel.now()
 
     @overload
@@ -211,13 +214,14 @@ class Overlay:
 
         Its versions run with the wall clock, in microseconds, as those of clients on sockets."""
         contact = Contact(identifier(f"client {self._clients}", self.config.bits), "")
+        clock = self.clocks.clock_of(self.kernel, f"client {self._clients}")
         self._clients += 1
-        runtime = SimRuntime(self.kernel, self.network, contact)
+        runtime = SimRuntime(self.kernel, self.network, contact, clock)
         living = self.living
         order = living[peer:] + living[:peer]
         addresses = [Contact.at(other.address) for other in order]
         if first_version is None:
-            first_version = int(self.wall_clock() * 1_000_000)
+            first_version = int(clock.wall() * 1_000_000)
         client = Client(runtime, addresses, config=config, first_version=first_version)
         self.run(client.open())
         return client

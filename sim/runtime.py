@@ -1,7 +1,8 @@
 """One peer's world in virtual time: the SimPy adapter of `chord.runtime.Runtime`.
 
-Law of this file: no protocol, no randomness of its own, no clock but the kernel's.  A peer here
-behaves as one on sockets does; the conformance suite runs on both.
+Law of this file: no protocol, no randomness of its own, no clock but its machine's, which may run
+fast or slow (`sim.clock`).  A peer here behaves as one on sockets does; the conformance suite runs
+on both.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
 from chord import Contact, DialRefused, Exchange, Handler, Link, LinkClosed, LinkEnd
+from sim.clock import MachineClock
 from sim.kernel import Kernel
 from sim.link import SimLinkEnd, link_key
 from sim.network import Network
@@ -23,10 +25,18 @@ ResultT = TypeVar("ResultT")
 class SimRuntime:
     """The runtime of one simulated peer, or of a client if `contact` has no address.
 
-    It listens from the start; the peer is silent until `serve` (requests are answered busy)."""
+    It listens from the start; the peer is silent until `serve` (requests are answered busy).  Its
+    `clock` is exact unless another is given."""
 
-    def __init__(self, kernel: Kernel, network: Network, contact: Contact) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        network: Network,
+        contact: Contact,
+        clock: MachineClock | None = None,
+    ) -> None:
         self._kernel, self._network, self._contact = kernel, network, contact
+        self.clock = clock if clock is not None else MachineClock(kernel)
         self.name = str(contact)
         """How the trace names this peer."""
         self._random = kernel.random(f"peer {contact.id:x} {contact.address}")
@@ -50,16 +60,16 @@ class SimRuntime:
         return self._random
 
     def now(self) -> float:
-        """Seconds of virtual time."""
-        return self._kernel.now()
+        """Seconds of this machine's clock."""
+        return self.clock.now()
 
     def lateness(self) -> float:
         """How long its last pause was, within a second behind it; else it is never late."""
         return self._late_s if self.now() - self._resumed_s < LATELY_S else 0.0
 
     async def sleep(self, delay_s: float) -> None:
-        """Suspend this conversation."""
-        await self._kernel.sleep(delay_s)
+        """Suspend this conversation, for so long by its own clock."""
+        await self._kernel.sleep(self.clock.true_duration_s(delay_s))
 
     def spawn(self, conversation: Coroutine[Any, Any, ResultT]) -> Task[ResultT]:
         """Start a conversation owned by this peer."""
@@ -92,14 +102,14 @@ class SimRuntime:
         if not self.paused and not self.exchange.closed:
             self._turns.pause()
             self._paused_s = self.now()
-            self._kernel.trace.record(self.now(), "pause", self.name, "", "")
+            self._kernel.trace.record(self._kernel.now(), "pause", self.name, "", "")
 
     def resume(self) -> None:
         """Let it go on: what waited happens now, in the order in which it came."""
         if self.paused:
             self._resumed_s = self.now()
             self._late_s = self._resumed_s - self._paused_s
-            self._kernel.trace.record(self.now(), "resume", self.name, "", "")
+            self._kernel.trace.record(self._kernel.now(), "resume", self.name, "", "")
             self._turns.resume()
 
     def when_resumed(self, callback: Callable[..., object], *args: Any) -> None:
@@ -155,8 +165,8 @@ class SimRuntime:
         self._turns.call_soon(callback, *args)
 
     def sweep_at(self, when_s: float) -> None:
-        """Look at deadlines at that time."""
-        self._kernel.call_later(when_s - self._kernel.now(), self._sweep)
+        """Look at deadlines when this machine's clock shows that time."""
+        self._kernel.call_later(self.clock.true_duration_s(when_s - self.now()), self._sweep)
 
     def _sweep(self) -> None:
         if self._turns.paused:

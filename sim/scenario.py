@@ -21,6 +21,7 @@ from sim.checkers import convergence, holders
 from sim.checkers.convergence import IDEAL_WITHIN_S, Pointers
 from sim.checkers.notification import TOLD_WITHIN_S
 from sim.churn import Churn, ChurnPlan
+from sim.clock import ClockPlan
 from sim.disk import SimDisk
 from sim.error_log import error_log
 from sim.history import History
@@ -54,6 +55,7 @@ class Scenario:
     workload: WorkloadPlan = field(default_factory=WorkloadPlan)
     churn: ChurnPlan = field(default_factory=ChurnPlan)
     weather: WeatherPlan = field(default_factory=WeatherPlan)
+    clocks: ClockPlan = field(default_factory=ClockPlan)
     disk_latency_s: float | None = None
     """Journals on simulated disks with this latency; in memory without."""
     unique_holders: bool = True
@@ -121,7 +123,7 @@ class _Stage:
         self.history = History()
         self.overlay = Overlay(
             scenario.peers, space=SPACE, seed=kernel.seed, kernel=kernel, codec=codec,
-            config=ChordConfig.lan(), disk=disk,
+            config=ChordConfig.lan(), disk=disk, clocks=scenario.clocks,
         )  # fmt: skip
         self._workload = Workload(
             self.overlay, self.history, scenario.workload, kernel.random("workload")

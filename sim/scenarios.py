@@ -6,6 +6,7 @@ Law of this file: compositions only.  Rates are events a virtual second; what is
 from __future__ import annotations
 
 from sim.churn import ChurnPlan
+from sim.clock import ClockPlan
 from sim.faults import FrameFaults
 from sim.ring_scenario import RingScenario
 from sim.scenario import Scenario
@@ -48,6 +49,13 @@ _ALL = (
         weather=WeatherPlan(clogs=3.0),
     ),
     Scenario(
+        name="clocks",
+        summary="clocks are up to a hundredth fast or slow, wall clocks an hour wrong, peers move",
+        workload=WorkloadPlan(short_lived=0.5),
+        churn=ChurnPlan(joins=1.0, leaves=1.0),
+        clocks=ClockPlan(drift_max=0.01, wall_error_s_max=3600.0),
+    ),
+    Scenario(
         name="pauses",
         summary="processes are held for up to a second, less than what makes them suspect",
         churn=ChurnPlan(pauses=1.0, pause_s_max=1.0),
@@ -77,6 +85,7 @@ _ALL = (
         workload=WorkloadPlan(clients=11, pause_s=0.25, timeout_s=1.0),
         churn=ChurnPlan(joins=2.5, leaves=0.5, crashes=2.4, restarts=0.6, pauses=0.2),
         weather=WeatherPlan(frames=_ROUGH, clogs=0.3, partitions=0.02, one_way_partitions=0.02),
+        clocks=ClockPlan(drift_max=0.001, wall_error_s_max=60.0),
         disk_latency_s=0.003,
         unique_holders=False,
     ),

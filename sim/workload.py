@@ -121,7 +121,9 @@ class Workload:
         if stream.random() < plan.short_lived:
             ttl_s = round(stream.uniform(2.0, 8.0), 1)
         stem = f"w{len(self._history.writes)}"
-        write = Write(stem, index_of(attributes), value, ttl_s, now())
+        write = Write(
+            stem, index_of(attributes), value, ttl_s, now(), drift=self._overlay.clocks.drift_max
+        )
         self._history.writes[stem] = write
         self._count("store")
         try:

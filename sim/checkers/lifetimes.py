@@ -1,7 +1,8 @@
 """A profile lives as long as it was given, within what clocks and ways may add.
 
-Law of this file: nobody sees a profile later than its receipt and its ttl; that it lives until
-then is what `sim.checkers.recall` checks.
+Law of this file: nobody sees a profile later than its receipt and its ttl by the slowest clock
+(`Write.drift`); that it lives until its ttl is over by the fastest is what `sim.checkers.recall`
+checks.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from sim.history import History
 
 SLACK_S = 1.0
-"""What the ways of a profile, and clocks that drift, may add to its life."""
+"""What the ways of a profile may add to its life."""
 
 
 def violations(history: History) -> list[str]:

@@ -55,6 +55,8 @@ def complaints(case: History) -> dict[str, list[str]]:
         history(write("a", delete_began_s=20.5, deleted_s=22)),
         history(write("a"), write("b", ttl_s=5)),
         history(write("a", ttl_s=9.5)),
+        history(write("a", ttl_s=6, drift=0.5)),
+        history(write("a"), write("b", ttl_s=13, drift=0.4)),
         history(write("a"), write("b", began_s=20.5, acknowledged_s=90)),
         history(
             write("a"), write("b"),
@@ -87,6 +89,11 @@ def test_what_is_right_passes(case: History) -> None:
         (history(write("a", delete_began_s=12, deleted_s=13)), {"deletion"}),
         (history(write("a", delete_began_s=11, deleted_s=11.5)), {"deletion"}),
         (history(write("a", ttl_s=6)), {"lifetimes"}),
+        (history(write("a", ttl_s=7, drift=0.01)), {"lifetimes"}),
+        (
+            history(write("a"), write("b", ttl_s=12.5, drift=0.01), told=("a", "b")),
+            {"recall", "durability"},
+        ),
         (history(write("a"), told=("a", "a")), {"notification"}),
         (history(write("a"), told=("a", "ghost")), {"notification"}),
         (history(write("a"), told=()), {"notification"}),

@@ -18,7 +18,7 @@ from sim.scenario import Scenario, run
 from sim.scenarios import SCENARIOS
 from sim.workload import SPACE
 
-SAFE = ("calm", "growth", "crashes", "rough", "clogs", "pauses")
+SAFE = ("calm", "growth", "crashes", "rough", "clogs", "clocks", "pauses")
 """What one copy can keep its promises under; the others wait for copies and epochs."""
 
 

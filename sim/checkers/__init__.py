@@ -11,10 +11,11 @@ from sim.checkers import durability as durability
 from sim.checkers import holders as holders
 from sim.checkers import lifetimes as lifetimes
 from sim.checkers import notification as notification
+from sim.checkers import ownership as ownership
 from sim.checkers import recall as recall
 from sim.checkers import zave as zave
 
 __all__ = [
-    "zave", "convergence", "holders",
+    "zave", "convergence", "holders", "ownership",
     "durability", "deletion", "recall", "lifetimes", "notification",
 ]  # fmt: skip

@@ -15,9 +15,11 @@ from sim.checkers import (
     holders,
     lifetimes,
     notification,
+    ownership,
     recall,
 )
 from sim.checkers.convergence import Pointers
+from sim.checkers.ownership import Claim
 from sim.history import History, Question, Subscription, Write
 
 
@@ -131,6 +133,28 @@ def test_two_holders_and_none_are_named() -> None:
     ]
     assert holders.gaps({"q": ((10, 29),)}, 40) == ["nobody holds [0, 9]", "nobody holds [1e, 27]"]
     assert holders.gaps({}, 1) == ["nobody holds [0, 0]"]
+
+
+def test_two_owners_in_one_epoch_are_named_however_far_apart() -> None:
+    sound = [
+        Claim("p", 1, ((0, 99),), 1.0),
+        Claim("q", 2, ((50, 99),), 2.0),
+        Claim("p", 1, ((0, 49),), 2.5),
+        Claim("p", 3, ((0, 99),), 9.0),
+        Claim("r", 1, ((100, 120), (130, 131)), 9.0),
+        Claim("p", 1, ((0, 99),), 20.0),
+    ]
+    assert ownership.violations(sound) == []
+    again = [Claim("q", 3, ((99, 200),), 30.0), Claim("q", 3, ((99, 200),), 31.0)]
+    assert ownership.violations([*sound, *again]) == [
+        "epoch 3: p since 9.000 s and q since 30.000 s both own [63, 63]"
+    ]
+    late = Claim("q", 1, ((20, 30), (125, 130)), 40.0)
+    assert ownership.violations([*sound, late]) == [
+        "epoch 1: p since 1.000 s and q since 40.000 s both own [14, 1e]",
+        "epoch 1: p since 2.500 s and q since 40.000 s both own [14, 1e]",
+        "epoch 1: r since 9.000 s and q since 40.000 s both own [82, 82]",
+    ]
 
 
 def test_a_ring_that_is_not_ideal_is_named() -> None:

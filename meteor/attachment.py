@@ -181,9 +181,8 @@ class Attachment:
         copy knows nothing of it and takes it, everybody else has it already."""
         ttl_s = self._life_s()
         draft, before = self.draft, self.missing
-        reply = await self._session.amend(
-            "renew", self.id, timeout_s, version=draft.version, ttl_s=ttl_s
-        )
+        stamp = self._session.next_version()
+        reply = await self._session.amend("renew", self.id, timeout_s, version=stamp, ttl_s=ttl_s)
         if (reply.matches == 0 or not reply.complete) and self.is_active and self.draft is draft:
             posted = dataclasses.replace(draft, ttl_s=ttl_s)
             reply = await self._session.post(posted, timeout_s, self._collect)

@@ -81,6 +81,7 @@ class Amend:
     """`renew`, `cancel` or `replace`."""
     id: str
     version: int
+    """Of the new document; of a renew its stamp, by which copies tell that it took place."""
     ttl_s: float
     timeout_s: float
     document: bytes = b""

@@ -83,7 +83,8 @@ def renew(
     stream = session.streams.get(stem)
     if stream is None:
         ttl_s = checked_ttl_s("store", ttl)
-        return _amend(session, "renew", id, timeout_s, allow_partial, ttl_s=ttl_s)
+        stamp = session.next_version()
+        return _amend(session, "renew", id, timeout_s, allow_partial, version=stamp, ttl_s=ttl_s)
     ttl_s = stream.ttl_s if ttl is None else checked_ttl_s(stream.draft.action, ttl)
     return _settled(stream.renew(ttl_s, timeout_s), f"renew of {id}", allow_partial)
 

@@ -85,6 +85,9 @@ class Carried:
     moved_to: str = ""
     operation: bytes = b""
     """Of a tombstone: the delete that put it here, so that it is counted once wherever it goes."""
+    renewed: int = 0
+    """The stamp of its last renewal, of the author's counter: equal wherever that was carried out,
+    as expiries never are.  A living record of one version counts by it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ waits for pass by its own clock; what the network and the disk take passes by th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -36,7 +37,12 @@ class MachineClock:
         self._kernel = kernel
         self.drift, self.wall_error_s = drift, wall_error_s
         self.rate = 1.0 + drift
-        """Seconds of this clock a true second."""
+        """Seconds of this clock a true second: a duration by it lasts so many times less."""
+
+    @property
+    def reader(self) -> Callable[[], float]:
+        """What reads the monotonic clock; an exact one's is the kernel's, as it is read often."""
+        return self.now if self.drift else self._kernel.environment.now_s
 
     def now(self) -> float:
         """Seconds of the monotonic clock."""
@@ -49,10 +55,6 @@ class MachineClock:
     def reading_at(self, true_s: float) -> float:
         """What the monotonic clock shows at that time of the kernel."""
         return true_s * self.rate
-
-    def true_duration_s(self, duration_s: float) -> float:
-        """How long a duration by this clock lasts in true time."""
-        return duration_s / self.rate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

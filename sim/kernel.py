@@ -17,9 +17,10 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeVar
 
-import simpy
+from simpy.core import EmptySchedule
 
 from chord import MeteorError
+from sim.clockwork import Clockwork
 from sim.task import Grace, Task, Waiter
 from sim.trace import Trace
 
@@ -43,7 +44,7 @@ class Kernel:
 
     def __init__(self, seed: int = 0, *, keep_trace: bool = False) -> None:
         self.seed = seed
-        self.environment = simpy.Environment(initial_time=0.0)
+        self.environment = Clockwork(initial_time=0.0)
         self.trace = Trace(keep=keep_trace)
         self.running: Task[Any] | None = None
         self._ready: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
@@ -51,7 +52,7 @@ class Kernel:
 
     def now(self) -> float:
         """Seconds of virtual time."""
-        return self.environment.now
+        return self.environment.now_s()
 
     def random(self, name: str) -> random.Random:
         """A stream of its own for `name`: the same seed and name give the same draws, whatever
@@ -64,8 +65,7 @@ class Kernel:
 
     def call_later(self, delay_s: float, callback: Callable[..., object], *args: Any) -> None:
         """Run `callback(*args)` after `delay_s` seconds of virtual time, none if it is negative."""
-        timer = self.environment.timeout(max(0.0, delay_s), (callback, args))
-        timer.callbacks.append(_fire)
+        self.environment.set_timer(max(0.0, delay_s), callback, args)
 
     def waiter(self) -> Waiter:
         """Something that a conversation can await and a callback can settle."""
@@ -92,8 +92,9 @@ class Kernel:
         if until_s is None:
             self._loop(lambda: False)
             return
-        stop = self.environment.timeout(max(until_s - self.now(), 0.0))
-        self._loop(lambda: stop.processed)
+        reached: list[None] = []
+        self.call_later(until_s - self.now(), self.call_soon, reached.append, None)
+        self._loop(lambda: bool(reached))
 
     def run_until(self, task: Task[ResultT]) -> ResultT:
         """Run until the task is done and return its value or raise its error.
@@ -129,22 +130,24 @@ class Kernel:
         self._ready.appendleft((_raise, (error,)))
 
     def _loop(self, finished: Callable[[], bool]) -> None:
-        ready, environment, look = self._ready, self.environment, self._look
+        """Let turns and events happen until `finished`, which only turns can bring about."""
+        ready, look = self._ready, self._look
+        next_turn, step = ready.popleft, self.environment.step
+        is_over = finished()
         while True:
-            while ready:
-                callback, args = ready.popleft()
-                callback(*args)
+            if ready:
+                while ready:
+                    callback, args = next_turn()
+                    callback(*args)
+                is_over = finished()
             if look is not None:
                 look()
-            if finished() or environment.peek() == float("inf"):
+            if is_over:
                 return
-            environment.step()
-
-
-def _fire(timer: simpy.Event) -> None:
-    assert timer.value is not None
-    callback, args = timer.value
-    callback(*args)
+            try:
+                step()
+            except EmptySchedule:
+                return
 
 
 def _raise(error: BaseException) -> None:

@@ -79,6 +79,8 @@ class SimLinkEnd(LinkEnd):
 
     def settle(self, now_s: float) -> None:
         """Take in the acknowledgements that have arrived, by the owner's clock."""
+        if not self._acknowledgements:
+            return
         pending = []
         for left_s, arrives_s, number in self._acknowledgements:
             heard_s = self.owner.clock.reading_at(arrives_s)

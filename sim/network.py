@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sim.faults import Faults
     from sim.runtime import SimRuntime
 
+_FORWARD: Final = FrameKind.FORWARD
 GAP_S: Final = 1e-9
 """Least time between two arrivals on one link: wider than the rounding of virtual time."""
 
@@ -72,7 +73,9 @@ class Network:
     ) -> None:
         self.kernel = kernel
         self.codec = codec
-        self._latency = latency if latency is not None else UniformLatency()
+        self._draw = (latency if latency is not None else UniformLatency()).draw
+        self._now, self._set_timer = kernel.environment.now_s, kernel.environment.set_timer
+        self._record = kernel.trace.record
         self._stream = kernel.random("network")
         self._runtimes: dict[object, SimRuntime] = {}
         self.faults: Faults | None = None
@@ -97,10 +100,11 @@ class Network:
         self, end: SimLinkEnd, kind: FrameKind, number: int, duration_s: float, message: object
     ) -> None:
         """Let one frame travel from `end` to the far end of its link, if nothing is in its way."""
-        if self.faults is None:
-            self.launch(end, kind, number, duration_s, message)
-        else:
+        if self.faults is not None:
             self.faults.carry(end, kind, number, duration_s, message)
+            return
+        travel_s = self._travel_s(end)
+        self._set_timer(travel_s, self._arrive, (end, kind, number, duration_s, message))
 
     def launch(
         self,
@@ -116,10 +120,8 @@ class Network:
         """Let one frame travel for its latency and `extra_s`.
 
         Unless it is `ordered`, it overtakes what was sent before it and is not waited for."""
-        if ordered:
-            travel_s = self._travel_s(end, extra_s)
-        else:
-            travel_s = self._latency.draw(self._stream) + extra_s
+        draw = self._draw
+        travel_s = self._travel_s(end, extra_s) if ordered else draw(self._stream) + extra_s
         self.kernel.call_later(travel_s, self._arrive, end, kind, number, duration_s, message)
 
     def expect_dial(self, end: SimLinkEnd, timeout_s: float) -> None:
@@ -148,29 +150,31 @@ class Network:
 
     def _travel_s(self, end: SimLinkEnd, extra_s: float = 0.0) -> float:
         """Draw when a frame sent now arrives, after all that were sent before it."""
-        now_s = self.kernel.now()
-        arrival_s = now_s + self._latency.draw(self._stream) + extra_s
-        arrival_s = max(arrival_s, end.arrival_s + GAP_S)
-        end.arrival_s = arrival_s
+        now_s = self._now()
+        arrival_s = now_s + self._draw(self._stream) + extra_s
+        end.arrival_s = arrival_s = max(arrival_s, end.arrival_s + GAP_S)
         return arrival_s - now_s
 
     def _arrive(
         self, end: SimLinkEnd, kind: FrameKind, number: int, duration_s: float, message: object
     ) -> None:
-        if self._waits_for_resume(end, kind, number, duration_s, message):
-            return
-        other = end.other if end.other is not None else self._connect(end)
-        now_s = self.kernel.now()
+        other = end.other
+        if other is None or other.owner.paused:
+            if self._waits_for_resume(end, kind, number, duration_s, message):
+                return
+            if other is None:
+                other = self._connect(end)
         what = type(message).__name__
         if other is None or other.lost:
-            self.kernel.trace.record(now_s, "lost", end.owner.name, end.contact.address, what)
+            self._record(self._now(), "lost", end.owner.name, end.contact.address, what)
             if self.on_lost is not None:
                 self.on_lost(message)
             return
-        self.kernel.trace.record(now_s, "deliver", end.owner.name, other.owner.name, what)
-        if kind == FrameKind.FORWARD:
+        receiver = other.owner
+        self._record(self._now(), "deliver", end.owner.name, receiver.name, what)
+        if kind == _FORWARD:
             self._acknowledge(end, number)
-        other.owner.exchange.receive(other, kind, number, duration_s, message)
+        receiver.exchange.receive(other, kind, number, duration_s, message)
 
     def _waits_for_resume(
         self, end: SimLinkEnd, kind: FrameKind, number: int, duration_s: float, message: object
@@ -195,7 +199,7 @@ class Network:
                 return
             late_s = faults.acknowledge_late_s()
         left_s = self.kernel.now() + ACKNOWLEDGE_WITHIN_S
-        end.acknowledged(left_s, left_s + late_s + self._latency.draw(self._stream), number)
+        end.acknowledged(left_s, left_s + late_s + self._draw(self._stream), number)
 
     def _connect(self, end: SimLinkEnd) -> SimLinkEnd | None:
         """Open the link that a first frame asks for; None if nobody takes it."""
@@ -204,7 +208,7 @@ class Network:
         listener = self._runtimes.get(end.contact.address)
         expected = end.contact
         if listener is None or (expected.known and expected.id != listener.contact.id):
-            self.kernel.call_later(self._latency.draw(self._stream), self._refuse, end)
+            self.kernel.call_later(self._draw(self._stream), self._refuse, end)
             return None
         other = listener.accept(end.owner.contact)
         end.other, other.other = other, end

@@ -25,18 +25,15 @@ class PausableTurns:
         self._kept: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
         self.running: Task[Any] | None = None
         """The task whose coroutine is being stepped."""
-        self.paused = False
         self.call_soon: Callable[..., None] = kernel.call_soon
         """Run `callback(*args)` in a later turn; the kernel's own unless the process is held."""
 
     def pause(self) -> None:
         """Keep every turn from now on."""
-        self.paused = True
         self.call_soon = self._keep
 
     def resume(self) -> None:
         """Hand on what was kept, in order; harmless when nothing is held."""
-        self.paused = False
         self.call_soon = self._kernel.call_soon
         while self._kept:
             callback, args = self._kept.popleft()

@@ -37,11 +37,15 @@ class SimRuntime:
     ) -> None:
         self._kernel, self._network, self._contact = kernel, network, contact
         self.clock = clock if clock is not None else MachineClock(kernel)
+        self.now: Callable[[], float] = self.clock.reader
+        """Seconds of this machine's clock."""
         self.name = str(contact)
         """How the trace names this peer."""
         self._random = kernel.random(f"peer {contact.id:x} {contact.address}")
         self._owned: dict[Task[Any], None] = {}
         self._turns = PausableTurns(kernel)
+        self.paused = False
+        """Whether the process is held: its links stay open, it neither hears nor speaks."""
         self._paused_s, self._late_s, self._resumed_s = 0.0, 0.0, float("-inf")
         self.exchange = Exchange(self)
         self._links: dict[object, LinkEnd] = {link_key(contact): self.exchange.own_link}
@@ -59,17 +63,15 @@ class SimRuntime:
         """Seeded from the run's seed and this peer's contact."""
         return self._random
 
-    def now(self) -> float:
-        """Seconds of this machine's clock."""
-        return self.clock.now()
-
     def lateness(self) -> float:
         """How long its last pause was, within a second behind it; else it is never late."""
         return self._late_s if self.now() - self._resumed_s < LATELY_S else 0.0
 
     async def sleep(self, delay_s: float) -> None:
         """Suspend this conversation, for so long by its own clock."""
-        await self._kernel.sleep(self.clock.true_duration_s(delay_s))
+        waiter = Waiter(self._kernel)
+        self._kernel.call_later(delay_s / self.clock.rate, waiter.resolve, None)
+        await waiter
 
     def spawn(self, conversation: Coroutine[Any, Any, ResultT]) -> Task[ResultT]:
         """Start a conversation owned by this peer."""
@@ -82,6 +84,7 @@ class SimRuntime:
         """Cancel what this peer owns, in spawn order, and close its links."""
         if self.exchange.closed:
             return
+        self.paused = False
         self._turns.resume()
         self.exchange.close()
         for task in list(self._owned):
@@ -92,15 +95,11 @@ class SimRuntime:
 
     # ---- pauses ------------------------------------------------------------------------------
 
-    @property
-    def paused(self) -> bool:
-        """Whether the process is held: its links stay open, it neither hears nor speaks."""
-        return self._turns.paused
-
     def pause(self) -> None:
         """Hold the process, as SIGSTOP does: what comes waits, timers ring when it resumes."""
         if not self.paused and not self.exchange.closed:
             self._turns.pause()
+            self.paused = True
             self._paused_s = self.now()
             self._kernel.trace.record(self._kernel.now(), "pause", self.name, "", "")
 
@@ -109,6 +108,7 @@ class SimRuntime:
         if self.paused:
             self._resumed_s = self.now()
             self._late_s = self._resumed_s - self._paused_s
+            self.paused = False
             self._kernel.trace.record(self._kernel.now(), "resume", self.name, "", "")
             self._turns.resume()
 
@@ -166,10 +166,10 @@ class SimRuntime:
 
     def sweep_at(self, when_s: float) -> None:
         """Look at deadlines when this machine's clock shows that time."""
-        self._kernel.call_later(self.clock.true_duration_s(when_s - self.now()), self._sweep)
+        self._kernel.call_later((when_s - self.now()) / self.clock.rate, self._sweep)
 
     def _sweep(self) -> None:
-        if self._turns.paused:
+        if self.paused:
             self._turns.call_soon(self._sweep)
         else:
             self.exchange.sweep()
@@ -188,12 +188,13 @@ class SimRuntime:
 
     def link_to(self, contact: Contact) -> LinkEnd:
         """The link to `contact`; a new one opens with its first frame."""
-        key = link_key(contact)
-        end = self._links.get(key)
+        end = self._links.get(contact.address or contact)
         if end is None:
             if not contact.address:
                 raise LinkClosed(f"{contact} has no link to this peer")
-            end = self._links[key] = SimLinkEnd(self._network, self, contact)
+            end = self._links[link_key(contact)] = SimLinkEnd(self._network, self, contact)
+        elif end.contact is contact:
+            return end
         elif contact.known and end.contact.known and end.contact.id != contact.id:
             raise DialRefused(f"{end.contact} answers at the address of {contact}")
         return end

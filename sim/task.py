@@ -66,7 +66,11 @@ class Waiter:
     def resolve(self, value: object) -> None:
         """Give the value to all who wait; too late is harmless."""
         if self._value is _UNSETTLED:
-            self._settle(value, None)
+            self._value = value
+            tasks, self._tasks = self._tasks, None
+            if tasks is not None:
+                for task in tasks:
+                    task.wake()
 
     def fail(self, error: BaseException) -> None:
         """Raise `error` in all who wait; too late is harmless."""
@@ -96,7 +100,9 @@ class Waiter:
         self.awaited = True
         if self._value is _UNSETTLED:
             yield self
-        return self.result()
+        if self._error is not None:
+            raise self._error
+        return self._value
 
 
 class Task(Waiter, Generic[ResultT]):
@@ -136,7 +142,12 @@ class Task(Waiter, Generic[ResultT]):
     def __await__(self) -> Generator[Waiter, None, ResultT]:
         if self.grace is not None:
             self.grace.over = True
-        outcome: ResultT = yield from super().__await__()
+        self.awaited = True
+        if self._value is _UNSETTLED:
+            yield self
+        if self._error is not None:
+            raise self._error
+        outcome: ResultT = self._value
         return outcome
 
     def cancel(self) -> None:
@@ -157,7 +168,8 @@ class Task(Waiter, Generic[ResultT]):
         if self._cancelling:
             self._end()
             return
-        self._turns.running = self
+        turns = self._turns
+        turns.running = self
         try:
             waiter = self._conversation.send(None)
         except StopIteration as stop:
@@ -170,13 +182,13 @@ class Task(Waiter, Generic[ResultT]):
         else:
             if self._was_cancelled():
                 self._end()
-            elif waiter.done():
+            elif waiter._value is not _UNSETTLED:
                 self.wake()
             else:
                 self._waits_for = waiter
                 waiter.hold(self)
         finally:
-            self._turns.running = None
+            turns.running = None
 
     def _was_cancelled(self) -> bool:
         """Whether the conversation cancelled itself in the step just made."""

@@ -13,6 +13,8 @@ from typing import Final
 
 import click
 
+from sim.collector import rare_collections
+
 COMMANDS: Final = {
     "scenario": "Run a named scenario, one seed or many, and check what was promised.",
     "failures": "Chord's table of simultaneous failures, beside the published figures.",
@@ -51,7 +53,8 @@ def commands() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     try:
-        outcome = commands.main(arguments, prog_name="meteor-sim", standalone_mode=False)
+        with rare_collections():
+            outcome = commands.main(arguments, prog_name="meteor-sim", standalone_mode=False)
     except click.Abort:
         return INTERRUPTED
     except click.ClickException as error:

@@ -1,4 +1,4 @@
-"""What a message costs: a round trip on an event loop, an event in virtual time, the codec.
+"""What a message costs: a round trip on an event loop, the codec.
 
 One JSON line each; nothing is asserted about time."""
 
@@ -6,10 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import statistics
 import time
-import tracemalloc
-from typing import Any
 
 import pytest
 
@@ -19,7 +16,6 @@ from meteor.codec import wire_codec
 from meteor.messages import Greet, Post
 from meteor.transport import MemoryHub, MemoryTransport, Transport
 from meteor.websocket_transport import WebSocketTransport
-from sim import Kernel, Network, SimRuntime
 
 pytestmark = pytest.mark.benchmark
 
@@ -90,53 +86,3 @@ def test_codec() -> None:
             encode_us=round((encoded - began) / count * 1e6, 2),
             decode_us=round((decoded - encoded) / count * 1e6, 2),
         )
-
-
-@pytest.mark.parametrize("encoded", [False, True])
-def test_simulated_messages(encoded: bool) -> None:
-    """A thousand peers that call others drawn at random, one call in flight each."""
-    kernel = Kernel(1)
-    codec: Any = wire_codec() if encoded else None
-    network = Network(kernel, codec=codec)
-    peers = [SimRuntime(kernel, network, Contact(i, f"peer:{i}")) for i in range(1000)]
-    contacts = [peer.contact for peer in peers]
-
-    async def calls(peer: SimRuntime) -> None:
-        near = [contacts[peer.random.randrange(1000)] for _ in range(20)]
-        for _ in range(100):
-            await peer.call(near[peer.random.randrange(20)], PAYLOAD, 1.0)
-
-    for peer in peers:
-        peer.serve(lambda sender, request, remaining_s: request, lambda contact: None)
-    tasks = [peer.spawn(calls(peer)) for peer in peers]
-    began = time.perf_counter()
-    kernel.run()
-    taken_s = time.perf_counter() - began
-    assert all(task.done() for task in tasks)
-    report(
-        what="simulated messages" + (", encoded and decoded" if encoded else ""),
-        peers=1000,
-        messages_per_s=round(len(kernel.trace) / taken_s),
-    )
-
-
-def test_memory_of_simulated_links() -> None:
-    tracemalloc.start()
-    kernel = Kernel(1)
-    network = Network(kernel)
-    peers = [SimRuntime(kernel, network, Contact(i, f"peer:{i}")) for i in range(200)]
-    alone = tracemalloc.get_traced_memory()[0]
-    for peer in peers:
-        peer.serve(lambda sender, request, remaining_s: request, lambda contact: None)
-        for other in peers[:40]:
-            if other is not peer:
-                peer.send(other.contact, PAYLOAD)
-    kernel.run()
-    linked = tracemalloc.get_traced_memory()[0]
-    tracemalloc.stop()
-    ends = statistics.mean(len(peer._links) for peer in peers)
-    report(
-        what="simulated runtime",
-        kib_a_peer=round(alone / 200 / 1024, 2),
-        kib_a_link_end=round((linked - alone) / 200 / ends / 1024, 2),
-    )

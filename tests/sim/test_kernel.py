@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import textwrap
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from chord import RequestTimeout
 from sim import Deadlock, Kernel
+from sim.collector import THRESHOLDS, rare_collections
 from sim.kernel import ORPHAN_GRACE_S
 
 
@@ -179,3 +181,29 @@ def test_without_simpy_the_extra_is_named() -> None:
         [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True
     )
     assert "meteor-rendezvous[sim]" in done.stdout
+
+
+def test_timers_and_the_events_of_simpy_share_one_order() -> None:
+    kernel = Kernel()
+    order: list[object] = []
+
+    def process(name: str) -> Generator[Any, Any, None]:
+        yield kernel.environment.timeout(1)
+        order.append((name, kernel.now()))
+
+    kernel.environment.process(process("first"))
+    kernel.run(until_s=0.5)
+    kernel.call_later(0.5, lambda: order.append(("second", kernel.now())))
+    third = kernel.environment.timeout(0.5)
+    third.callbacks.append(lambda _: order.append(("third", kernel.now())))
+    kernel.run()
+    assert order == [("first", 1.0), ("second", 1.0), ("third", 1.0)]
+
+
+def test_the_collector_is_set_back_behind_a_block_of_rare_collections() -> None:
+    before = gc.get_threshold()
+    with rare_collections():
+        assert gc.get_threshold() == THRESHOLDS
+        assert gc.get_freeze_count() > 0
+    assert gc.get_threshold() == before
+    assert gc.get_freeze_count() == 0

@@ -72,3 +72,16 @@ def _offers_below(node: Node, path: str, offers: list[Test]) -> None:
         offers.append((here, child.value))
         if child.children:
             _offers_below(child, here, offers)
+
+
+def ambiguous_paths(offers: list[Test]) -> frozenset[str]:
+    """The paths that occur more than once, and all below them: a row does not say which element
+    meets which test there."""
+    seen: set[str] = set()
+    repeated: set[str] = set()
+    for path, _ in offers:
+        (repeated if path in seen else seen).add(path)
+    below = tuple(f"{path}/" for path in sorted(repeated))
+    return frozenset(
+        path for path in sorted(seen) if path in repeated or (below and path.startswith(below))
+    )

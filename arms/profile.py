@@ -8,6 +8,9 @@ built once: against the space given, or by form alone (report section 2.1.1).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
+
+import msgspec
 
 from arms import matching, profile_terms
 from arms.builders import Plain, root_of
@@ -24,11 +27,13 @@ from squid import Term
 _LONGEST_TEXT = 2 * LIMITS.text_bytes
 _LONGEST_DIGEST = 64
 
+_SPACES = 16
+
 
 class Profile:
     """What a message is about: a tree of attributes, in the role of a subject or a selector."""
 
-    __slots__ = ("_digest", "_element", "_source", "_text", "_tree")
+    __slots__ = ("_digest", "_element", "_rest", "_source", "_text", "_tree")
 
     def __init__(
         self,
@@ -38,8 +43,10 @@ class Profile:
         source: str = "",
         tree: Node | None = None,
         digest: bytes = b"",
+        rest: bytes = b"",
     ) -> None:
         self._text = text
+        self._rest = rest
         self._element = element
         self._source = source
         self._tree = tree
@@ -137,9 +144,20 @@ class Profile:
     def tree(self) -> Node:
         """The elements with their meaning; raises `SelectorError` or `ProfileError` for an
         undeclared value that has none (`20-30`)."""
-        if self._tree is None:
-            self._tree = build_tree(self.element, None, self._source)
+        if self._tree is not None:
+            return self._tree
+        if self._rest:
+            return unpack_node(msgspec.msgpack.decode(self._rest))
+        self._tree = build_tree(self.element, None, self._source)
         return self._tree
+
+    def at_rest(self) -> Profile:
+        """The same profile in a form for keeping many: about a third of the memory, and its tree
+        is read anew whenever it is asked for."""
+        if self._rest:
+            return self
+        rest = msgspec.msgpack.encode(pack_node(self.tree))
+        return Profile(self._text, source=self._source, digest=_shared(self._digest), rest=rest)
 
     @property
     def is_typed(self) -> bool:
@@ -179,6 +197,12 @@ class Profile:
     def subject_terms(self, space: Space) -> dict[str, Term]:
         """What it offers on each dimension, as a subject; raises as `typed`."""
         return profile_terms.subject_terms(self.typed(space).tree, space)
+
+
+@lru_cache(maxsize=_SPACES)
+def _shared(digest: bytes) -> bytes:
+    """One object for all profiles of a space."""
+    return digest
 
 
 def profile(attributes: Mapping[str, Plain]) -> Profile:

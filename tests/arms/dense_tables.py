@@ -1,4 +1,4 @@
-"""The dense tables of the index: stored subjects under a selector, stored selectors under a
+"""The tables of the dense scan: stored subjects under a selector, stored selectors under a
 subject.
 
 Law of this file: `candidates` never leaves out a match; a candidate that comes with True is one,
@@ -8,16 +8,16 @@ nobody can fill the memory with names; what lies beyond is left to the tree (mat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from arms.index_columns import IntervalColumn, Mask, Slots
 from arms.index_rows import Row, Test
 from arms.tree import fits
 from arms.values import NONE, NUMBERS, WILDCARD, WORDS, Value
+from tests.arms.dense_columns import IntervalColumn, Mask, Slots
 
 MOST_INTERVAL_COLUMNS: Final = 64
 MOST_PATHS: Final = 256
@@ -25,7 +25,7 @@ _FIRST_CAPACITY = 64
 _PRESENT, _VALUED, _OPEN = 1, 2, 4
 
 Bytes = npt.NDArray[np.uint8]
-Candidates = Iterator[tuple[int, bool]]
+Candidates = tuple[Slots, Mask]
 """Slots, each with whether the rows alone decide it."""
 
 
@@ -121,9 +121,9 @@ class SubjectTable(_Table):
             mask = self._meeting(path, value, self._used if slots is None else slots)
             slots = np.flatnonzero(mask) if slots is None else slots[mask]
         if slots is None:
-            return iter([(slot, False) for slot, paths in enumerate(self._slot_paths) if paths])
-        sure = self._exact[slots].tolist() if exact else [False] * len(slots)
-        return zip(slots.tolist(), sure, strict=True)
+            slots = np.flatnonzero([bool(paths) for paths in self._slot_paths])
+            return slots, np.zeros(len(slots), bool)
+        return slots, self._exact[slots] & exact
 
     def _offer(self, slot: int, path: str, value: Value) -> bool:
         """Note one element; False when there is no column left for it."""
@@ -214,8 +214,7 @@ class SelectorTable(_Table):
         for key, values in served.items():
             hits += self._met(key, values)
         slots = np.flatnonzero(hits == self._needed[: self._used])
-        sure = self._exact[slots].tolist() if unique else [False] * len(slots)
-        return zip(slots.tolist(), sure, strict=True)
+        return slots, self._exact[slots] & unique
 
     def _require(self, slot: int, path: str, value: Value) -> bool:
         """Note one test of a row; False when it is left to the tree."""

@@ -1,0 +1,218 @@
+"""Stored selectors, asked by subjects.
+
+Law of this file: `candidates` leaves no match out; what it does not call doubtful is one.  A row
+matches when every column that it has is served by the subject.  Which rows have no other columns
+depends only on the *shape* of the subject, the columns that it serves, and is remembered as one
+bitmap a shape; of these rows the bitmaps take out what misses an interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from arms import index_subjects
+from arms.index_bits import Mask, Slots, Words, clear_bits, empty_words, grown, set_bits, slots_in
+from arms.index_column import Column, Cut
+from arms.index_rows import Test, ambiguous_paths
+from arms.index_store import Numbers
+from arms.index_table import MOST_COLUMNS, Ends, Table
+from arms.index_vocabulary import Floats
+from arms.tree import fits
+from arms.values import NONE, NUMBERS, WILDCARD, WORDS
+
+K = TypeVar("K")
+
+MOST_SHAPES: Final = 32
+_SERVED: Final[dict[int, tuple[int, ...]]] = {
+    NONE: (NONE,),
+    WILDCARD: (NONE, WILDCARD, NUMBERS, WORDS),
+    NUMBERS: (NONE, WILDCARD, NUMBERS),
+    WORDS: (NONE, WILDCARD, WORDS),
+}
+"""Which axes of a path an offer of this kind may satisfy."""
+
+Served = dict[int, Ends]
+"""What a subject offers, by column: the hull where it offers several values."""
+
+
+class _Shape:
+    """The rows that have no columns but these."""
+
+    def __init__(self, numbers: Iterable[int]) -> None:
+        self.serves = np.zeros(MOST_COLUMNS + 2, bool)
+        self.serves[[0, *numbers]] = True
+        self.rows: Words = empty_words(0)
+
+
+class SelectorTable(Table[K]):
+    """Rows that each say what a subject must offer."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width, marks_misses=True)
+        self._shapes: dict[frozenset[int], _Shape] = {}
+        self._lowest: Floats = np.full(MOST_COLUMNS + 2, np.nan)
+        self._highest: Floats = np.full(MOST_COLUMNS + 2, np.nan)
+        self._lowest[0], self._highest[0] = -np.inf, np.inf
+        """What is served of each column at the moment; NaN overlaps nothing, and column 0 stands
+        for the places of a row that ask nothing."""
+
+    def candidates(self, offers: list[Test], unique: bool) -> tuple[Slots, Mask]:
+        """The rows that a subject's offers satisfy, and which of them the tree must see."""
+        served, doubtful = self._served(offers, unique)
+        slots = self._satisfied(served)
+        flagged = self.store.flagged[slots]
+        if doubtful and len(slots):
+            columns, _, _ = self.store.rows(slots)
+            flagged |= np.isin(columns, np.array(sorted(doubtful), np.uint16)).any(axis=1)
+        return slots, flagged
+
+    def _both(self, one: Ends, other: Ends) -> Ends:
+        """A selector asks both, maybe of two elements: one of them leaves nothing out."""
+        del other
+        return one
+
+    # -- what the subject serves
+
+    def _served(self, offers: list[Test], unique: bool) -> tuple[Served, set[int]]:
+        """The columns that the offers serve; in the doubtful ones the hull may say too much, or
+        the same element must satisfy several."""
+        served: Served = {}
+        doubtful: set[int] = set()
+        ambiguous = frozenset[str]() if unique else ambiguous_paths(offers)
+        patterns = [path for path in self.paths if "//" in path]
+        for path, value in offers:
+            last = path[path.rindex("/") :]
+            reached = [path, *(p for p in patterns if p.endswith(last) and fits(path, p))]
+            for pattern in reached:
+                axes = self.paths.get(pattern)
+                for axis in () if axes is None else _SERVED[value.axis]:
+                    assert axes is not None
+                    number = axes.get(axis)
+                    if number is None:
+                        continue
+                    column = self.columns[number]
+                    assert column is not None, "a number in use has a column"
+                    low, high = -np.inf, np.inf
+                    if axis == value.axis and axis > WILDCARD:
+                        low, high = column.asked(value)
+                    if number in served:
+                        before = served[number]
+                        low, high = min(low, before[0]), max(high, before[1])
+                        doubtful.add(number)
+                    if path in ambiguous:
+                        doubtful.add(number)
+                    served[number] = (low, high)
+        elsewhere = self.elsewhere()
+        if elsewhere is not None:
+            served[elsewhere] = (-np.inf, np.inf)
+        return served, doubtful
+
+    # -- from bitmaps to rows
+
+    def _satisfied(self, served: Served) -> Slots:
+        words = self._used_words()
+        wide: dict[int, tuple[Column, Cut]] = {}
+        more = [self.waiting_slots()]
+        for number, ends in served.items():
+            column = self._column(number, words)
+            if column.rare is None:
+                wide[number] = (column, column.cut(*ends))
+            elif column.rare:
+                more.append(self._living(np.array(sorted(column.rare), np.intp)))
+        others = more[0] if len(more) == 1 else np.unique(np.concatenate(more))
+        fitting = self._fitting(frozenset(wide))[:words] & self.live[:words]
+        found = _without_misses(fitting, wide, words, sure=False)
+        slots = slots_in(found)
+        if all(cut.is_exact for _, cut in wide.values()):
+            return np.concatenate([slots, self._confirmed(others, served)])
+        if len(slots) <= index_subjects.FEW_CANDIDATES:
+            return self._confirmed(np.concatenate([slots, others]), served)
+        sure = _without_misses(fitting, wide, words, sure=True)
+        unsure = np.concatenate([slots_in(found & ~sure), others])
+        return np.concatenate([slots_in(sure), self._confirmed(unsure, served)])
+
+    def _confirmed(self, slots: Slots, served: Served) -> Slots:
+        """Those of the slots whose rows are satisfied in every column."""
+        if not len(slots):
+            return slots
+        numbers = np.fromiter(served, np.intp, len(served))
+        ends = np.array(list(served.values())).reshape(-1, 2)
+        self._lowest[numbers], self._highest[numbers] = ends[:, 0], ends[:, 1]
+        kept = [
+            self._confirmed_few(slots[at : at + index_subjects.ROWS_AT_ONCE])
+            for at in range(0, len(slots), index_subjects.ROWS_AT_ONCE)
+        ]
+        self._lowest[numbers] = self._highest[numbers] = np.nan
+        return kept[0] if len(kept) == 1 else np.concatenate(kept)
+
+    def _confirmed_few(self, slots: Slots) -> Slots:
+        columns, low, high = self.store.rows(slots)
+        met = low <= np.take(self._highest, columns)
+        met &= high >= np.take(self._lowest, columns)
+        return slots[met.all(axis=1)]
+
+    # -- shapes
+
+    def _fitting(self, numbers: frozenset[int]) -> Words:
+        """The rows that have no column with bitmaps but these, and no rare one."""
+        words = self._used_words()
+        shape = self._shapes.pop(numbers, None)
+        if shape is None:
+            shape = _Shape(numbers)
+            shape.rows = self._without_others(shape.serves)
+            if len(self._shapes) >= MOST_SHAPES:
+                del self._shapes[next(iter(self._shapes))]
+        self._shapes[numbers] = shape  # the last one asked for is the last to go
+        if len(shape.rows) < words:
+            shape.rows = grown(shape.rows, len(self.live))
+        return shape.rows
+
+    def _without_others(self, serves: npt.NDArray[np.bool_]) -> Words:
+        others = empty_words(len(self.live))
+        for number, column in enumerate(self.columns):
+            if column is None or serves[number] or not column.count:
+                continue
+            if column.rare is None:
+                others[: len(column.has)] |= column.has
+            else:
+                set_bits(others, np.array(sorted(column.rare), np.intp))
+        return self.live & ~others
+
+    def _entered(self, slots: Slots, columns: Numbers) -> None:
+        for shape in self._shapes.values():
+            if len(shape.rows) < len(self.live):
+                shape.rows = grown(shape.rows, len(self.live))
+            set_bits(shape.rows, slots[shape.serves[columns].all(axis=1)])
+
+    def _left(self, slots: Slots) -> None:
+        for shape in self._shapes.values():
+            here = slots[slots < 64 * len(shape.rows)]
+            clear_bits(shape.rows, here)
+
+    def _dropped(self, number: int) -> None:
+        """The number will stand for another column."""
+        self._shapes = {
+            numbers: shape for numbers, shape in self._shapes.items() if number not in numbers
+        }
+
+
+def _without_misses(
+    fitting: Words, wide: dict[int, tuple[Column, Cut]], words: int, *, sure: bool
+) -> Words:
+    """Of the rows those that may overlap in every column, or surely do."""
+    missed: Words = np.zeros(words, np.uint64)
+    for column, cut in wide.values():
+        start, end = (cut.sure_start, cut.sure_end) if sure else (cut.start, cut.end)
+        edges = len(column.edges)
+        if start < 0 or end >= edges:
+            missed |= column.has[:words]
+            continue
+        if start < edges:
+            missed |= column.starts[start, :words]
+        if end >= 0:
+            missed |= column.ends[end, :words]
+    return np.bitwise_and(fitting, np.invert(missed, missed), missed)

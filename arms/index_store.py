@@ -1,0 +1,120 @@
+"""The rows of the index: what decides exactly, once bitmaps have left few rows over.
+
+Law of this file: a row is up to `width` intervals, each with the number of its column, and lies in
+one stretch of memory; number 0 is no column.  Slots of removed rows are used again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from struct import Struct
+from typing import Final, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from arms.index_bits import Mask, Slots
+from arms.index_vocabulary import Floats
+from arms.profile import Profile
+
+K = TypeVar("K")
+
+Numbers = npt.NDArray[np.uint16]
+Objects = npt.NDArray[np.object_]
+
+_FIRST_CAPACITY: Final = 64
+_DOUBLED_UP_TO: Final = 1 << 14
+
+
+class RowStore(Generic[K]):
+    """Rows of at most `width` intervals, and whose they are."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.used = 0
+        """The slots below have been used."""
+        self.owners: Objects = np.empty(0, np.object_)
+        self.profiles: Objects = np.empty(0, np.object_)
+        self.flagged: Mask = np.zeros(0, bool)
+        """Rows that do not say everything: their profile's tree decides."""
+        self._free: list[int] = []
+        self._form = Struct(f"{2 * width}d{width}H")
+        self._lines: Floats = np.zeros((0, self._form.size // 8))
+        self._padding = [0] * width
+        self._buffer = self._lines.data
+        self._grow(_FIRST_CAPACITY)
+
+    @property
+    def capacity(self) -> int:
+        """How many slots there is memory for; a multiple of 64."""
+        return len(self.flagged)
+
+    # -- changes
+
+    def put(
+        self, owner: K, profile: Profile, row: Mapping[int, tuple[float, float]], flagged: bool
+    ) -> int:
+        """Keep a row, by column; returns its slot."""
+        if self._free:
+            slot = self._free.pop()
+        else:
+            if self.used == self.capacity:
+                grown = self.capacity * (8 if self.capacity < _DOUBLED_UP_TO else 5) // 4
+                self._grow((grown + 63) // 64 * 64)
+            slot = self.used
+            self.used += 1
+        padding = self._padding[len(row) :]
+        ends = row.values()
+        self._form.pack_into(
+            self._buffer, slot * self._form.size,
+            *[low for low, _ in ends], *padding, *[high for _, high in ends], *padding,
+            *row, *padding,
+        )  # fmt: skip
+        self.owners[slot], self.profiles[slot] = owner, profile
+        self.flagged[slot] = flagged
+        return slot
+
+    def free(self, slot: int) -> None:
+        """Forget a row."""
+        self._lines[slot] = 0.0
+        self.owners[slot] = self.profiles[slot] = None
+        self.flagged[slot] = False
+        self._free.append(slot)
+
+    def keep(self, slot: int, profile: Profile) -> None:
+        """Put another form of the row's profile in its place."""
+        self.profiles[slot] = profile
+
+    # -- questions
+
+    def rows(self, slots: Slots) -> tuple[Numbers, Floats, Floats]:
+        """The columns, beginnings and ends of rows, one line each."""
+        return self._parts(np.take(self._lines, slots, axis=0))
+
+    def all_rows(self) -> tuple[Numbers, Floats, Floats]:
+        """As `rows`, of every slot in use or free; a view to change them by."""
+        return self._parts(self._lines[: self.used])
+
+    def entries(self, column: int) -> tuple[Slots, Floats, Floats]:
+        """The slots, in order, with their intervals in one column."""
+        columns, low, high = self.all_rows()
+        slots, places = np.nonzero(columns == column)
+        return slots, low[slots, places], high[slots, places]
+
+    def nbytes(self) -> int:
+        """The bytes of all rows, and of what says whose they are."""
+        arrays = (self._lines, self.owners, self.profiles, self.flagged)
+        return sum(array.nbytes for array in arrays) + 8 * len(self._free)
+
+    def _parts(self, lines: Floats) -> tuple[Numbers, Floats, Floats]:
+        width = self.width
+        columns: Numbers = lines[:, 2 * width :].view(np.uint16)
+        return columns, lines[:, :width], lines[:, width : 2 * width]
+
+    def _grow(self, capacity: int) -> None:
+        spare = capacity - self.capacity
+        self._lines = np.concatenate([self._lines, np.zeros((spare, self._lines.shape[1]))])
+        self._buffer = self._lines.data
+        self.owners = np.concatenate([self.owners, np.empty(spare, np.object_)])
+        self.profiles = np.concatenate([self.profiles, np.empty(spare, np.object_)])
+        self.flagged = np.concatenate([self.flagged, np.zeros(spare, bool)])

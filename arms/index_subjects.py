@@ -1,0 +1,198 @@
+"""Stored subjects, asked by selectors.
+
+Law of this file: `candidates` leaves no match out; what it does not call doubtful is one.  Every
+test of a selector's row must be met in one of the columns that it looks at: bitmaps first, the
+rows themselves for what bitmaps do not decide.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple, TypeVar
+
+import numpy as np
+
+from arms.index_bits import Mask, Slots, Words, set_bits, slots_in
+from arms.index_column import Column, Cut
+from arms.index_rows import Row
+from arms.index_table import Ends, Table
+from arms.tree import fits
+from arms.values import NONE, NUMBERS, WILDCARD, WORDS, Value
+
+K = TypeVar("K")
+
+FEW_CANDIDATES: Final = 512
+"""Up to so many, it is quicker to look at the rows than at more bitmaps."""
+ROWS_AT_ONCE: Final = 4096
+"""Rows that are looked at in one go, so that they fit the cache."""
+_ASKED: Final[dict[int, tuple[int, ...]]] = {
+    NONE: (NONE, WILDCARD, NUMBERS, WORDS),
+    WILDCARD: (WILDCARD, NUMBERS, WORDS),
+    NUMBERS: (NUMBERS, WILDCARD),
+    WORDS: (WORDS, WILDCARD),
+}
+"""Which axes of a path meet a test of this kind."""
+
+
+class _Choice(NamedTuple):
+    """One column that may meet a test, and the interval to overlap there."""
+
+    number: int
+    column: Column
+    low: float
+    high: float
+    cut: Cut | None
+    """Which bitmaps tell; None where there are none."""
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the bitmaps alone decide."""
+        return self.cut is not None and self.cut.is_exact
+
+
+_Clause = list[_Choice]
+
+
+class SubjectTable(Table[K]):
+    """Rows that hold all that a subject offers."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width, marks_misses=False)
+
+    def candidates(self, row: Row) -> tuple[Slots, Mask]:
+        """The subjects that a row of a selector selects, and which of them the tree must see."""
+        clauses = [self._clause(path, value) for path, value in row]
+        if not clauses:
+            slots = self.everything()
+        elif not all(clauses):
+            slots = np.zeros(0, np.intp)
+        else:
+            slots = self._meeting(clauses)
+        return slots, self.store.flagged[slots]
+
+    def _both(self, one: Ends, other: Ends) -> Ends:
+        """A subject offers both: the hull leaves nothing out."""
+        return min(one[0], other[0]), max(one[1], other[1])
+
+    def _clause(self, pattern: str, value: Value) -> _Clause:
+        paths = [pattern]
+        if "//" in pattern:
+            last = pattern[pattern.rindex("/") :]
+            paths = [path for path in self.paths if path.endswith(last) and fits(path, pattern)]
+        words = self._used_words()
+        clause: _Clause = []
+        for path in paths:
+            axes = self.paths.get(path)
+            if axes is None:
+                continue
+            for axis in _ASKED[value.axis]:
+                if axis in axes:
+                    clause.append(self._choice(axes[axis], words, value))
+        elsewhere = self.elsewhere()
+        if elsewhere is not None:
+            clause.append(self._choice(elsewhere, words, value))
+        return clause
+
+    def _choice(self, number: int, words: int, value: Value) -> _Choice:
+        column = self._column(number, words)
+        low, high = -np.inf, np.inf
+        if value.axis == column.axis and value.axis > WILDCARD:
+            low, high = column.asked(value)
+        cut = column.cut(low, high) if column.rare is None else None
+        return _Choice(number, column, low, high, cut)
+
+    # -- from bitmaps to rows
+
+    def _meeting(self, clauses: list[_Clause]) -> Slots:
+        waiting = self.waiting_slots()
+        rare = [clause for clause in clauses if all(choice.cut is None for choice in clause)]
+        if rare:
+            few = self._living(_fewest(rare))
+            return self._confirmed(np.concatenate([few, waiting]), clauses)
+        found = self._left_by(clauses, sure=False)
+        slots = slots_in(found)
+        doubtful = [each for each in clauses if not all(one.is_decided for one in each)]
+        if not doubtful:
+            return np.concatenate([slots, self._confirmed(waiting, clauses)])
+        tests = clauses if len(waiting) else doubtful
+        if len(slots) <= FEW_CANDIDATES:
+            return self._confirmed(np.concatenate([slots, waiting]), tests)
+        sure = self._left_by(clauses, sure=True)
+        unsure = np.concatenate([slots_in(found & ~sure), waiting])
+        return np.concatenate([slots_in(sure), self._confirmed(unsure, tests)])
+
+    def _left_by(self, clauses: list[_Clause], *, sure: bool) -> Words:
+        """The rows that may meet every clause by the bitmaps, or surely do."""
+        words = self._used_words()
+        left: Words = self.live[:words].copy()
+        for clause in clauses:
+            if len(clause) == 1:
+                _narrow(left, clause[0], words, sure=sure)
+                continue
+            any_of = np.zeros(words, np.uint64)
+            for choice in clause:
+                if choice.cut is None:
+                    set_bits(any_of, _sorted_slots(choice.column) if not sure else _NOTHING)
+                    continue
+                one = left.copy()
+                _narrow(one, choice, words, sure=sure)
+                any_of |= one
+            left &= any_of
+        return left
+
+    def _confirmed(self, slots: Slots, clauses: list[_Clause]) -> Slots:
+        """Those of the slots whose rows meet every clause."""
+        kept = [
+            self._confirmed_few(slots[at : at + ROWS_AT_ONCE], clauses)
+            for at in range(0, len(slots), ROWS_AT_ONCE)
+        ]
+        return kept[0] if len(kept) == 1 else np.concatenate([_NOTHING, *kept])
+
+    def _confirmed_few(self, slots: Slots, clauses: list[_Clause]) -> Slots:
+        columns, low, high = self.store.rows(slots)
+        met = np.ones(len(slots), bool)
+        for clause in clauses:
+            hit: Mask | None = None
+            for choice in clause:
+                here = columns == choice.number
+                here &= low <= choice.high
+                here &= high >= choice.low
+                hit = here if hit is None else np.logical_or(hit, here, out=hit)
+            if hit is not None:
+                met &= hit.any(axis=1)
+        return slots[met]
+
+
+_NOTHING: Final[Slots] = np.zeros(0, np.intp)
+
+
+def _narrow(left: Words, choice: _Choice, words: int, *, sure: bool) -> None:
+    """Leave only rows that may overlap, or surely do, in one column with bitmaps."""
+    column, cut = choice.column, choice.cut
+    assert cut is not None, "only columns with bitmaps narrow"
+    start, end = (cut.sure_start, cut.sure_end) if sure else (cut.start, cut.end)
+    edges = len(column.edges)
+    if start < 0 or end >= edges:
+        left[:] = 0
+        return
+    if start == edges and end < 0:
+        left &= column.has[:words]
+        return
+    if start < edges:
+        left &= column.starts[start, :words]
+    if end >= 0:
+        left &= column.ends[end, :words]
+
+
+def _fewest(rare: list[_Clause]) -> Slots:
+    """The slots of the clause that has the fewest rows, in order."""
+    clause = min(rare, key=lambda each: sum(choice.column.count for choice in each))
+    if len(clause) == 1:
+        return _sorted_slots(clause[0].column)
+    together: set[int] = set()
+    for choice in clause:
+        together |= choice.column.rare or set()
+    return np.array(sorted(together), np.intp)
+
+
+def _sorted_slots(column: Column) -> Slots:
+    return np.array(sorted(column.rare or ()), np.intp)

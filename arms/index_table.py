@@ -1,0 +1,280 @@
+"""A table of the index: rows, the columns over them, and how both follow what comes and goes.
+
+Law of this file: a row counts from the moment it is put until it is taken.  What is new waits
+beside the bitmaps and is confirmed with their candidates; what is gone loses its `live` bit; the
+bitmaps follow in batches, and columns are planned anew one after the other, so that no change
+holds a peer up for long.  At most 4,095 columns exist: what has none shares one that meets
+everything and leaves its rows to the tree, so that nobody can fill the memory with names.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from itertools import pairwise
+from typing import Final, Generic, TypeVar
+
+import numpy as np
+
+from arms.index_bits import (
+    BITS,
+    Slots,
+    are_set,
+    empty_words,
+    grown,
+    set_bits,
+    slots_in,
+    words_for,
+)
+from arms.index_column import MOST_EDGES, Column
+from arms.index_rows import Row
+from arms.index_store import Numbers, RowStore
+from arms.index_vocabulary import Floats
+from arms.profile import Profile
+from arms.values import WILDCARD
+
+K = TypeVar("K", bound=Hashable)
+
+MOST_COLUMNS: Final = 4095
+MOST_CUTS: Final = 640
+"""Edges of all columns together: two bitmaps each, 160 bytes a row."""
+MOST_WAITING: Final = 256
+"""New or gone rows that the bitmaps do not know yet."""
+_PLANNED_AT_ONCE: Final = 1 << 14
+"""Rows that are looked at to plan columns anew, in one go."""
+_ELSEWHERE: Final = ("", -1)
+"""The path and axis of what has no column of its own."""
+_EVERYTHING: Final = (float("-inf"), float("inf"))
+
+Ends = tuple[float, float]
+
+
+class Table(ABC, Generic[K]):
+    """Rows of one role and width."""
+
+    def __init__(self, width: int, *, marks_misses: bool) -> None:
+        self.store = RowStore[K](width)
+        self.columns: list[Column | None] = [None]
+        self.paths: dict[str, dict[int, int]] = {}
+        self.live = empty_words(words_for(self.store.capacity))
+        self.waiting: dict[int, None] = {}
+        self._gone: list[int] = []
+        self._fresh: dict[int, None] = {}
+        self._stale: dict[int, None] = {}
+        self._spare_numbers: list[int] = []
+        self._entries = 0
+        self._marks_misses = marks_misses
+
+    # -- changes
+
+    def insert(self, owner: K, profile: Profile, row: Row, flagged: bool) -> int:
+        """Keep one row; returns its slot."""
+        ends: dict[int, Ends] | None = None
+        while ends is None:
+            ends = self._ends_of(row)
+        if len(ends) < len(row) or (_ELSEWHERE[0] in self.paths and self.elsewhere() in ends):
+            flagged = True
+        slot = self.store.put(owner, profile, ends, flagged)
+        self.waiting[slot] = None
+        if len(self.waiting) >= MOST_WAITING:
+            self.settle()
+        return slot
+
+    def delete(self, slot: int) -> None:
+        """Forget a row."""
+        if slot in self.waiting:
+            del self.waiting[slot]
+            self.store.free(slot)
+            if len(self._fresh) >= MOST_WAITING:
+                self.settle()
+            return
+        self.live[slot >> 6] &= ~BITS[slot & 63]
+        self._gone.append(slot)
+        if len(self._gone) >= MOST_WAITING:
+            self.settle()
+
+    def settle(self) -> None:
+        """Let the bitmaps follow, and plan some columns anew."""
+        self._forget(np.array(sorted(self._gone), np.intp))
+        self._learn(np.array(sorted(self.waiting), np.intp))
+        self._gone, self.waiting = [], {}
+        for number in self._fresh:
+            column = self.columns[number]
+            if column is not None and not column.count:
+                self._stale[number] = None
+        self._fresh.clear()
+        looked_at = 0
+        while self._stale and looked_at < _PLANNED_AT_ONCE:
+            number = next(iter(self._stale))
+            del self._stale[number]
+            column = self.columns[number]
+            if column is not None:
+                looked_at += column.count + self.store.used // 8
+                self._plan(number, column)
+
+    @abstractmethod
+    def _both(self, one: Ends, other: Ends) -> Ends:
+        """What a row keeps of two intervals in one column; the tree decides then."""
+
+    def _entered(self, slots: Slots, columns: Numbers) -> None:
+        """Rows are in the bitmaps from now on."""
+
+    def _left(self, slots: Slots) -> None:
+        """Rows are in no bitmap any more."""
+
+    def _dropped(self, number: int) -> None:
+        """A column is there no more."""
+
+    def _learn(self, slots: Slots) -> None:
+        if not len(slots):
+            return
+        words = words_for(self.store.capacity)
+        if len(self.live) < words:
+            self.live = grown(self.live, words)
+        columns, low, high = self.store.rows(slots)
+        for number, chosen, places in _by_column(columns):
+            column = self.columns[number]
+            assert column is not None, "a number in use has a column"
+            column.enter(slots[chosen], low[chosen, places], high[chosen, places], words)
+            self._entries += len(chosen)
+            if column.is_stale(self.store.used):
+                self._stale[number] = None
+        set_bits(self.live, slots)
+        self._entered(slots, columns)
+
+    def _forget(self, slots: Slots) -> None:
+        if not len(slots):
+            return
+        columns, _, _ = self.store.rows(slots)
+        for number, chosen, _ in _by_column(columns):
+            column = self.columns[number]
+            assert column is not None, "a number in use has a column"
+            column.leave(slots[chosen])
+            self._entries -= len(chosen)
+            if column.is_stale(self.store.used) or not column.count:
+                self._stale[number] = None
+        self._left(slots)
+        for slot in slots.tolist():
+            self.store.free(slot)
+
+    # -- columns
+
+    def _number_of(self, path: str, axis: int) -> int:
+        """The number of a column, new where there is room for one."""
+        axes = self.paths.get(path)
+        if axes is not None and axis in axes:
+            return axes[axis]
+        if len(self.columns) - len(self._spare_numbers) >= MOST_COLUMNS:
+            path, axis = _ELSEWHERE
+            if path in self.paths:
+                return self.paths[path][axis]
+        column = Column(path, axis, marks_misses=self._marks_misses)
+        if self._spare_numbers:
+            number = self._spare_numbers.pop()
+            self.columns[number] = column
+        else:
+            number = len(self.columns)
+            self.columns.append(column)
+        self.paths.setdefault(path, {})[axis] = number
+        self._fresh[number] = None
+        return number
+
+    def elsewhere(self) -> int | None:
+        """The column of what has none of its own, if there is such a thing."""
+        return self.paths[_ELSEWHERE[0]][_ELSEWHERE[1]] if _ELSEWHERE[0] in self.paths else None
+
+    def _ends_of(self, row: Row) -> dict[int, Ends] | None:
+        """A row by column; None when a column had to be labelled anew for it."""
+        ends: dict[int, Ends] = {}
+        for path, value in row:
+            number = self._number_of(path, value.axis)
+            column = self.columns[number]
+            assert column is not None, "a number in use has a column"
+            interval = _EVERYTHING if column.axis <= WILDCARD else column.stored(value)
+            if interval is None:
+                self._relabel(number, column, None)
+                return None
+            ends[number] = self._both(ends[number], interval) if number in ends else interval
+        return ends
+
+    def _relabel(self, number: int, column: Column, used: Floats | None) -> None:
+        words = column.vocabulary
+        assert words is not None, "only keywords have labels"
+        old, new = words.relabel(used)
+        columns, low, high = self.store.all_rows()
+        rows, places = np.nonzero(columns == number)
+        for ends in (low, high):
+            labels = ends[rows, places]
+            finite = np.isfinite(labels)
+            labels[finite] = new[np.searchsorted(old, labels[finite])]
+            ends[rows, places] = labels
+        if used is None:
+            column.relabelled(old, new)
+
+    def _plan(self, number: int, column: Column) -> None:
+        """Plan a column anew, or drop it; only when nothing waits."""
+        slots, low, high = self.store.entries(number)
+        if not len(slots):
+            self._drop(number, column)
+            return
+        share = MOST_CUTS * len(slots) // max(1, self._entries)
+        words = column.vocabulary
+        if words is not None and len(words) > 3 * len(slots) + MOST_WAITING:
+            self._relabel(number, column, np.unique(np.concatenate([low, high])))
+            slots, low, high = self.store.entries(number)
+        column.rebuild(
+            slots, low, high, self.store.used, words_for(self.store.capacity),
+            min(share, MOST_EDGES),
+        )  # fmt: skip
+
+    def _drop(self, number: int, column: Column) -> None:
+        del self.paths[column.path][column.axis]
+        if not self.paths[column.path]:
+            del self.paths[column.path]
+        self.columns[number] = None
+        self._spare_numbers.append(number)
+        self._dropped(number)
+
+    # -- questions
+
+    def _living(self, slots: Slots) -> Slots:
+        """Those of the slots, in bitmaps or sets, that are not gone."""
+        return slots[are_set(self.live, slots)] if len(slots) else slots
+
+    def waiting_slots(self) -> Slots:
+        """The rows that the bitmaps do not know yet."""
+        return np.fromiter(self.waiting, np.intp, len(self.waiting))
+
+    def _used_words(self) -> int:
+        """How many words of the bitmaps are in use; what waits may lie beyond."""
+        return min(words_for(self.store.used), len(self.live))
+
+    def _column(self, number: int, words: int) -> Column:
+        """A column in use, with bitmaps of at least so many words."""
+        column = self.columns[number]
+        assert column is not None, "a number in use has a column"
+        if column.rare is None:
+            column.reach(words)
+        return column
+
+    def everything(self) -> Slots:
+        """All rows."""
+        return np.concatenate([slots_in(self.live), self.waiting_slots()])
+
+    def nbytes(self) -> int:
+        """The bytes of rows, bitmaps and sets."""
+        columns = [column for column in self.columns if column is not None]
+        return self.store.nbytes() + self.live.nbytes + sum(c.nbytes() for c in columns)
+
+
+def _by_column(columns: Numbers) -> list[tuple[int, Slots, Slots]]:
+    """For each column number: the lines that have it, in order, and where in the line."""
+    lines, places = np.nonzero(columns)
+    numbers = columns[lines, places]
+    order = np.argsort(numbers, kind="stable")
+    lines, places, numbers = lines[order], places[order], numbers[order]
+    starts = [*np.flatnonzero(np.diff(numbers, prepend=0)).tolist(), len(numbers)]
+    return [
+        (int(numbers[start]), lines[start:end], places[start:end])
+        for start, end in pairwise(starts)
+    ]

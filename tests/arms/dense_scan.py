@@ -1,0 +1,70 @@
+"""The dense scan: one column of intervals a path, compared for all slots at once.
+
+The index before there were bitmaps, now its twin in tests and its opponent in benchmarks.  What it
+finds is turned into ids as quickly as numpy can.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from arms import Profile
+from arms.index_rows import selector_rows, subject_offers
+from arms.matching import selects
+from arms.tree import Node
+from tests.arms.dense_tables import SelectorTable, SubjectTable
+
+
+class DenseScan:
+    """Profiles by number, in one role."""
+
+    def __init__(self, role: str) -> None:
+        self._subjects = SubjectTable() if role == "subjects" else None
+        self._selectors = SelectorTable() if role == "selectors" else None
+        self._trees: dict[int, Node] = {}
+        self._slots: dict[int, list[int]] = {}
+        self._owners = np.full(1024, -1)
+
+    def add(self, id: int, profile: Profile) -> None:
+        self.remove(id)
+        tree = self._trees[id] = profile.tree
+        if self._subjects is not None:
+            slots = [self._subjects.insert(*subject_offers(tree))]
+        else:
+            assert self._selectors is not None
+            rows, exact = selector_rows(tree)
+            slots = [self._selectors.insert(row, exact) for row in rows]
+        self._slots[id] = slots
+        while max(slots) >= len(self._owners):
+            self._owners = np.concatenate([self._owners, np.full(len(self._owners), -1)])
+        self._owners[slots] = id
+
+    def remove(self, id: int) -> None:
+        table = self._subjects or self._selectors
+        assert table is not None
+        if self._trees.pop(id, None) is not None:
+            for slot in self._slots.pop(id):
+                table.delete(slot)
+
+    def match(self, profile: Profile) -> list[int]:
+        """The stored subjects that `profile` selects."""
+        assert self._subjects is not None
+        selector = profile.tree
+        rows, exact = selector_rows(selector)
+        found: set[int] = set()
+        for row in rows:
+            slots, sure = self._subjects.candidates(row, exact)
+            found.update(self._owners[slots[sure]].tolist())
+            maybe = {*self._owners[slots[~sure]].tolist()} - found
+            found.update(id for id in maybe if selects(selector, self._trees[id]))
+        return list(found)
+
+    def match_subject(self, profile: Profile) -> list[int]:
+        """The stored selectors that select `profile`."""
+        assert self._selectors is not None
+        subject = profile.tree
+        slots, sure = self._selectors.candidates(*subject_offers(subject))
+        found = {*self._owners[slots[sure]].tolist()}
+        maybe = {*self._owners[slots[~sure]].tolist()} - found
+        found.update(id for id in maybe if selects(self._trees[id], subject))
+        return list(found)

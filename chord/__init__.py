@@ -1,6 +1,9 @@
 """The ring: who owns an identifier."""
 
+from chord import placement as placement
+from chord import relocation as relocation
 from chord.arc_cache import ArcCache as ArcCache
+from chord.arc_cache import KnownArc as KnownArc
 from chord.config import ChordConfig as ChordConfig
 from chord.contact import UNKNOWN_ID as UNKNOWN_ID
 from chord.contact import Contact as Contact
@@ -37,6 +40,14 @@ from chord.messages import GetNeighbours as GetNeighbours
 from chord.messages import Neighbours as Neighbours
 from chord.node import ChordNode as ChordNode
 from chord.node import Observer as Observer
+from chord.placement import Burden as Burden
+from chord.placement import split_id as split_id
+from chord.placement_messages import MESSAGES as PLACEMENT_MESSAGES
+from chord.placement_messages import LoadAnswer as LoadAnswer
+from chord.placing import Placing as Placing
+from chord.placing import ask_for_place as ask_for_place
+from chord.relocation import RelocationConfig as RelocationConfig
+from chord.ring_state import RingState as RingState
 from chord.routing import Route as Route
 from chord.runtime import Deferred as Deferred
 from chord.runtime import Handler as Handler
@@ -47,16 +58,18 @@ from chord.world import Counters as Counters
 from chord.world import Waiter as Waiter
 from chord.world import World as World
 
-MESSAGES = LINK_MESSAGES + RING_MESSAGES
-"""All that chord puts on the wire, for the codec."""
+MESSAGES = (*LINK_MESSAGES, *RING_MESSAGES, RingState, *PLACEMENT_MESSAGES)
+"""All that chord puts on the wire or keeps over a restart, for the codec."""
 
 __all__ = [
     "UNKNOWN_ID", "Contact", "WideInt",
     "Arc", "between", "distance", "identifier",
-    "ChordNode", "ChordConfig", "Observer", "Owner", "Route", "Finger", "ArcCache",
-    "IdealPlace", "ideal_ring", "FindOwner", "GetNeighbours", "Neighbours", "MESSAGES",
+    "ChordNode", "ChordConfig", "Observer", "RingState", "Owner", "Route", "Finger", "ArcCache",
+    "KnownArc", "IdealPlace", "ideal_ring", "FindOwner", "GetNeighbours", "Neighbours", "MESSAGES",
     "MeteorError", "RingError", "CallError", "DialRefused", "LinkClosed", "RequestTimeout", "Busy",
     "RemoteFault", "Fault", "LookupFailed", "NotJoined", "JoinRefused",
+    "placement", "relocation", "Burden", "Placing", "LoadAnswer", "RelocationConfig",
+    "ask_for_place", "split_id",
     "Runtime", "Handler", "Deferred", "Link", "Task",
     "Exchange", "World", "Waiter", "Counters", "LinkEnd", "FrameKind", "FaultReport",
     "ACKNOWLEDGE_WITHIN_S",

@@ -1,12 +1,13 @@
 """The constants of the ring protocol, with presets for one machine, one site, and the Internet.
 
-Law of this file: every duration carries its unit and its reason.  `bits` and `successor_count`
-are ring constants: a joiner with other values is refused.
+Law of this file: every duration carries its unit and its reason.  `bits`, `successor_count`
+and `realm` are ring constants: a joiner with other values is refused.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +18,12 @@ class ChordConfig:
     """Width of identifiers; a ring constant."""
     successor_count: int = 8
     """Length r of successor lists; a ring constant, at least twice the copies kept of a record."""
+    realm: str = ""
+    """What the ring is for (`meteor`: the digest of its keyword space); a ring constant, so that a
+    peer that comes back where another ring lives now does not become one with it."""
+    placement: Literal["load", "hash"] = "load"
+    """How a new peer gets its identifier: `load`, where it halves the heaviest arc that the ring
+    finds for it; `hash`, by its address.  A founder, and who is told no place, go by the latter."""
     stabilise_interval_s: float = 0.5
     """Mean time between two looks at the successor: silence is noticed by three of them."""
     finger_interval_s_min: float = 0.5
@@ -38,7 +45,10 @@ class ChordConfig:
     lookup_timeout_s: float = 5.0
     """How long a lookup goes on trying by default."""
     lookup_attempt_s: float = 0.25
-    """Floor of the wait for an owner's answer before the origin tries another first hop."""
+    """The wait for an owner's answer before the origin hedges through another first hop, while
+    neither the link nor earlier lookups say how long answers take; the hedge waits twice that."""
+    heir_count: int = 2
+    """How many of its next successors an owner names in an answer: who may hold copies."""
     hops_max: int = 96
     """A lookup that was handed on more often is dropped; an ideal ring of 2^64 peers needs 64."""
     arc_cache_max: int = 1024
@@ -49,6 +59,20 @@ class ChordConfig:
     """How many dead or departed contacts are remembered ..."""
     departed_s: float = 5.0
     """... and how long, so that a neighbour's older list does not bring them back."""
+    remembered_max: int = 64
+    """How many contacts that were lost without a good-bye are remembered, to be found again ..."""
+    remembered_s: float = 86_400.0
+    """... and how long: a partition may last a night."""
+    probe_interval_s_min: float = 0.5
+    """Time to the next probe of a remembered contact after one was lost; it doubles ..."""
+    probe_interval_s_max: float = 4.0
+    """... up to this: rings that find each other are one soon after a partition has healed."""
+    place_check_interval_s: float = 60.0
+    """Mean time between two looks at one's own place from afar, while nobody is remembered."""
+    state_interval_s: float = 1.0
+    """The shortest time between two states of the ring given to be kept over a restart."""
+    resume_patience_s: float = 3.0
+    """How long a peer that restarts waits for others that restart too, before it goes on alone."""
 
     @classmethod
     def local(cls) -> ChordConfig:
@@ -73,6 +97,10 @@ class ChordConfig:
             silence_s=3.0,
             lateness_s_max=0.5,
             departed_s=15.0,
+            probe_interval_s_min=1.0,
+            probe_interval_s_max=10.0,
+            place_check_interval_s=300.0,
+            resume_patience_s=10.0,
             lookup_timeout_s=15.0,
             lookup_attempt_s=1.5,
             join_timeout_s=30.0,

@@ -182,7 +182,7 @@ class Exchange:
         """Take in one frame; the adapter calls this in a turn of its own."""
         if self.closed:
             return
-        now_s = link.last_heard_s = self._world.now()
+        now_s = link.heard(self._world.now())
         if kind == _REQUEST:
             self._answer(link, number, duration_s, message)
         elif kind in (_SEND, _FORWARD):
@@ -336,7 +336,7 @@ class Exchange:
         link.settle(now_s)
         silent_s = link.silent_at_s()
         if silent_s is not None and silent_s <= now_s:
-            link.round_trip.back_off()
+            link.suspect()
             self._reroute(link, "silence")
         self._watch(link)
 

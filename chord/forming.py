@@ -135,6 +135,7 @@ class Forming:
             raise Fault("LimitExceeded", f"{len(new.members)} members are no forming ring")
         wanted = self._entering if not self._pointers.joined else old is not None
         newer = old is None or (new.version, new.keeper.id) > (old.version, old.keeper.id)
+        newer = newer or (self._entering and self._pointers.alone)
         if wanted and newer and any(member.id == own.id for member in new.members):
             self._apply(new)
         return Acknowledged()

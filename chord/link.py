@@ -133,6 +133,7 @@ class LinkEnd(ABC):
         "round_trip",
         "sent_number",
         "serving",
+        "suspected",
         "unacknowledged",
         "watched",
     )
@@ -152,6 +153,21 @@ class LinkEnd(ABC):
         self.unacknowledged: list[Unacknowledged] = []
         self.watched = False
         """Whether a deadline is set for the oldest unacknowledged frame."""
+
+        self.suspected = False
+        """Whether it has been silent for too long about a frame, and still is."""
+
+    def heard(self, now_s: float) -> float:
+        """A frame came in at `now_s`, which is returned: nothing is suspicious any more."""
+        self.last_heard_s = now_s
+        self.suspected = False
+        return now_s
+
+    def suspect(self) -> None:
+        """It was silent for too long: so it stays until something is heard, and the next wait is
+        twice as long."""
+        self.suspected = True
+        self.round_trip.back_off()
 
     @abstractmethod
     def transmit(self, kind: FrameKind, number: int, duration_s: float, message: object) -> None:
@@ -181,6 +197,7 @@ class LinkEnd(ABC):
             if frame.number > number:
                 break
             count += 1
+        self.suspected = False
         if count:
             newest = self.unacknowledged[count - 1]
             if newest.number == number and newest.sent_s >= self.opened_s:

@@ -108,9 +108,9 @@ class Maintenance:
             return changed
         if not pointers.improves_successor(nearer):
             return changed
-        return await self._second_step(nearer) or changed
+        return await self.second_step(nearer) or changed
 
-    async def _second_step(self, nearer: Contact) -> bool:
+    async def second_step(self, nearer: Contact) -> bool:
         """Stabilise from the successor's predecessor: only once it has answered itself."""
         reply = await self._notify(nearer)
         if reply is None or not self._pointers.improves_successor(nearer):

@@ -98,12 +98,15 @@ class FindOwner:
 
 @dataclass(frozen=True, slots=True)
 class OwnerFound:
-    """To the origin, one way: I own the key that you asked for, and this is my arc."""
+    """To the origin, one way: I own the key that you asked for, this is my arc, and these would be
+    my heirs.  Or, `suspected`: the owner is silent, this is what I know of its arc and heirs."""
 
     token: int
     owner: Contact
     arc: Arc
     hops: int
+    heirs: tuple[Contact, ...] = ()
+    suspected: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,7 @@ class FindPredecessor:
     successor_count: int
     past_forming: bool = False
     """The asker knows that the ring is formed: do not send it to the keeper."""
+    realm: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +131,13 @@ class PredecessorFound:
     successors: tuple[Contact, ...] = ()
     closer: tuple[Contact, ...] = ()
     keeper: Contact | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reunite:
+    """One way: a living peer whose ring may not have the receiver at its place; look from there."""
+
+    via: Contact
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +183,6 @@ class Install:
 MESSAGES: Final = (
     Acknowledged, Ping, GetNeighbours, Notify, Neighbours, SuccessorsChanged,
     PredecessorChanged, GetFinger, FingerFound, FindOwner, OwnerFound, FindPredecessor,
-    PredecessorFound, Leaving, Membership, Enter, Entered, Install,
+    PredecessorFound, Reunite, Leaving, Membership, Enter, Entered, Install,
 )  # fmt: skip
 """Every message of the ring, for the codec."""

@@ -1,7 +1,7 @@
 """A member of the ring: the node that peers embed.
 
 Law of this file: assembly only; decisions live in the pure modules, conversations in `joining`,
-`forming`, `maintenance` and `lookup`, replies to others in `answers`.
+`forming`, `resuming`, `maintenance`, `reunion` and `lookup`, replies to others in `answers`.
 
     node = ChordNode(contact, runtime, ChordConfig.local(), observer)
     await node.join([Contact.at("10.0.0.5:7400")])
@@ -19,11 +19,15 @@ from chord.joining import Joining
 from chord.lookup import Lookups, Owner
 from chord.maintenance import Maintenance
 from chord.messages import Neighbours, SuccessorsChanged
+from chord.place_search import PlaceSearch
 from chord.pointers import RingPointers
+from chord.resuming import Resuming
+from chord.reunion import Reunion
+from chord.ring_state import RingState, StateKeeper
 from chord.watch import Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from chord.config import ChordConfig
     from chord.contact import Contact
@@ -45,15 +49,22 @@ class Observer(Protocol):
 
 
 class ChordNode:
-    """One node of the ring."""
+    """One node of the ring.
+
+    `keep` is given what `resume` needs after a restart, whenever it has changed."""
 
     def __init__(
-        self, contact: Contact, runtime: Runtime, config: ChordConfig, observer: Observer
+        self,
+        contact: Contact,
+        runtime: Runtime,
+        config: ChordConfig,
+        observer: Observer,
+        keep: Callable[[RingState], None] | None = None,
     ) -> None:
         self._config = config
         self._runtime = runtime
         self._observer = observer
-        self._watch = Watch(runtime, config, self._lost, self._left)
+        self._watch = Watch(runtime, config, self._lost, self._left, self._remembers)
         self._pointers = RingPointers(
             contact,
             config.bits,
@@ -61,32 +72,26 @@ class ChordNode:
             self._watch.departed,
             self._arc_changed,
             self._list_changed,
+            self._skipped,
         )
-        self._lookups = Lookups(runtime, config, self._pointers, self._watch)
-        self._maintenance = Maintenance(runtime, config, self._pointers, self._watch)
-        self._forming = Forming(runtime, config, self._pointers, self._watch)
-        self._joining = Joining(
-            runtime,
-            config,
-            self._pointers,
-            self._watch,
-            self._maintenance,
-            self._forming,
-            self._lookups,
+        self._state = StateKeeper(runtime, config, self._pointers, self._watch.remembered, keep)
+        parts = (runtime, config, self._pointers, self._watch)
+        search = PlaceSearch(runtime, config, contact, self._watch)
+        self._lookups = Lookups(*parts)
+        self._maintenance = Maintenance(*parts)
+        self._forming = Forming(*parts)
+        self._joining = Joining(*parts, self._maintenance, self._forming, self._lookups, search)
+        self._reunion = Reunion(*parts, self._maintenance, self._joining, self._lookups, search)
+        self._resuming = Resuming(
+            runtime, config, self._watch, self._forming, self._joining, search
         )
-        answers = Answers(
-            runtime,
-            config,
-            self._pointers,
-            self._watch,
-            self._maintenance,
-            self._forming,
-            self._lookups.arc_cache.forget,
-        )
+        forget_arc = self._lookups.arc_cache.forget
+        answers = Answers(*parts, self._maintenance, self._forming, forget_arc)
         self.handlers: dict[type, Handler] = {
             **answers.handlers,
             **self._lookups.handlers,
             **self._forming.handlers,
+            **self._reunion.handlers,
         }
 
     # What it knows
@@ -152,6 +157,14 @@ class ChordNode:
         `CallError` when nobody answers, `LookupFailed` when the ring does not settle."""
         await self._joining.join(contacts)
 
+    async def resume(self, state: RingState, contacts: Sequence[Contact] = ()) -> bool:
+        """Come back after a restart: join by anybody whom the kept state or `contacts` name; where
+        none of them is a member, found the ring anew, to be one with others later.  Whether there
+        was a ring to join.
+
+        Raises `JoinRefused` (the identifier is taken)."""
+        return await self._resuming.resume(state, contacts)
+
     async def leave(self) -> None:
         """Say good-bye to the neighbours, who close the gap at once, and stop."""
         if self._pointers.joined:
@@ -175,12 +188,14 @@ class ChordNode:
         return await self._lookups.find(key, limit_s)
 
     def start(self) -> None:
-        """Begin periodic stabilisation and finger refreshes."""
+        """Begin periodic stabilisation, finger refreshes, and probes of who was lost."""
         self._maintenance.start()
+        self._reunion.start()
 
     def stop(self) -> None:
         """End them."""
         self._maintenance.stop()
+        self._reunion.stop()
 
     async def stabilise(self) -> None:
         """Stabilise now, until nothing changes any more."""
@@ -193,7 +208,7 @@ class ChordNode:
     def learn(self, owner: Owner) -> None:
         """Remember an arc that its owner has named."""
         if owner.contact.id != self.contact.id:
-            self._lookups.arc_cache.learn(owner.contact, owner.arc)
+            self._lookups.arc_cache.learn(owner.contact, owner.arc, owner.heirs)
 
     def forget(self, contact: Contact) -> None:
         """Drop what is remembered of a contact's arc."""
@@ -213,11 +228,13 @@ class ChordNode:
 
     def _arc_changed(self, before: Arc | None, now: Arc | None) -> None:
         self._forming.pointers_changed()
+        self._state.changed()
         self._observer.arc_changed(before, now)
 
     def _list_changed(self) -> None:
         """Tell the predecessor, whose list is made of ours, and let the fingers follow soon."""
         self._forming.pointers_changed()
+        self._state.changed()
         self._maintenance.disturbed()
         pointers = self._pointers
         if not pointers.joined or pointers.predecessor is None or self._forming.installing:
@@ -225,6 +242,15 @@ class ChordNode:
         successors = pointers.successors
         told = SuccessorsChanged(successors.contacts, successors.version)
         self._runtime.send(pointers.predecessor, told)
+
+    def _skipped(self, missing: tuple[Contact, ...]) -> None:
+        """A list passes over these: they are dead, or in a ring of their own."""
+        for contact in missing:
+            self._watch.remember(contact)
+
+    def _remembers(self) -> None:
+        self._reunion.remembers()
+        self._state.changed()
 
     def _lost(self, contact: Contact, is_news: bool) -> None:
         named = self._pointers.drop(contact)

@@ -16,7 +16,7 @@ from chord.finger_table import FingerTable
 from chord.identifiers import Arc, between
 from chord.messages import Neighbours
 from chord.routing import RoutingTable
-from chord.successor_list import UNKNOWN_VERSION, SuccessorList
+from chord.successor_list import UNKNOWN_VERSION, SuccessorList, passed_over
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,8 @@ ArcChanged = Callable[[Arc | None, Arc | None], None]
 class RingPointers:
     """Predecessor, successor list and fingers of `own`.
 
-    `absent` holds contacts known to be gone: they are not taken over from older lists."""
+    `absent` holds contacts known to be gone: they are not taken over from older lists.  `skipped`
+    is told of those whom an adopted list passes over."""
 
     def __init__(
         self,
@@ -41,6 +42,7 @@ class RingPointers:
         absent: Collection[Contact],
         arc_changed: ArcChanged,
         list_changed: Callable[[], None],
+        skipped: Callable[[tuple[Contact, ...]], None],
     ) -> None:
         self.own = own
         self.bits = bits
@@ -51,6 +53,7 @@ class RingPointers:
         self._absent = absent
         self._arc_changed = arc_changed
         self._list_changed = list_changed
+        self._skipped = skipped
         self._table: RoutingTable | None = None
 
     # What they say
@@ -130,13 +133,24 @@ class RingPointers:
 
     def adopt(self, head: Contact, tail: Sequence[Contact], version: int) -> bool:
         """Stabilise: `head`, alive, is our successor and `tail` its list of that version."""
+        before = self.successors.contacts
         with self._change():
             present = [contact for contact in tail if contact not in self._absent]
             if self.predecessor is None:
                 self.predecessor = head  # alone until now: it is both our neighbours
             # What we left out may come back: then the same list must be looked at again.
             seen = version if len(present) == len(tail) else UNKNOWN_VERSION
-            return self.successors.adopt(head, present, seen)
+            changed = self.successors.adopt(head, present, seen)
+        if changed:
+            now, limit = self.successors.contacts, self.successors.limit
+            missing = [
+                contact
+                for contact in passed_over(self.own.id, before, now, limit)
+                if contact not in self._absent
+            ]
+            if missing:
+                self._skipped(tuple(missing))
+        return changed
 
     def improves_successor(self, candidate: Contact) -> bool:
         """Whether the candidate lies between us and our successor."""

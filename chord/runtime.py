@@ -63,6 +63,8 @@ class Link:
     """Smoothed round-trip time; 0 while unknown."""
     rttvar_s: float
     """Its mean deviation (RFC 6298); 0 while unknown."""
+    suspected: bool = False
+    """Whether a forwarded frame met with too much silence and nothing was heard since."""
 
 
 class Task(Protocol[ResultT_co]):

@@ -31,12 +31,27 @@ def clockwise_prefix(own_id: int, contacts: Iterable[Contact], limit: int) -> tu
     return tuple(chosen)
 
 
+def passed_over(
+    own_id: int, before: Iterable[Contact], now: tuple[Contact, ...], limit: int
+) -> tuple[Contact, ...]:
+    """Who of an older list is missing in a newer one that reaches past him.
+
+    The newer list's giver has found him dead, or never knew him: then there are two rings."""
+    kept = {contact.id for contact in now}
+    whole = len(now) < limit  # it reaches round the ring
+    return tuple(
+        contact
+        for contact in before
+        if contact.id not in kept and (whole or between(own_id, contact.id, now[-1].id))
+    )
+
+
 class SuccessorList:
     """At most `limit` contacts behind `own_id`, with a version that grows at every change."""
 
     def __init__(self, own_id: int, limit: int) -> None:
         self._own_id = own_id
-        self._limit = limit
+        self.limit = limit
         self._contacts: tuple[Contact, ...] = ()
         self._source: tuple[Contact, int] | None = None
         self.version = 0
@@ -66,7 +81,7 @@ class SuccessorList:
 
     def install(self, contacts: Iterable[Contact]) -> bool:
         """Become these contacts, cut to order and length; whether this changed the list."""
-        chosen = clockwise_prefix(self._own_id, contacts, self._limit)
+        chosen = clockwise_prefix(self._own_id, contacts, self.limit)
         self._source = None
         if chosen == self._contacts:
             return False

@@ -2,7 +2,8 @@
 
 Law of this file: pure, bounded, and `now` is given.  A refused dial is proof at once; silence is
 proof only after several misses and some time, as a pointer changed in error moves ownership.
-(DESIGN section 2.  Soft suspicion, which only steers routing, will live here too.)
+Soft suspicion, which steers routing and no more, is a question of moments and is taken back by any
+frame.  DESIGN section 2.
 """
 
 from __future__ import annotations
@@ -31,6 +32,11 @@ class Silence:
     def heard(self, contact: Contact) -> None:
         """Forget the misses of a contact that answered, or that is no longer asked."""
         self._misses.pop(contact, None)
+
+    def suspected(self, contact: Contact, last_heard_s: float) -> bool:
+        """Whether a call to the contact brought nothing, and no frame came since it was made."""
+        missed = self._misses.get(contact)
+        return missed is not None and last_heard_s <= missed[0]
 
 
 class Departed:

@@ -1,8 +1,8 @@
 """Asking other members, with time-outs from the measured link, and noting who does not answer.
 
 Law of this file: a contact is given up on a refused dial, or after enough unanswered calls over
-enough time, never for less; a peer that is late itself counts nothing against others.  DESIGN
-section 2, failure detection.
+enough time, never for less; it is suspected, which only steers routing, for one.  A peer that is
+late itself counts nothing against others and suspects nobody.  DESIGN section 2, failure detection.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chord.errors import Busy, CallError, DialRefused, NotJoined, RemoteFault
+from chord.link import SILENCE_FLOOR_S
 from chord.messages import Ping
+from chord.remembered import Remembered
 from chord.suspicion import Departed, Silence
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ class Watch:
     """Calls to ring members.
 
     In the asker's turn, `lost(contact, is_news)` is told of one that is dead, `left(contact)` of
-    one that lives but is no member any more."""
+    one that lives but is no member any more, `remembers()` when somebody new is remembered."""
 
     def __init__(
         self,
@@ -33,14 +35,17 @@ class Watch:
         config: ChordConfig,
         lost: Callable[[Contact, bool], None],
         left: Callable[[Contact], None],
+        remembers: Callable[[], None],
     ) -> None:
         self._runtime = runtime
         self._config = config
         self._lost = lost
         self._left = left
+        self._remembers = remembers
         self._silence = Silence(config.misses_max, config.silence_s)
         self._checks: dict[Contact, Task[None]] = {}
         self.departed = Departed(config.departed_max, config.departed_s)
+        self.remembered = Remembered(runtime.contact.id, config.remembered_max, config.remembered_s)
 
     def timeout_s(self, contact: Contact) -> float:
         """How long a call to the contact may take: srtt + 4·rttvar between floor and ceiling."""
@@ -77,6 +82,20 @@ class Watch:
         """A frame came from the contact: it is neither silent nor gone."""
         self._silence.heard(contact)
         self.departed.discard(contact)
+
+    def suspects(self, contact: Contact) -> bool:
+        """Whether the contact is silent at this moment: a reason to go round it, and no more.
+
+        Where this peer's own loop was late, the silence may be its own."""
+        link = self._runtime.link(contact)
+        if not link.suspected and not self._silence.suspected(contact, link.last_heard_s):
+            return False
+        return self._runtime.lateness() < SILENCE_FLOOR_S
+
+    def remember(self, contact: Contact) -> None:
+        """The contact was lost without a good-bye; it may come back."""
+        if self.remembered.add(contact, self._runtime.now()):
+            self._remembers()
 
     def mark_departed(self, contact: Contact) -> None:
         """The contact is no member any more: older lists shall not bring it back."""
@@ -117,4 +136,5 @@ class Watch:
             return
         is_news = contact not in self.departed
         self.mark_departed(contact)
+        self.remember(contact)
         self._lost(contact, is_news)

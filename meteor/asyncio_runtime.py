@@ -151,7 +151,8 @@ class AsyncioRuntime:
         end = self._links.find(contact)
         if end is None:
             return Link(float("-inf"), 0.0, 0.0)
-        return Link(end.last_heard_s, end.round_trip.srtt_s, end.round_trip.rttvar_s)
+        measured = end.round_trip
+        return Link(end.last_heard_s, measured.srtt_s, measured.rttvar_s, end.suspected)
 
     # ---- what the exchange asks (`chord.World`) ----------------------------------------------
 

@@ -156,7 +156,8 @@ class SimRuntime:
         if end is None:
             return Link(float("-inf"), 0.0, 0.0)
         end.settle(self.now())
-        return Link(end.last_heard_s, end.round_trip.srtt_s, end.round_trip.rttvar_s)
+        measured = end.round_trip
+        return Link(end.last_heard_s, measured.srtt_s, measured.rttvar_s, end.suspected)
 
     # ---- what the exchange and the network ask -----------------------------------------------
 

@@ -25,7 +25,8 @@ def far_ring(sim_ring: Any, **changes: Any) -> tuple[Any, ChordNode]:
 def test_a_key_of_ones_own_is_answered_without_the_network(sim_ring: Any) -> None:
     ring, node = far_ring(sim_ring)
     frames = ring.network.frames.total()
-    assert ring.run(node.lookup(50)) == Owner(node.contact, Arc(6400, 100), hops=0)
+    heirs = (contact_of(ring, 200), contact_of(ring, 300))
+    assert ring.run(node.lookup(50)) == Owner(node.contact, Arc(6400, 100), 0, heirs)
     assert ring.network.frames.total() == frames
 
 
@@ -49,7 +50,8 @@ def test_an_entry_made_stale_by_a_join_costs_one_hop(sim_ring: Any) -> None:
     joiner = ring.add(3960)
     ring.run(joiner.join([node.contact]))
     found = ring.run(node.lookup(3950))
-    assert found == Owner(joiner.contact, Arc(3900, 3960), hops=2)
+    heirs = (contact_of(ring, 4000), contact_of(ring, 4100))
+    assert found == Owner(joiner.contact, Arc(3900, 3960), 2, heirs)
     assert ring.run(node.lookup(3950)).hops == 1
     assert ring.run(node.lookup(3990)).contact.id == 4000
 

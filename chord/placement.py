@@ -1,0 +1,160 @@
+"""Load-aware placement: whom a joiner asks, which arc it takes, and where that arc is cut.
+
+Law of this file: pure decisions, the same for peers and for studies of rings at scale; every draw
+follows from a seed that the joiner names.  The ring knows no data: what a peer carries it hears
+from the layer above, by `Burden`.  DESIGN section 2; hilbert.md section 6; Karger and Ruhl,
+"Simple efficient load balancing algorithms for peer-to-peer systems", SPAA 2004.
+
+Identifiers drawn evenly find long arcs, which are the light ones where data is dense, so a probe
+goes on from there along fingers: those count peers, not identifiers, and a few of them lead to any
+peer with nearly the same chance.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from typing import Final, Protocol, TypeVar
+
+from chord.identifiers import Arc, distance, identifier
+from chord.placement_messages import LoadAnswer
+
+WALKS: Final = 4
+"""Probes at once; each begins at a point of its own."""
+STOPS_PER_LEVEL: Final = 2
+"""Peers asked for each doubling of the ring.  With one, a heavy arc stays unseen for long enough
+to end at three times the mean; with two below 2.5 (`meteor-sim load`)."""
+_DRAW_BITS: Final = 32
+
+ContactT = TypeVar("ContactT")
+
+
+class Burden(Protocol):
+    """What a peer carries, as the layer above counts it."""
+
+    def load(self, arc: Arc) -> int:
+        """How many records lie in an arc of this peer."""
+
+    def split(self, arc: Arc) -> int | None:
+        """The identifier of a new peer that takes the first half of the load of an arc; None when
+        it cannot be split."""
+
+
+# -- whom to ask
+
+
+def stops_of_walk(successors: int, fingers: int) -> int:
+    """How many peers each of `WALKS` walks asks, given how many successors and fingers the asker
+    has: fingers are one fewer than the doublings of a formed ring."""
+    levels = max(successors.bit_length(), fingers + 1)
+    return -(-STOPS_PER_LEVEL * levels // WALKS)
+
+
+def point_of_walk(seed: int, attempt: int, walk: int, bits: int) -> int:
+    """The identifier at which a walk begins."""
+    return identifier(f"place {seed:x} {attempt} {walk}", bits)
+
+
+def draw_of_stop(seed: int, attempt: int, walk: int, stop: int) -> int:
+    """What decides where a walk goes on from its `stop`-th peer: 0 to 2^32 − 1."""
+    return identifier(f"stop {seed:x} {attempt} {walk} {stop}", _DRAW_BITS)
+
+
+def next_stop(
+    successors: Sequence[ContactT], fingers: Sequence[ContactT], draw: int
+) -> ContactT | None:
+    """Where a walk goes on from a peer with these pointers; None from a peer alone."""
+    ways = (*successors[:1], *fingers) if fingers else tuple(successors)
+    return ways[draw % len(ways)] if ways else None
+
+
+# -- which arc to take
+
+
+def choices(offers: Iterable[LoadAnswer]) -> list[LoadAnswer]:
+    """The arcs worth asking for, heaviest first, among equal ones the longest.
+
+    One that is being split counts as half of what it is, and is not asked.  Nor is one below half
+    of the heaviest: rather wait, and look again."""
+    known = {offer.contact.id: offer for offer in offers}
+    ordered = sorted((known[key] for key in sorted(known)), key=_size, reverse=True)
+    if not ordered:
+        return []
+    heaviest = _size(ordered[0])
+    return [offer for offer in ordered if not offer.granting and _is_near(_size(offer), heaviest)]
+
+
+def _size(offer: LoadAnswer) -> tuple[int, int]:
+    """Twice the load and the length that will be left of it."""
+    factor = 1 if offer.granting else 2
+    return factor * offer.load, factor * offer.length
+
+
+def _is_near(size: tuple[int, int], heaviest: tuple[int, int]) -> bool:
+    place = 0 if heaviest[0] else 1  # where nobody carries anything, lengths are compared
+    return 2 * size[place] >= heaviest[place]
+
+
+# -- where it is cut
+
+
+def split_id(arc: Arc, keys: Iterable[int], bits: int, step: int) -> int | None:
+    """The identifier of a new peer that takes about the first half of an arc's records.
+
+    `keys` are the identifiers under which they lie, in any order, one a record; records lie at
+    multiples of `step` alone.  The id is that of the record in the middle, moved to the border
+    between two different keys; below two of them, of the arc's middle index.  None for an arc of
+    one index or none.  The new id is never that of either end."""
+    middle = _median(sorted(distance(arc.after, key, bits) for key in keys))
+    if middle is None:
+        middle = _mid_index(arc, bits, step)
+    return None if middle is None else (arc.after + middle) & ((1 << bits) - 1)
+
+
+def _median(offsets: Sequence[int]) -> int | None:
+    """The key up to which the count is nearest to half; None below two different keys."""
+    count = len(offsets)
+    if count == 0 or offsets[0] == offsets[-1]:
+        return None
+    middle = offsets[(count - 1) // 2]
+    before, through = bisect_left(offsets, middle), bisect_right(offsets, middle)
+    if before == 0 or (through < count and through <= count - before):
+        return middle
+    return offsets[before - 1]
+
+
+def _mid_index(arc: Arc, bits: int, step: int) -> int | None:
+    """How far the middle index lies from the start of the arc."""
+    first = step - arc.after % step
+    count = (arc.length(bits) - first) // step + 1
+    return None if count < 2 else first + step * (count // 2 - 1)  # noqa: PLR2004 (two halves)
+
+
+# -- one change of an arc at a time
+
+
+class Grants:
+    """The changes of its own arc that a peer has agreed to: one at a time.
+
+    One ends when the arc has changed, when it is given back, or after `ttl_s` seconds: whoever
+    asked has died, or joined elsewhere."""
+
+    def __init__(self, ttl_s: float) -> None:
+        self._ttl_s = ttl_s
+        self._arc: Arc | None = None
+        self._expires_s = 0.0
+
+    def outstanding(self, arc: Arc, now: float) -> bool:
+        """Whether a change of the arc, as it is now, is still to come."""
+        return self._arc == arc and now < self._expires_s
+
+    def take(self, arc: Arc, now: float) -> bool:
+        """Agree to a change, if none is outstanding; whether it was agreed to."""
+        if self.outstanding(arc, now):
+            return False
+        self._arc, self._expires_s = arc, now + self._ttl_s
+        return True
+
+    def give_back(self) -> None:
+        """The change does not come."""
+        self._arc = None

@@ -1,0 +1,252 @@
+"""The conversations of load-aware placement: probing for joiners, granting, and moving oneself.
+
+Law of this file: conversations; what to ask, which arc to take and where it is cut is decided in
+`placement`, when to move in `relocation`.  Everything here is advice: a peer that finds no place
+joins under the hash of its address, and no grant changes a pointer of the ring.  DESIGN section 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from chord.contact import Contact
+from chord.errors import CallError, Fault, LookupFailed, NotJoined, RemoteFault
+from chord.identifiers import Arc
+from chord.node import ChordNode
+from chord.placement import (
+    WALKS,
+    Burden,
+    Grants,
+    choices,
+    draw_of_stop,
+    next_stop,
+    point_of_walk,
+    stops_of_walk,
+)
+from chord.placement_messages import (
+    FindPlace,
+    LoadAnswer,
+    LoadQuestion,
+    MakeWay,
+    PlaceFound,
+    SplitRequest,
+    WayMade,
+)
+from chord.relocation import RelocationConfig, Restraint, target_of
+from chord.runtime import Deferred, Handler, Runtime
+
+GRANT_S: Final = 10.0
+"""How long a granted place is kept free: a join, or a polite leave and a join."""
+ASK_S: Final = 1.0
+"""For one peer of a walk; the walk of one that is silent ends."""
+FIND_S: Final = 5.0
+"""How long a joiner looks for a place while all heavy arcs are being split."""
+PAUSE_S_MIN, PAUSE_S_MAX = 0.02, 0.5
+"""Pause between two looks; it doubles."""
+BUSY, NO_PLACE = "Busy", "NoPlace"
+
+
+async def ask_for_place(
+    runtime: Runtime, contacts: Sequence[Contact], seed: int, timeout_s: float = FIND_S
+) -> int | None:
+    """The identifier under which a joiner should join the ring of these contacts; None when they
+    know no better place than the hash of its address, or do not answer.
+
+    The runtime may be a client's: a peer has none of its own before it has an identifier."""
+    for contact in contacts:
+        try:
+            reply = await runtime.call(contact, FindPlace(seed), timeout_s)
+        except RemoteFault as fault:
+            if fault.kind == NO_PLACE:
+                return None
+        except CallError:
+            continue
+        else:
+            return reply.id if isinstance(reply, PlaceFound) else None
+    return None
+
+
+class Placing:
+    """One member's part in placing others, and itself."""
+
+    def __init__(
+        self, node: ChordNode, runtime: Runtime, bits: int, successor_count: int, burden: Burden
+    ) -> None:
+        self._node, self._runtime, self._burden = node, runtime, burden
+        self._bits, self._successor_count = bits, successor_count
+        self._grants = Grants(GRANT_S)
+        self.handlers: dict[type, Handler] = {
+            FindPlace: self._on_find_place,
+            LoadQuestion: self._on_load_question,
+            SplitRequest: self._on_split_request,
+            MakeWay: self._on_make_way,
+        }
+
+    # -- what others ask
+
+    def _on_find_place(self, _: Contact, message: object, remaining_s: float) -> Deferred:
+        assert isinstance(message, FindPlace)
+        return Deferred(self._find_for_joiner(message.seed, min(remaining_s, FIND_S)))
+
+    async def _find_for_joiner(self, seed: int, timeout_s: float) -> PlaceFound:
+        place = await self.find(seed, timeout_s * 0.8)  # the answer needs time as well
+        if place is None:
+            raise Fault(NO_PLACE, "no arc to split was found")
+        return PlaceFound(place)
+
+    def _on_load_question(self, _: Contact, message: object, __: float) -> LoadAnswer:
+        assert isinstance(message, LoadQuestion)
+        arc = self._own_arc()
+        fingers = [finger.contact for finger in self._node.fingers]
+        return LoadAnswer(
+            contact=self._node.contact,
+            load=self._burden.load(arc),
+            length=arc.length(self._bits),
+            granting=self._grants.outstanding(arc, self._runtime.now()),
+            onward=next_stop(self._node.successors, fingers, message.draw),
+        )
+
+    def _on_split_request(self, _: Contact, __: object, ___: float) -> PlaceFound:
+        arc, now = self._own_arc(), self._runtime.now()
+        if self._grants.outstanding(arc, now):
+            raise Fault(BUSY, "this arc is being changed")
+        place = self._burden.split(arc)
+        if place is None:
+            raise Fault(NO_PLACE, "this arc cannot be split")
+        self._grants.take(arc, now)
+        return PlaceFound(place)
+
+    def _on_make_way(self, _: Contact, __: object, ___: float) -> WayMade:
+        if not self._grants.take(self._own_arc(), self._runtime.now()):
+            raise Fault(BUSY, "this arc is being changed")
+        return WayMade()
+
+    def _own_arc(self) -> Arc:
+        arc = self._node.arc
+        if arc is None:
+            raise Fault(NotJoined.__name__, f"{self._node.contact} is no member")
+        return arc
+
+    # -- for a joiner
+
+    async def find(self, seed: int, timeout_s: float) -> int | None:
+        """A place, granted by its present owner; None when there was none within the time."""
+        deadline = self._runtime.now() + timeout_s
+        attempt, pause_s = 0, PAUSE_S_MIN
+        while True:
+            for offer in choices(await self._probe(seed, attempt)):
+                place = await self._ask_split(offer.contact)
+                if place is not None:
+                    return place
+            if self._runtime.now() + 2 * pause_s > deadline:
+                return None
+            await self._runtime.sleep(pause_s * self._runtime.random.uniform(0.5, 1.5))
+            attempt, pause_s = attempt + 1, min(2 * pause_s, PAUSE_S_MAX)
+
+    async def _probe(self, seed: int, attempt: int) -> list[LoadAnswer]:
+        """What peers carry: all of a small ring, else those met on some walks."""
+        node = self._node
+        if len(node.successors) < self._successor_count:
+            everybody = sorted((node.contact, *node.successors), key=lambda member: member.id)
+            asked = [self._runtime.spawn(self._ask(member, 0)) for member in everybody]
+            return [offer for one in asked if (offer := await one) is not None]
+        stops = stops_of_walk(len(node.successors), len(node.fingers))
+        walks = [
+            self._runtime.spawn(self._walk_from_point(seed, attempt, walk, stops))
+            for walk in range(WALKS)
+        ]
+        return [offer for walk in walks for offer in await walk]
+
+    async def _walk_from_point(
+        self, seed: int, attempt: int, walk: int, stops: int
+    ) -> list[LoadAnswer]:
+        try:
+            owner = await self._node.lookup(point_of_walk(seed, attempt, walk, self._bits), ASK_S)
+        except (LookupFailed, NotJoined):
+            return []
+        draws = [draw_of_stop(seed, attempt, walk, stop) for stop in range(stops)]
+        return await self._walk(owner.contact, draws)
+
+    async def _walk(self, start: Contact | None, draws: Sequence[int]) -> list[LoadAnswer]:
+        """Ask one peer after another, each by the last one's advice, until one is silent."""
+        offers: list[LoadAnswer] = []
+        contact = start
+        for draw in draws:
+            offer = None if contact is None else await self._ask(contact, draw)
+            if offer is None:
+                break
+            offers.append(offer)
+            contact = offer.onward
+        return offers
+
+    async def _ask(self, contact: Contact, draw: int) -> LoadAnswer | None:
+        try:
+            reply = await self._runtime.call(contact, LoadQuestion(draw), ASK_S)
+        except CallError:
+            return None
+        return reply if isinstance(reply, LoadAnswer) else None
+
+    async def _ask_split(self, contact: Contact) -> int | None:
+        try:
+            reply = await self._runtime.call(contact, SplitRequest(), ASK_S)
+        except CallError:
+            return None
+        return reply.id if isinstance(reply, PlaceFound) else None
+
+    # -- for itself
+
+    async def watch_over(self, config: RelocationConfig, move: Callable[[int], None]) -> None:
+        """Look from time to time whether this peer should go elsewhere, for ever; `move` is told
+        the identifier to come back under, once its neighbours and the new place wait for it."""
+        random, restraint = self._runtime.random, Restraint(config.looks)
+        while True:
+            await self._runtime.sleep(config.interval_s * random.uniform(0.75, 1.25))
+            target = await self.wished_place(config)
+            if not restraint.look(wishes=target is not None) or target is None:
+                continue
+            place = await self._reserve(target)
+            if place is not None:
+                move(place)
+
+    async def wished_place(self, config: RelocationConfig) -> Contact | None:
+        """The peer whose arc this one should go and halve; None when it should stay."""
+        node = self._node
+        arc, successors = node.arc, node.successors
+        if arc is None or not successors:
+            return None
+        seed = self._runtime.random.getrandbits(64)
+        stops = stops_of_walk(len(successors), len(node.fingers))
+        heir = await self._ask(successors[0], 0)
+        walks = [
+            self._runtime.spawn(self._walk_from_here(seed, walk, stops)) for walk in range(WALKS)
+        ]
+        sample = [offer for walk in walks for offer in await walk]
+        others = [offer for offer in sample if offer.contact.id != node.contact.id]
+        if heir is None or node.arc != arc:
+            return None
+        target = target_of(self._burden.load(arc), heir.load, others, config)
+        return None if target is None else target.contact
+
+    async def _walk_from_here(self, seed: int, walk: int, stops: int) -> list[LoadAnswer]:
+        """Fingers count peers: what is met from here on is a fair sample of them."""
+        draws = [draw_of_stop(seed, 0, walk, stop) for stop in range(stops + 1)]
+        fingers = [finger.contact for finger in self._node.fingers]
+        return await self._walk(next_stop(self._node.successors, fingers, draws[0]), draws[1:])
+
+    async def _reserve(self, target: Contact) -> int | None:
+        """Let nothing else happen to this arc, the heir's and the target's until the move is made:
+        no two neighbours move at once."""
+        arc, successors = self._node.arc, self._node.successors
+        if arc is None or not successors or not self._grants.take(arc, self._runtime.now()):
+            return None
+        try:
+            await self._runtime.call(successors[0], MakeWay(), ASK_S)
+        except CallError:
+            place = None
+        else:
+            place = await self._ask_split(target)
+        if place is None or self._node.arc != arc:
+            self._grants.give_back()
+            return None
+        return place

@@ -1,0 +1,113 @@
+"""How a restarted peer comes back into its ring, or begins it again when all were down.
+
+Law of this file: one conversation, bounded in time: nobody waits for ever for somebody else.  While
+any contact of the former life is a member, the peer joins by it; of those that restart together the
+lowest identifier goes first, the others give it a moment; whoever goes on alone remembers its
+contacts, and the rings made so merge (`chord.reunion`).  DESIGN section 2.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from chord.errors import CallError, JoinRefused, LookupFailed
+from chord.place_search import TryAgain
+from chord.remembered import distinct
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chord.config import ChordConfig
+    from chord.contact import Contact
+    from chord.forming import Forming
+    from chord.joining import Joining
+    from chord.place_search import PlaceSearch
+    from chord.ring_state import RingState
+    from chord.runtime import Runtime
+    from chord.watch import Watch
+
+ASKED_AT_ONCE: Final = 16
+"""Contacts asked at the same time."""
+PAUSE_S: Final = 0.1
+"""Mean pause between two rounds of asking."""
+
+
+class Standing(Enum):
+    """What a contact of the former life is now."""
+
+    MEMBER = "a member of a ring"
+    WAKING = "a peer that is no member yet"
+    ABSENT = "not to be reached"
+
+
+class Resuming:
+    """The return of one node."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        config: ChordConfig,
+        watch: Watch,
+        forming: Forming,
+        joining: Joining,
+        search: PlaceSearch,
+    ) -> None:
+        self._runtime = runtime
+        self._config = config
+        self._watch = watch
+        self._forming = forming
+        self._joining = joining
+        self._search = search
+
+    async def resume(self, state: RingState, contacts: Sequence[Contact]) -> bool:
+        """Join by whom the state and `contacts` name, or found anew; whether there was a ring.
+
+        Raises `JoinRefused` where the ring does not take us."""
+        known = distinct((*state.contacts, *contacts), self._runtime.contact)
+        for contact in reversed(known):
+            self._watch.remember(contact)
+        give_up_s = self._runtime.now() + self._config.resume_patience_s
+        while known:
+            standings = await self._ask_all(known)
+            members = [c for c, standing in standings if standing is Standing.MEMBER]
+            if members and await self._join(members):
+                return True
+            waking = [c for c, standing in standings if standing is Standing.WAKING]
+            if not members and self._goes_first(waking):
+                break
+            if self._runtime.now() >= give_up_s:
+                break
+            await self._runtime.sleep(PAUSE_S * self._runtime.random.uniform(0.5, 1.5))
+        self._forming.found()
+        return False
+
+    def _goes_first(self, waking: Sequence[Contact]) -> bool:
+        own_id = self._runtime.contact.id
+        return all(contact.known and contact.id > own_id for contact in waking)
+
+    async def _join(self, members: Sequence[Contact]) -> bool:
+        try:
+            await self._joining.join(members)
+        except (CallError, LookupFailed):
+            return False
+        return True
+
+    async def _ask_all(self, contacts: Sequence[Contact]) -> list[tuple[Contact, Standing]]:
+        found = []
+        for start in range(0, len(contacts), ASKED_AT_ONCE):
+            batch = contacts[start : start + ASKED_AT_ONCE]
+            tasks = [self._runtime.spawn(self._ask(contact)) for contact in batch]
+            found += [(c, await task) for c, task in zip(batch, tasks, strict=True)]
+            if any(standing is Standing.MEMBER for _, standing in found):
+                break
+        return found
+
+    async def _ask(self, contact: Contact) -> Standing:
+        try:
+            await self._search.ask(contact)
+        except TryAgain:
+            return Standing.WAKING
+        except (CallError, JoinRefused):
+            return Standing.ABSENT  # or of a ring that is not ours
+        return Standing.MEMBER

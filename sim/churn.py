@@ -1,8 +1,8 @@
 """Churn: peers that join, leave, crash, come back and are held, at seeded times.
 
 Law of this file: who and when is drawn from one stream; what happens then is the peers' own
-business.  The first `steady` peers stay: they are whom clients and joiners know.  What a dead or
-held peer took with it is noted as a wound of the history.
+business.  The first `steady` peers stay: they are whom clients and joiners know.  Who goes down and
+who comes back is told to the watch over the copies, at that moment.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from chord import Contact, MeteorError
-from sim.history import History
+from sim.copy_watch import CopyWatch
 from sim.overlay import SETTLE_S, Overlay, SimPeer
-from squid import Intervals, merge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +46,9 @@ class Churn:
     """What happens to the peers of one run."""
 
     def __init__(
-        self, overlay: Overlay, history: History, plan: ChurnPlan, stream: random.Random
+        self, overlay: Overlay, copies: CopyWatch, plan: ChurnPlan, stream: random.Random
     ) -> None:
-        self._overlay, self._history, self._plan = overlay, history, plan
+        self._overlay, self._copies, self._plan = overlay, copies, plan
         self._stream = stream
         self._stopped = False
         self._moving: dict[Contact, None] = {}
@@ -73,6 +72,7 @@ class Churn:
         self._stopped = True
         for peer in self._overlay.living:
             peer.resume()
+            self._copies.came_back(peer)
 
     @property
     def quiet(self) -> bool:
@@ -97,7 +97,7 @@ class Churn:
         if len(self._overlay.living) >= self._plan.peers_max:
             return
         self._count("joins")
-        peer = self._overlay.new_peer()
+        peer = self._overlay.new_peer(await self._overlay.place())
         self._moving[peer.contact] = None
         known = [Contact.at(one.address) for one in self._overlay.peers[: self._plan.steady]]
         try:
@@ -119,14 +119,14 @@ class Churn:
             await peer.leave()
         finally:
             self._moving.pop(peer.contact, None)
-        self._wound(peer.core.holdings.held)
+        self._copies.went_down(peer)
 
     async def _crash(self) -> None:
         peer = self._drawn()
         if peer is None:
             return
         self._count("crashes")
-        self._wound(peer.core.holdings.held)
+        self._copies.went_down(peer)
         peer.crash()
 
     async def _restart(self) -> None:
@@ -141,7 +141,7 @@ class Churn:
         self._count("restarts")
         self._moving[peer.contact] = None
         try:
-            await self._overlay.restart(peer)
+            self._copies.came_back(await self._overlay.restart(peer))
         except MeteorError:
             self._count("restarts that failed")
         finally:
@@ -152,10 +152,12 @@ class Churn:
         if peer is None or peer.runtime.paused:
             return
         self._count("pauses")
-        self._wound(peer.core.holdings.held)
+        self._copies.went_down(peer)
         peer.pause()
         await self._overlay.kernel.sleep(self._stream.uniform(0, self._plan.pause_s_max))
-        peer.resume()
+        if peer.alive:
+            peer.resume()
+            self._copies.came_back(peer)
 
     # ---- small parts -------------------------------------------------------------------------
 
@@ -167,9 +169,6 @@ class Churn:
             return None
         free = [one for one in living if one.contact not in steady | set(self._moving)]
         return self._stream.choice(free) if free else None
-
-    def _wound(self, held: Intervals) -> None:
-        self._history.wounds = merge(self._history.wounds + held)
 
     def _count(self, what: str) -> None:
         self.counts[what] = self.counts.get(what, 0) + 1

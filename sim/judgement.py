@@ -5,18 +5,22 @@ Law of this file: nothing is left out; a scenario cannot choose what it is judge
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sim.checkers import deletion, durability, lifetimes, notification, recall
+from sim.checkers.copies import Loss
 from sim.history import History
 
 CHECKERS = {
     "recall": recall.violations,
-    "durability": durability.violations,
     "deletion": deletion.violations,
     "lifetimes": lifetimes.violations,
     "notification": notification.violations,
 }
 
 
-def judge(history: History) -> list[str]:
-    """What is not true, each with the name of its checker."""
-    return [f"{name}: {text}" for name, check in CHECKERS.items() for text in check(history)]
+def judge(history: History, losses: Mapping[str, Loss] | None) -> list[str]:
+    """What is not true, each with the name of its checker; `losses` are the records that had all
+    their copies down at once, None where nobody kept account of copies."""
+    found = [f"{name}: {text}" for name, check in CHECKERS.items() for text in check(history)]
+    return found + [f"durability: {text}" for text in durability.violations(history, losses)]

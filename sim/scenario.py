@@ -19,9 +19,11 @@ from chord import ChordConfig
 from meteor import Client
 from sim.checkers import convergence, holders
 from sim.checkers.convergence import IDEAL_WITHIN_S, Pointers
+from sim.checkers.copies import Loss
 from sim.checkers.notification import TOLD_WITHIN_S
 from sim.churn import Churn, ChurnPlan
 from sim.clock import ClockPlan
+from sim.copy_watch import CopyWatch
 from sim.disk import SimDisk
 from sim.error_log import error_log
 from sim.history import History
@@ -58,6 +60,9 @@ class Scenario:
     clocks: ClockPlan = field(default_factory=ClockPlan)
     disk_latency_s: float | None = None
     """Journals on simulated disks with this latency; in memory without."""
+    copies: int = 1
+    """How many copies peers keep of a record: with more than one nothing may be lost while one of
+    them is up, whatever answers say."""
     unique_holders: bool = True
     """Whether no two peers may hold one arc at any time; else only at rest."""
 
@@ -107,7 +112,7 @@ def _play(stage: _Stage, report: Report, sabotage: Callable[[Overlay], None] | N
     stage.storm()
     stage.heal(report)
     stage.ask_at_last(report)
-    report.violations += judge(stage.history)
+    report.violations += judge(stage.history, stage.losses)
     stage.count(report)
 
 
@@ -128,9 +133,15 @@ class _Stage:
         self._workload = Workload(
             self.overlay, self.history, scenario.workload, kernel.random("workload")
         )
-        self._churn = Churn(self.overlay, self.history, scenario.churn, kernel.random("churn"))
+        self.copies = CopyWatch(self.overlay, self.history)
+        self._churn = Churn(self.overlay, self.copies, scenario.churn, kernel.random("churn"))
         self._weather = Weather(self.overlay, scenario.weather, kernel.random("weather"))
         self._overlaps: dict[str, None] = {}
+
+    @property
+    def losses(self) -> Mapping[str, Loss] | None:
+        """What had all its copies down at once; None while peers keep one copy."""
+        return self.copies.ledger.losses if self._scenario.copies > 1 else None
 
     def storm(self) -> None:
         """The workload under churn and faults."""
@@ -197,7 +208,7 @@ class _Stage:
         while True:
             for peer in self.overlay.living:
                 lost = peer.core.holdings.lost
-                if lost:
+                if lost and self._scenario.copies == 1:
                     self.history.wounds = merge(self.history.wounds + lost)
             if self._scenario.unique_holders:
                 for overlap in holders.overlaps(self._held()):

@@ -6,6 +6,7 @@ fail on a planted fault in the tests.
 """
 
 from sim.checkers import convergence as convergence
+from sim.checkers import copies as copies
 from sim.checkers import deletion as deletion
 from sim.checkers import durability as durability
 from sim.checkers import holders as holders
@@ -16,6 +17,6 @@ from sim.checkers import recall as recall
 from sim.checkers import zave as zave
 
 __all__ = [
-    "zave", "convergence", "holders", "ownership",
+    "zave", "convergence", "holders", "ownership", "copies",
     "durability", "deletion", "recall", "lifetimes", "notification",
 ]  # fmt: skip

@@ -1,28 +1,56 @@
-"""No acknowledged write is lost, except in an arc that is named as missing.
+"""No acknowledged write is lost as long as one copy of it is up.
 
-Law of this file: judged by the questions asked when everything had healed, which select all;
-whatever was acknowledged and still lives is found by each of them.  With one copy an arc whose
-holder is gone is lost for good, and named; with k copies a run that keeps a holder of every arc
-alive has no missing arc, and `excuse` is False.
+Law of this file: judged by the questions asked when everything had healed, which select all.  What
+was acknowledged and still lives is found by each of them, unless every copy of it was down at once
+(`sim.checkers.copies`): then the answer names its place as missing.  While peers keep one copy, a
+run without that accounting passes what is named.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
+from sim.checkers.copies import Loss
 from sim.checkers.recall import SLACK_S
-from sim.history import History
+from sim.history import History, Question, Write
 
 
-def violations(history: History, *, excuse: bool = True) -> list[str]:
-    """Every write that is gone; where `excuse` is False, also in an arc named as missing."""
+def violations(history: History, losses: Mapping[str, Loss] | None = None) -> list[str]:
+    """Every write that is gone for no reason, or without a word; `losses` by stem, None where
+    nobody kept account of the copies."""
     questions = list(history.last_questions())
     if not questions:
         return ["nothing was asked when the run was over: it cannot be judged"]
     return [
-        f"{write.stem}, acknowledged at {write.acknowledged_s:.3f} s, is lost"
+        text
         for question in questions
-        for write in history.writes.values()
-        if question.selects(write)
-        and write.surely_lives(question.began_s, question.ended_s, SLACK_S)
-        and write.stem not in question.found
-        and not (excuse and question.excuses(write.index))
+        for write in _lacking(question, history)
+        if (text := _wrong(question, write, losses))
     ]
+
+
+def _lacking(question: Question, history: History) -> Iterator[Write]:
+    """What the answer should have had."""
+    found = set(question.found)
+    for write in history.writes.values():
+        if (
+            write.stem not in found
+            and question.selects(write)
+            and write.surely_lives(question.began_s, question.ended_s, SLACK_S)
+        ):
+            yield write
+
+
+def _wrong(question: Question, write: Write, losses: Mapping[str, Loss] | None) -> str:
+    """What is wrong about a write that the answer lacks; nothing if that may be."""
+    is_named = question.excuses(write.index)
+    if losses is None:
+        return "" if is_named else _lost(write)
+    loss = losses.get(write.stem)
+    if loss is None:
+        return f"{_lost(write)}, though a copy of it was always up"
+    return "" if is_named else f"an answer lacks without a word what is lost: {loss}"
+
+
+def _lost(write: Write) -> str:
+    return f"{write.stem}, acknowledged at {write.acknowledged_s:.3f} s, is lost"

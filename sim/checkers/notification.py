@@ -1,8 +1,8 @@
 """A client is told of each match exactly once (DESIGN section 4).
 
 Law of this file: never twice, never of what does not match, and of every pair of an acknowledged
-interest and an acknowledged profile that lived together for `TOLD_WITHIN_S`; except, with one
-copy, where the holder of the profile's place was lost with all that it knew (`History.wounds`).
+interest and an acknowledged profile that lived together for `TOLD_WITHIN_S`; except where every
+copy of the profile's place was down at once, with all that it knew (`History.wounds`).
 """
 
 from __future__ import annotations

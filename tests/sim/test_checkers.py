@@ -19,6 +19,7 @@ from sim.checkers import (
     recall,
 )
 from sim.checkers.convergence import Pointers
+from sim.checkers.copies import CopyLedger, Loss
 from sim.checkers.ownership import Claim
 from sim.history import History, Question, Subscription, Write
 
@@ -107,15 +108,47 @@ def test_each_planted_fault_is_named_by_its_checkers(case: History, checkers: se
     assert set(complaints(case)) == checkers
 
 
-def test_with_copies_nothing_is_excused() -> None:
+def test_with_copies_only_what_had_none_up_may_be_lost_and_must_be_named() -> None:
+    named = history(
+        write("a"), write("b"), asked=replace(ASKED, complete=False, missing=((400, 600),))
+    )
+    loss = Loss("b", 15.0, (("p", 14.0), ("q", 15.0)))
+    assert durability.violations(named) == []
+    assert durability.violations(named, {"b": loss}) == []
+    assert durability.violations(named, {"a": loss}) == [
+        "b, acknowledged at 11.000 s, is lost, though a copy of it was always up"
+    ]
+    silent = history(write("a"), write("b"))
+    assert durability.violations(silent, {"b": loss}) == [
+        "an answer lacks without a word what is lost: "
+        "b: 2 copies down: p at 14.000 s, q at 15.000 s"
+    ]
+
+
+def test_a_pair_is_excused_where_all_copies_of_a_place_were_down() -> None:
     case = history(
         write("a"), write("b"), asked=replace(ASKED, complete=False, missing=((400, 600),))
     )
-    assert durability.violations(case) == []
-    assert durability.violations(case, excuse=False)
     case.wounds = ((0, 1000),)
     assert notification.violations(case) == []
     assert notification.violations(case, excuse=False) == ["s was never told of b"]
+
+
+def test_a_record_is_lost_with_its_last_copy_and_its_copies_are_named() -> None:
+    ledger = CopyLedger()
+    assert ledger.went_down({"p": ["a", "b"]}, {"a", "b", "c"}, 1.0) == []
+    assert ledger.went_down({"q": ["b", "c"]}, {"a", "c"}, 2.0) == [
+        Loss("b", 2.0, (("p", 1.0), ("q", 2.0)))
+    ]
+    ledger.came_back("p")
+    assert ledger.went_down({"r": ["a"]}, {"a", "b", "c"}, 3.0) == []
+    both = ledger.went_down({"p": ["a", "b"], "s": ["a"]}, {"c"}, 4.0)
+    assert [str(loss) for loss in both] == [
+        "a: 3 copies down: r at 3.000 s, p at 4.000 s, s at 4.000 s",
+        "b: 2 copies down: q at 2.000 s, p at 4.000 s",
+    ]
+    assert ledger.losses["b"].at_s == 2.0
+    assert set(ledger.losses) == {"a", "b"}
 
 
 def test_two_holders_and_none_are_named() -> None:

@@ -1,0 +1,50 @@
+"""Sees who keeps what when peers go down: the eyes of `sim.checkers.copies`.
+
+Law of this file: it reads the peers' shelves and holdings from outside and changes nothing; what a
+peer says of others counts for nothing.  A peer is up while it is alive and not held.
+"""
+
+from __future__ import annotations
+
+from sim.checkers.copies import CopyLedger
+from sim.history import History
+from sim.overlay import Overlay, SimPeer
+from squid import Intervals, merge, subtract
+
+
+def kept(peer: SimPeer) -> Intervals:
+    """The curve indexes whose records this peer has."""
+    return peer.core.holdings.held
+
+
+def stems(peer: SimPeer) -> set[str]:
+    """The records that this peer has durable."""
+    return {record.stem for record in peer.core.shelf.store.records()}
+
+
+class CopyWatch:
+    """Keeps account of the copies of one run."""
+
+    def __init__(self, overlay: Overlay, history: History) -> None:
+        self._overlay, self._history = overlay, history
+        self.ledger = CopyLedger()
+
+    def went_down(self, *fallen: SimPeer) -> None:
+        """These peers crashed, left or were held, all in this moment."""
+        up = [
+            peer for peer in self._overlay.living if peer not in fallen and not peer.runtime.paused
+        ]
+        lost = subtract(
+            merge(sum((kept(peer) for peer in fallen), ())),
+            merge(sum((kept(peer) for peer in up), ())),
+        )
+        self._history.wounds = merge(self._history.wounds + lost)
+        self.ledger.went_down(
+            {peer.address: stems(peer) for peer in fallen},
+            set().union(*(stems(peer) for peer in up)),
+            self._overlay.kernel.now(),
+        )
+
+    def came_back(self, peer: SimPeer) -> None:
+        """The peer was started again, or goes on."""
+        self.ledger.came_back(peer.address)

@@ -178,7 +178,7 @@ class Answers:
     def _require_constants(self, request: FindPredecessor) -> None:
         config = self._config
         if request.realm != config.realm:
-            raise Fault("JoinRefused", f"this ring is of another realm, {config.realm!r}")
+            raise Fault("JoinRefused", "this ring is of another realm")
         if (request.bits, request.successor_count) != (config.bits, config.successor_count):
             raise Fault(
                 "JoinRefused",

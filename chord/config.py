@@ -18,7 +18,7 @@ class ChordConfig:
     """Width of identifiers; a ring constant."""
     successor_count: int = 8
     """Length r of successor lists; a ring constant, at least twice the copies kept of a record."""
-    realm: str = ""
+    realm: bytes = b""
     """What the ring is for (`meteor`: the digest of its keyword space); a ring constant, so that a
     peer that comes back where another ring lives now does not become one with it."""
     placement: Literal["load", "hash"] = "load"

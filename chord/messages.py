@@ -118,7 +118,7 @@ class FindPredecessor:
     successor_count: int
     past_forming: bool = False
     """The asker knows that the ring is formed: do not send it to the keeper."""
-    realm: str = ""
+    realm: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

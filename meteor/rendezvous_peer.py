@@ -7,6 +7,7 @@ same peer runs on sockets (`meteor.Peer`) and in virtual time (`sim.Overlay`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from arms import Rendezvous, Store
 from chord import (
@@ -18,6 +19,8 @@ from chord import (
     Deferred,
     Handler,
     RemoteFault,
+    RingError,
+    RingState,
     Runtime,
 )
 from meteor.entry import Entry
@@ -34,6 +37,7 @@ from meteor.messages import (
 )
 from meteor.operations import State, StateQuestion
 from meteor.point import RendezvousPoint
+from meteor.ring_note import RingNote
 from meteor.ring_walk import walk_ring
 from meteor.shelf import Restored, Shelf
 from meteor.telling import Telling
@@ -67,7 +71,9 @@ class RendezvousPeer:
         self.restored: Restored | None = None
         self._foreign: dict[type, Handler] = {}
         self._foreign_link_closed: Callable[[Contact], None] = _nobody
-        self.node = ChordNode(runtime.contact, runtime, self._config, self)
+        self._ring_note = RingNote(journal, runtime)
+        self._config = replace(self._config, realm=space.digest)
+        self.node = ChordNode(runtime.contact, runtime, self._config, self, self._ring_note.keep)
         store = Store()
         rendezvous = Rendezvous(store, runtime.random)
         self.holdings = Holdings()
@@ -107,7 +113,10 @@ class RendezvousPeer:
 
         Raises `JoinFailed` when nobody answers, `SpaceMismatch` when the ring's space differs."""
         self.restored = await self.shelf.restore()
-        if join and await self._find_ring(join, found_if_alone=found_if_alone):
+        kept = await self._ring_note.read()
+        if kept is not None and not kept.alone:
+            await self._resume(kept, join)
+        elif join and await self._find_ring(join, found_if_alone=found_if_alone):
             await self._join(join)
         else:
             await self.node.found()
@@ -136,6 +145,17 @@ class RendezvousPeer:
             "--found-if-alone to found a ring when nobody answers",
             tuple(tried),
         )
+
+    async def _resume(self, kept: RingState, join: Sequence[Contact]) -> None:
+        """Go back into the ring of the former life; where nobody is there, begin it anew."""
+        if join:
+            await self._find_ring(join, found_if_alone=True)
+        try:
+            if await self.node.resume(kept, join):
+                return
+        except RingError as error:
+            raise JoinFailed(f"resuming failed: {error}", ()) from error
+        await self._handoff.hold_everything()
 
     async def _join(self, join: Sequence[Contact]) -> None:
         try:

@@ -13,6 +13,7 @@ world is `sim.runtime`; one seed gives one trace.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Coroutine, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar, overload
 
 from chord import ChordConfig, Contact, MeteorError, identifier
@@ -43,11 +44,12 @@ class SimPeer:
         incarnation: int = 0,
     ) -> None:
         self._overlay = overlay
-        self.contact, self.journal = contact, journal
+        self.contact = replace(contact, incarnation=incarnation)
+        self.journal = journal
         self.incarnation = incarnation
         """How often it was restarted."""
         clock = overlay.clocks.clock_of(overlay.kernel, contact.address)
-        self.runtime = SimRuntime(overlay.kernel, overlay.network, contact, clock)
+        self.runtime = SimRuntime(overlay.kernel, overlay.network, self.contact, clock)
         self.core = RendezvousPeer(
             self.runtime,
             overlay.space,

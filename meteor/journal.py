@@ -27,10 +27,15 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class Scan:
     """What a journal holds: the living entries in the order of their last write, and the keys of
-    records whose checksum did not fit."""
+    records that are known to have been here and cannot be read.
+
+    With `incomplete` more may be gone, without a trace: the store was damaged, and whoever reads
+    this must not take what is left for all that was acknowledged.  It stays so, over restarts,
+    until `Journal.replace` has written the content anew."""
 
     entries: tuple[Entry, ...]
     damaged: tuple[bytes, ...]
+    incomplete: bool = False
 
 
 class Journal(Protocol):
@@ -43,7 +48,7 @@ class Journal(Protocol):
         """Everything that is durable now."""
 
     async def replace(self, entries: Sequence[Entry]) -> None:
-        """Make these entries the whole content, in one atomic step."""
+        """Make these entries the whole content, in one atomic step; they are complete then."""
 
     async def close(self) -> None:
         """Finish what was begun and release the store; later calls raise `JournalFailed`."""

@@ -41,12 +41,13 @@ PAGE_BYTES = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a journal held."""
+    """What a journal held; `incomplete` as `meteor.journal.Scan` has it."""
 
     held: Intervals
     lost: Intervals
     records: int
     damaged: tuple[bytes, ...]
+    incomplete: bool = False
 
 
 class Shelf:
@@ -324,7 +325,7 @@ class Shelf:
         self._changes.sort()
         self.resumes = bool(held)
         self._remembered = subtract(held, lost)
-        return Restored(held, lost, len(self._placed), tuple(damaged))
+        return Restored(held, lost, len(self._placed), tuple(damaged), scan.incomplete)
 
     # -- forms
 

@@ -180,6 +180,7 @@ def test_replace_swaps_the_whole_content_and_keeps_the_given_order(world: World)
         await journal.append([put("a"), put("b"), put("c")])
         await journal.replace([put("z", "1"), put("b", "2"), put("gone", None)])
         assert await content(journal) == [("z", "1"), ("b", "2")]
+        assert not (await journal.scan()).incomplete
         await journal.append([put("z", "3")])
         assert await content(journal) == [("b", "2"), ("z", "3")]
         await journal.close()
@@ -397,13 +398,13 @@ async def test_the_same_name_twice_in_a_process_is_refused(tmp_path: Path) -> No
     await (await SqliteJournal.open(tmp_path / "journal.sqlite", "one")).close()
 
 
-async def test_a_file_that_is_no_database_is_a_typed_error(tmp_path: Path) -> None:
-    path = tmp_path / "journal.sqlite"
-    path.write_bytes(b"this is no database" * 100)
+async def test_a_directory_that_cannot_be_used_is_a_typed_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(JournalFailed, match="give another one"):
+        await SqliteJournal.open(tmp_path / "file" / "journal.sqlite")
+    (tmp_path / "journal.sqlite").mkdir()
     with pytest.raises(JournalFailed, match="not a usable journal"):
-        await SqliteJournal.open(path)
-    path.unlink()
-    await (await SqliteJournal.open(path)).close()
+        await SqliteJournal.open(tmp_path / "journal.sqlite")
 
 
 async def test_a_bad_batch_does_not_fail_its_neighbours(tmp_path: Path) -> None:

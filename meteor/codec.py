@@ -20,6 +20,7 @@ import msgspec
 import chord
 import squid
 from chord import FrameKind, MeteorError
+from meteor import entropy_messages
 from meteor import messages as client_messages
 from meteor import operations as peer_messages
 from meteor.errors import LimitExceeded, VersionMismatch
@@ -206,7 +207,13 @@ def _check_version(data: bytes) -> None:
 def wire_codec() -> Codec:
     """The codec of everything that Meteor's peers and clients say."""
     return Codec(
-        (*chord.MESSAGES, *squid.MESSAGES, *client_messages.MESSAGES, *peer_messages.MESSAGES)
+        (
+            *chord.MESSAGES,
+            *squid.MESSAGES,
+            *client_messages.MESSAGES,
+            *peer_messages.MESSAGES,
+            *entropy_messages.MESSAGES,
+        )
     )
 
 

@@ -127,7 +127,7 @@ def _mid_index(arc: Arc, bits: int, step: int) -> int | None:
     """How far the middle index lies from the start of the arc."""
     first = step - arc.after % step
     count = (arc.length(bits) - first) // step + 1
-    return None if count < 2 else first + step * (count // 2 - 1)  # noqa: PLR2004 (two halves)
+    return None if count < 2 else first + step * (count // 2 - 1)
 
 
 # -- one change of an arc at a time

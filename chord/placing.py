@@ -33,7 +33,7 @@ from chord.placement_messages import (
     SplitRequest,
     WayMade,
 )
-from chord.relocation import RelocationConfig, Restraint, target_of
+from chord.relocation import Look, RelocationConfig, Restraint, look_of
 from chord.runtime import Deferred, Handler, Runtime
 
 GRANT_S: Final = 10.0
@@ -202,15 +202,15 @@ class Placing:
         random, restraint = self._runtime.random, Restraint(config.looks)
         while True:
             await self._runtime.sleep(config.interval_s * random.uniform(0.75, 1.25))
-            target = await self.wished_place(config)
-            if not restraint.look(wishes=target is not None) or target is None:
+            look = await self.look_around(config)
+            if look is None or not restraint.permits(look) or look.target is None:
                 continue
-            place = await self._reserve(target)
+            place = await self._reserve(look.target.contact)
             if place is not None:
                 move(place)
 
-    async def wished_place(self, config: RelocationConfig) -> Contact | None:
-        """The peer whose arc this one should go and halve; None when it should stay."""
+    async def look_around(self, config: RelocationConfig) -> Look | None:
+        """See what others carry; None when the ring changed meanwhile."""
         node = self._node
         arc, successors = node.arc, node.successors
         if arc is None or not successors:
@@ -225,8 +225,7 @@ class Placing:
         others = [offer for offer in sample if offer.contact.id != node.contact.id]
         if heir is None or node.arc != arc:
             return None
-        target = target_of(self._burden.load(arc), heir.load, others, config)
-        return None if target is None else target.contact
+        return look_of(self._burden.load(arc), heir.load, others, config)
 
     async def _walk_from_here(self, seed: int, walk: int, stops: int) -> list[LoadAnswer]:
         """Fingers count peers: what is met from here on is a fair sample of them."""

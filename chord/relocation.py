@@ -17,47 +17,62 @@ from chord.placement_messages import LoadAnswer
 class RelocationConfig:
     """How eager peers are to move."""
 
-    light: float = 0.5
-    """A peer moves when it carries at most this share of the mean of those that it asked ..."""
+    light: float = 0.75
+    """A peer may move when it carries at most this share of the mean of those that it asked, ..."""
+    looks: int = 2
+    """... so many times in a row; ..."""
     heavy: float = 1.5
-    """... and the heaviest of them at least this many times the mean ..."""
+    """... to one that carries at least this many times the mean ..."""
+    share: float = 0.33
+    """... of which its own load is at most this share, ..."""
     load_min: int = 1_000
-    """... and this many records: for fewer a move costs more than it brings ..."""
+    """... and at least this many records: for fewer a move costs more than it brings; ..."""
     relief: float = 0.75
-    """... and if its heir, who takes over what it leaves, then carries at most this share of what
-    the heaviest does now."""
+    """... if its heir, who takes over what it leaves, then carries at most this share of what the
+    heaviest does now."""
     interval_s: float = 60.0
     """Between two looks, give or take a quarter; the first is as long after the start."""
-    looks: int = 2
-    """It moves when so many looks in a row say so."""
 
 
-def target_of(
-    own: int, heir: int, offers: Sequence[LoadAnswer], config: RelocationConfig
-) -> LoadAnswer | None:
-    """The arc that a peer carrying `own` records should go and halve; None when it should stay.
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a peer saw when it looked at its own load and at others'."""
 
-    `heir` is the load of its successor.  `offers` is a sample of other peers: one drawn twice
-    counts twice, as a mean of peers must."""
-    free = [offer for offer in offers if not offer.granting]
-    if not free:
-        return None
+    is_light: bool
+    target: LoadAnswer | None
+    """The arc that it should go and halve, if it moves."""
+
+
+def look_of(own: int, heir: int, offers: Sequence[LoadAnswer], config: RelocationConfig) -> Look:
+    """What a peer that carries `own` records makes of a sample of other peers; `heir` is the load
+    of its successor.
+
+    One that was met twice counts twice, as it must in a mean of peers."""
+    if not offers:
+        return Look(is_light=False, target=None)
     mean = (own + sum(offer.load for offer in offers)) / (1 + len(offers))
-    target = max(free, key=lambda offer: (offer.load, offer.contact.id))
-    is_light = own <= config.light * mean
-    is_heavy = target.load >= max(config.heavy * mean, config.load_min)
-    relieves = own + heir <= config.relief * target.load
-    return target if is_light and is_heavy and relieves else None
+    if own > config.light * mean:
+        return Look(is_light=False, target=None)
+    worth = [
+        offer
+        for offer in offers
+        if not offer.granting
+        and offer.load >= max(config.heavy * mean, config.load_min)
+        and own <= config.share * offer.load
+        and own + heir <= config.relief * offer.load
+    ]
+    target = max(worth, key=lambda offer: (offer.load, offer.contact.id), default=None)
+    return Look(is_light=True, target=target)
 
 
 class Restraint:
-    """Lets move only who has wished to for some looks in a row."""
+    """Lets move only who has been light for some looks in a row."""
 
     def __init__(self, looks: int) -> None:
         self._looks = looks
-        self._wishes = 0
+        self._light = 0
 
-    def look(self, *, wishes: bool) -> bool:
-        """Note what one look said; whether it is time to move."""
-        self._wishes = self._wishes + 1 if wishes else 0
-        return self._wishes >= self._looks
+    def permits(self, look: Look) -> bool:
+        """Note a look; whether what it says may be done."""
+        self._light = self._light + 1 if look.is_light else 0
+        return self._light >= self._looks

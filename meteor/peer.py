@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from chord import CallError, ChordConfig, Contact, identifier
+from chord import CallError, ChordConfig, Contact, ask_for_place, identifier
 from meteor import codec
 from meteor.address import checked_address, checked_listen
 from meteor.asyncio_runtime import AsyncioRuntime
@@ -147,12 +147,10 @@ class Peer(Verbs):
         transport = self._transport or self._new_transport()
         self._serve_http(transport)  # before it listens: aiohttp freezes its routes then
         address = await transport.listen()
-        peer_id = self._choose_id(note, address)
+        peer_id = await self._choose_id(note, address, transport)
         incarnation = 0 if note is None else note.incarnation + 1
         contact = Contact(peer_id, address, incarnation)
-        self._runtime = AsyncioRuntime(
-            contact, transport, self._seed, on_failure=self._failed
-        )
+        self._runtime = AsyncioRuntime(contact, transport, self._seed, on_failure=self._failed)
         space = await self._choose_space(note)
         await self._journal.append(
             [Entry(IDENTITY_KEY, codec.encode(PeerNote(peer_id, incarnation, space.to_toml())))]
@@ -242,13 +240,26 @@ class Peer(Verbs):
         self._transport = WebSocketTransport(self._listen, advertise=self._advertise or "")
         return self._transport
 
-    def _choose_id(self, note: PeerNote | None, address: str) -> int:
-        """A kept id wins: a restarted peer is the same peer.  Else by hash of the address."""
+    async def _choose_id(self, note: PeerNote | None, address: str, transport: Transport) -> int:
+        """A kept id wins: a restarted peer is the same peer.  Else where the ring wants it, or by
+        hash of the address."""
         if note is not None:
             return note.id
         if self._given_id is not None:
             return self._given_id
-        return identifier(address, self._config.bits)
+        hashed = identifier(address, self._config.bits)
+        if self._config.placement == "hash" or not self._join:
+            return hashed
+        place = await self._ask_for_place(hashed, transport.for_client())
+        return hashed if place is None else place
+
+    async def _ask_for_place(self, hashed: int, transport: Transport) -> int | None:
+        """Ask as a client, being no peer yet; the seed is such that the same peer asks alike."""
+        visitor = AsyncioRuntime(Contact(hashed, ""), transport, self._seed)
+        try:
+            return await ask_for_place(visitor, self._join, seed=hashed)
+        finally:
+            await visitor.aclose()
 
     async def _choose_space(self, note: PeerNote | None) -> KeywordSpace:
         """The space given, else the one kept, else the ring's."""

@@ -18,6 +18,7 @@ from chord import (
     Contact,
     Deferred,
     Handler,
+    RelocationConfig,
     RemoteFault,
     RingError,
     RingState,
@@ -28,6 +29,7 @@ from meteor.errors import JoinFailed, MeteorError, SpaceMismatch, from_fault, to
 from meteor.handoff import Handoff
 from meteor.holdings import Holdings, Intervals
 from meteor.journal import Journal
+from meteor.load import placing_of
 from meteor.messages import (
     Farewell,
     Greet,
@@ -91,12 +93,14 @@ class RendezvousPeer:
         )  # fmt: skip
         self.router = Router(self.node, runtime, space, self.point, id_bits=bits)
         self.entry = Entry(runtime, self.router, space)
+        self.placing = placing_of(self.node, runtime, self._config, self.shelf, space.curve)
         self._handlers: dict[type, Handler] = {
             **self.node.handlers,
             **self.router.handlers,
             **self._handoff.handlers,
             **self.entry.handlers,
             **self.telling.handlers,
+            **self.placing.handlers,
             Greet: self._on_greet,
             RingQuestion: self._on_ring_question,
             StateQuestion: self._on_state_question,
@@ -163,6 +167,15 @@ class RendezvousPeer:
         except (CallError, MeteorError) as error:
             tried = tuple(contact.address for contact in join)
             raise JoinFailed(f"joining by {', '.join(tried)} failed: {error}", tried) from error
+
+    def move_with(
+        self, move: Callable[[int], None], config: RelocationConfig | None = None
+    ) -> None:
+        """Look from now on whether this peer should go where more is to be carried.
+
+        `move` is told the identifier to come back under, soon: whoever owns the process lets the
+        peer leave, and starts it again."""
+        self._runtime.spawn(self.placing.watch_over(config or RelocationConfig(), move))
 
     async def settled(self, timeout_s: float) -> bool:
         """Wait until this peer holds its whole arc; whether it does."""

@@ -61,6 +61,9 @@ class Transport(Protocol):
     async def listen(self) -> str:
         """Take dials from now on and return the address.  Raises `AddressInUse`."""
 
+    def for_client(self) -> Transport:
+        """Another way of the same kind, for a client beside this peer."""
+
     def serve(self, contact: Contact, acceptor: Acceptor) -> None:
         """Introduce this peer as `contact`; dials before this are refused."""
 
@@ -160,6 +163,10 @@ class MemoryTransport:
         self._acceptor: Acceptor | None = None
         self._stopped = False
         self.channels: dict[MemoryChannel, None] = {}
+
+    def for_client(self) -> MemoryTransport:
+        """A client's transport in the same hub."""
+        return MemoryTransport(self._hub)
 
     async def listen(self) -> str:
         """Take dials at the address given, or at a new one.  Raises `AddressInUse`."""

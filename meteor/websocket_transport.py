@@ -65,6 +65,10 @@ class WebSocketTransport:
         self._stopping = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
 
+    def for_client(self) -> WebSocketTransport:
+        """A client's transport over sockets."""
+        return WebSocketTransport()
+
     async def listen(self) -> str:
         """Take dials and requests, and return the address that others dial.
 

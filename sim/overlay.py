@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, overload
 
-from chord import ChordConfig, Contact, MeteorError, identifier
+from chord import ChordConfig, Contact, MeteorError, ask_for_place, identifier
 from meteor import Client, ClientConfig, Journal, KeywordSpace, MemoryJournal, RendezvousPeer
 from sim.clock import EPOCH_S, ClockPlan
 from sim.disk import SimDisk
@@ -119,7 +119,7 @@ class Overlay:
         """How wrong the machines' clocks are."""
         self.config = config or ChordConfig.lan()
         self.peers: list[SimPeer] = []
-        self._clients = 0
+        self._clients = self._visitors = 0
         self._ids = list(ids) if ids is not None else None
         for _ in range(peers):
             self.run(self.add_peer())
@@ -162,11 +162,25 @@ class Overlay:
 
     async def add_peer(self, peer_id: int | None = None) -> SimPeer:
         """Start one more peer and let it join; returns once it holds its arc."""
-        peer = self.new_peer(peer_id)
+        peer = self.new_peer(await self.place() if peer_id is None else peer_id)
         others = [other.contact for other in self.living if other is not peer]
         await peer.core.start([Contact.at(other.address) for other in others[:3]])
         await peer.core.settled(SETTLE_S)
         return peer
+
+    async def place(self) -> int | None:
+        """Ask the ring for the identifier of one more peer, as peers on sockets do; None where
+        `ids` are given, placement goes by hash, or the ring knows no place."""
+        known = [Contact.at(peer.address) for peer in self.living[:3]]
+        if self._ids is not None or self.config.placement == "hash" or not known:
+            return None
+        seed = identifier(f"joiner {self._visitors}", self.config.bits)
+        self._visitors += 1
+        visitor = SimRuntime(self.kernel, self.network, Contact(seed, ""))
+        try:
+            return await ask_for_place(visitor, known, seed)
+        finally:
+            visitor.close()
 
     def new_peer(self, peer_id: int | None = None) -> SimPeer:
         """A peer that listens and has not joined yet."""

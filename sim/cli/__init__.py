@@ -19,6 +19,7 @@ COMMANDS: Final = {
     "scenario": "Run a named scenario, one seed or many, and check what was promised.",
     "failures": "Chord's table of simultaneous failures, beside the published figures.",
     "churn": "Chord's table of lookups under joins and leaves, beside the published figures.",
+    "load": "How evenly peers carry their records: placement by hash, and load-aware.",
 }
 DONE, VIOLATED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 

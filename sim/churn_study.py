@@ -2,10 +2,11 @@
 
 Law of this file: nodes join and leave politely at one Poisson rate each, lookups come at another;
 upkeep runs at the paper's pace, a look at the successor every 30 s, give or take a quarter (the
-paper: half), and one finger in as much, all ten together every 300 s.  What the protocol does
-beyond the paper happens too: joins and leaves tell their neighbours at once, and a leaver's links
-close, which whoever points at it sees.  An answer is right if it names the owner at the time of the
-question or of the answer.  Chord (ToN 2003) section VI-E, literature.md section 2.2.
+paper: half), and one finger in as much, all ten together every 300 s; nobody is remembered, and
+nobody looks at its place from afar.  What else the protocol does beyond the paper happens: joins
+and leaves tell their neighbours at once, and a leaver's links close, which whoever points at it
+sees.  An answer is right if it names the owner at the time of the question or of the answer.  Chord
+(ToN 2003) section VI-E, literature.md section 2.2.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from typing import Final
 from chord import ChordConfig, ChordNode, LookupFailed, MeteorError, NotJoined
 from sim.lookup_study import LookupSample, Row, Spread, row_of
 from sim.ring import Ring
+
+NEVER_S: Final = 1e9
 
 PUBLISHED: Final = {
     0.05: (Spread(3.90, 1, 9), Spread(0.05, 0, 2), 0),
@@ -58,6 +61,8 @@ class ChurnStudyPlan:
             finger_interval_s_min=10 * self.stabilise_interval_s,
             finger_interval_s_max=10 * self.stabilise_interval_s,
             departed_s=2 * self.stabilise_interval_s,
+            remembered_max=0,
+            place_check_interval_s=NEVER_S,
         )
 
 
@@ -108,7 +113,7 @@ class _World:
         stream = self.ring.kernel.random("leaves")
         while True:
             await self.ring.kernel.sleep(stream.expovariate(self._rate))
-            leaver = stream.choice(self.ring.members)
+            leaver = self.ring.any_member(stream)
             self.ring.kernel.spawn(self.ring.leave(leaver.contact.id))
 
     async def lookups(self) -> None:
@@ -116,12 +121,12 @@ class _World:
         stream = self.ring.kernel.random("lookups")
         for _ in range(self._plan.lookups):
             await self.ring.kernel.sleep(stream.expovariate(self._plan.lookups_per_s))
-            node = stream.choice(self.ring.members)
+            node = self.ring.any_member(stream)
             key = stream.getrandbits(self._plan.config.bits)
             self.ring.kernel.spawn(self._look_up(node, key))
 
     async def _join(self, stream: random.Random) -> None:
-        known = stream.choice(self.ring.members).contact
+        known = self.ring.any_member(stream).contact
         node = self.ring.add(stream.getrandbits(self._plan.config.bits))
         try:
             await node.join([known])

@@ -6,7 +6,8 @@ which nobody else draws: what its messages meet is counted where they arrive, or
 
 from __future__ import annotations
 
-from bisect import bisect_left
+import random
+from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Coroutine, Iterable
 from typing import Any, TypeVar
@@ -59,6 +60,8 @@ class Ring:
         self.network = Network(self.kernel, latency=latency)
         self.network.on_lost = self._lost
         self.peers: dict[int, RingPeer] = {}
+        self._ids: list[int] = []
+        """Those of `peers`, rising."""
         self.visits: Counter[int] = Counter()
         """Peers that each key's lookup was handed to, attempts that came to nothing included."""
         self.time_outs: Counter[int] = Counter()
@@ -70,6 +73,7 @@ class Ring:
         self._made += 1
         peer = RingPeer(self, Contact(node_id, f"10.{self._made}:1"))
         self.peers[node_id] = peer
+        insort(self._ids, node_id)
         return peer.node
 
     def ideal(self, ids: Iterable[int], *, start: bool) -> None:
@@ -84,24 +88,32 @@ class Ring:
 
     def crash(self, node_id: int) -> None:
         """End a node without a word."""
-        peer = self.peers.pop(node_id)
-        self.network.crash(peer.node.contact)
+        self.network.crash(self._take(node_id).node.contact)
 
     async def leave(self, node_id: int) -> None:
         """Let a node leave politely and close."""
-        peer = self.peers.pop(node_id)
+        peer = self._take(node_id)
         await peer.node.leave()
         peer.runtime.close()
 
     @property
     def members(self) -> list[ChordNode]:
         """The living members by rising identifier."""
-        return [self.peers[i].node for i in sorted(self.peers) if self.peers[i].node.joined]
+        return [self.peers[i].node for i in self._ids if self.peers[i].node.joined]
+
+    def any_member(self, stream: random.Random) -> ChordNode:
+        """A living member, each as likely as the others; there must be one."""
+        while True:
+            node = self.peers[stream.choice(self._ids)].node
+            if node.joined:
+                return node
 
     def owner_of(self, key: int) -> int:
         """The identifier of the closest living member at or behind the key."""
-        ids = [node.contact.id for node in self.members]
-        return ids[bisect_left(ids, key) % len(ids)]
+        at = bisect_left(self._ids, key)
+        while not self.peers[self._ids[at % len(self._ids)]].node.joined:
+            at += 1
+        return self._ids[at % len(self._ids)]
 
     def run(self, conversation: Coroutine[Any, Any, ResultT]) -> ResultT:
         """Run one conversation to its end."""
@@ -110,6 +122,10 @@ class Ring:
     def settle(self, duration_s: float) -> None:
         """Let that much time pass."""
         self.kernel.run(until_s=self.kernel.now() + duration_s)
+
+    def _take(self, node_id: int) -> RingPeer:
+        del self._ids[bisect_left(self._ids, node_id)]
+        return self.peers.pop(node_id)
 
     def _lost(self, message: object) -> None:
         if isinstance(message, FindOwner):

@@ -196,7 +196,7 @@ class Placing:
 
     # -- for itself
 
-    async def watch_over(self, config: RelocationConfig, move: Callable[[int], None]) -> None:
+    async def watch_over(self, config: RelocationConfig, move: Callable[[int], object]) -> None:
         """Look from time to time whether this peer should go elsewhere, for ever; `move` is told
         the identifier to come back under, once its neighbours and the new place wait for it."""
         random, restraint = self._runtime.random, Restraint(config.looks)

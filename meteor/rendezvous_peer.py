@@ -169,7 +169,7 @@ class RendezvousPeer:
             raise JoinFailed(f"joining by {', '.join(tried)} failed: {error}", tried) from error
 
     def move_with(
-        self, move: Callable[[int], None], config: RelocationConfig | None = None
+        self, move: Callable[[int], object], config: RelocationConfig | None = None
     ) -> None:
         """Look from now on whether this peer should go where more is to be carried.
 

@@ -52,8 +52,8 @@ class LoadPlan:
     """What the space declares its words to be made of."""
     at_once: int = 64
     """Joins at the same time."""
-    record_bytes: int = 400
-    """One record in a hand-off, about what three words and a payload of 200 bytes take."""
+    record_bytes: int = 550
+    """One record in a hand-off: three words and a payload of 200 bytes."""
     looks_max: int = 30
     """Looks of each peer at its own place: as many minutes."""
     seeds: Sequence[int] = (1, 2, 3)

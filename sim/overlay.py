@@ -16,7 +16,14 @@ from collections.abc import Awaitable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, overload
 
-from chord import ChordConfig, Contact, MeteorError, ask_for_place, identifier
+from chord import (
+    ChordConfig,
+    Contact,
+    MeteorError,
+    RelocationConfig,
+    ask_for_place,
+    identifier,
+)
 from meteor import Client, ClientConfig, Journal, KeywordSpace, MemoryJournal, RendezvousPeer
 from sim.clock import EPOCH_S, ClockPlan
 from sim.disk import SimDisk
@@ -107,6 +114,7 @@ class Overlay:
         codec: MessageCodec | None = None,
         disk: SimDisk | None = None,
         clocks: ClockPlan | None = None,
+        moves: RelocationConfig | None = None,
     ) -> None:
         if network is not None and (latency is not None or codec is not None or kernel is not None):
             raise ValueError("a network has its own kernel, latency and codec")
@@ -118,6 +126,8 @@ class Overlay:
         self.clocks = clocks if clocks is not None else ClockPlan()
         """How wrong the machines' clocks are."""
         self.config = config or ChordConfig.lan()
+        self.moves = moves
+        """When light peers move to where more is to be carried; None: they stay."""
         self.peers: list[SimPeer] = []
         self._clients = self._visitors = 0
         self._ids = list(ids) if ids is not None else None
@@ -166,6 +176,7 @@ class Overlay:
         others = [other.contact for other in self.living if other is not peer]
         await peer.core.start([Contact.at(other.address) for other in others[:3]])
         await peer.core.settled(SETTLE_S)
+        self._let_move(peer)
         return peer
 
     async def place(self) -> int | None:
@@ -193,9 +204,15 @@ class Overlay:
         self.peers.append(peer)
         return peer
 
-    async def restart(self, peer: SimPeer) -> SimPeer:
-        """Start a crashed or departed peer again, a new incarnation of the same id and address
-        under the same journal; it takes the old one's place in `peers`.
+    async def move(self, peer: SimPeer, peer_id: int) -> SimPeer:
+        """Let a peer leave and come back under another identifier, as its process would."""
+        await peer.leave()
+        return await self.restart(peer, peer_id)
+
+    async def restart(self, peer: SimPeer, peer_id: int | None = None) -> SimPeer:
+        """Start a crashed or departed peer again, a new incarnation of the same address, and of the
+        same id unless another is given, under the same journal; it takes the old one's place in
+        `peers`.
 
         Raises what joining raises, `JoinFailed` first of all; the new incarnation is dead then."""
         assert not peer.alive, "restart: the peer is alive"
@@ -204,7 +221,8 @@ class Overlay:
             journal.reopen()
         else:
             journal = self._journal(peer.address)
-        again = SimPeer(self, peer.contact, journal, peer.incarnation + 1)
+        contact = peer.contact if peer_id is None else Contact(peer_id, peer.address)
+        again = SimPeer(self, contact, journal, peer.incarnation + 1)
         self.peers[self.peers.index(peer)] = again
         others = [Contact.at(other.address) for other in self.living if other is not again]
         try:
@@ -213,7 +231,12 @@ class Overlay:
             again.crash()
             raise
         await again.core.settled(SETTLE_S)
+        self._let_move(again)
         return again
+
+    def _let_move(self, peer: SimPeer) -> None:
+        if self.moves is not None:
+            peer.core.move_with(lambda place: self.kernel.spawn(self.move(peer, place)), self.moves)
 
     def cut_power(self, peer: SimPeer) -> None:
         """What a crashed peer had not made durable is lost."""

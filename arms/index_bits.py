@@ -5,7 +5,7 @@ Law of this file: pure functions on arrays; slot s is bit s % 64 of word s // 64
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,14 @@ Mask = npt.NDArray[np.bool_]
 WORD_BITS: Final = 64
 BITS: Final = [np.uint64(1 << place) for place in range(WORD_BITS)]
 _BITS: Final = np.array(BITS, np.uint64)
-_DENSE: Final = 4
-"""From one word in so many on, it is quicker to unpack all words than to pick."""
+_FIRST: Final = np.zeros(1, np.intp)
+_NO_BIT: Final = np.uint64(0)
+_ALL_BITS: Final = np.uint64(2**64 - 1)
+_SHORT: Final = 256
+_DENSE: Final = 3
+"""From one filled word in so many on, it is quicker to unpack all words than to pick."""
+_SLOW_FROM, _SLOW_TO = 0.05, 0.1
+"""Up to a tenth of true ones, numpy seeks them one by one; a tail of set bits makes it count."""
 
 
 def words_for(slots: int) -> int:
@@ -33,12 +39,23 @@ def empty_words(count: int) -> Words:
 
 def slots_in(words: Words) -> Slots:
     """The slots whose bits are set, in order."""
+    if len(words) <= _SHORT:
+        return np.flatnonzero(_unpacked(words))
     filled = np.flatnonzero(words)
-    if len(filled) * _DENSE > len(words):
-        return np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))
-    bits = np.flatnonzero(np.unpackbits(words[filled].view(np.uint8), bitorder="little"))
-    found: Slots = (filled[bits >> 6] << 6) + (bits & 63)
-    return found
+    if len(filled) * _DENSE <= len(words):
+        bits = np.flatnonzero(_unpacked(words[filled]))
+        found: Slots = (filled[bits >> 6] << 6) + (bits & 63)
+        return found
+    set_share = int(np.bitwise_count(words).sum()) / (len(words) * WORD_BITS)
+    if not _SLOW_FROM < set_share < _SLOW_TO:
+        return np.flatnonzero(_unpacked(words))
+    spare = len(words) // 8 + 1
+    bits = np.flatnonzero(_unpacked(np.concatenate([words, np.full(spare, _ALL_BITS)])))
+    return bits[: -spare * WORD_BITS]
+
+
+def _unpacked(words: Words) -> Mask:
+    return np.unpackbits(words.view(np.uint8), bitorder="little").view(np.bool_)
 
 
 def are_set(words: Words, slots: Slots) -> Mask:
@@ -47,26 +64,48 @@ def are_set(words: Words, slots: Slots) -> Mask:
     return mask
 
 
-def masks_of(slots: Slots) -> tuple[Slots, Words]:
-    """The words that the slots, given in order, lie in, each once, with their bits there."""
-    places = slots >> 6
-    bits = _BITS[slots & 63]
-    starts = np.flatnonzero(np.diff(places, prepend=-1))
-    return places[starts], np.bitwise_or.reduceat(bits, starts)
+class Batch(NamedTuple):
+    """Slots, given in order, by the words that their bits lie in."""
+
+    slots: Slots
+    bits: Words
+    """The bit of each slot in its word."""
+    starts: Slots
+    """Where the slots of each word begin."""
+    words: Slots
+    """The words, each once."""
+
+    @classmethod
+    def of(cls, slots: Slots) -> Batch:
+        """The batch of these slots, at least one."""
+        places = slots >> 6
+        starts = np.concatenate([_FIRST, np.flatnonzero(places[1:] != places[:-1]) + 1])
+        return cls(slots, _BITS[slots & 63], starts, places[starts])
+
+    def masks(self) -> Words:
+        """All bits in each of the words."""
+        masks: Words = np.bitwise_or.reduceat(self.bits, self.starts)
+        return masks
+
+    def marked(self, marks: npt.NDArray[np.bool_]) -> Words:
+        """The bits of the slots that are marked, for every line of marks."""
+        chosen = np.where(marks, self.bits, _NO_BIT)
+        masks: Words = np.bitwise_or.reduceat(chosen, self.starts, axis=1)
+        return masks
 
 
 def set_bits(words: Words, slots: Slots) -> None:
     """Set the bits of the slots, given in order."""
     if len(slots):
-        places, masks = masks_of(slots)
-        words[places] |= masks
+        batch = Batch.of(slots)
+        words[batch.words] |= batch.masks()
 
 
 def clear_bits(words: Words, slots: Slots) -> None:
     """Clear the bits of the slots, given in order."""
     if len(slots):
-        places, masks = masks_of(slots)
-        words[places] &= ~masks
+        batch = Batch.of(slots)
+        words[batch.words] &= ~batch.masks()
 
 
 def packed(mask: Mask) -> Words:

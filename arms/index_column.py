@@ -1,11 +1,11 @@
 """A column of the index: all rows that have an interval at one path and on one axis.
 
-Law of this file: bitmaps never lie.  Edges cut the axis into buckets; for every edge a bitmap says
-which rows begin at or before its bucket (`starts`) and which end behind it (`ends`), so that any
-overlap, point or range on either side, is two bitmaps whatever its width.  In a column that
-`marks_misses` the same bitmaps are kept complemented within the rows that are here.  The extremes
-of each bucket say whether the bucket in which a question ends is decided too: then the bitmaps are
-exact.  Edges steer speed, never the answer (matching note, sections 1 and 5).
+Law of this file: bitmaps never lie.  Edges cut the axis into buckets; for every edge one bitmap
+says which rows begin at or before its bucket, another which end behind it, so that any overlap,
+point or range on either side, is two bitmaps whatever its width.  In a column that `marks_misses`
+the same bitmaps are kept complemented within the rows that are here.  The extremes of each bucket
+say whether the bucket in which a question ends is decided too: then the bitmaps are exact.  Edges
+steer speed, never the answer (matching note, sections 1 and 5).
 """
 
 from __future__ import annotations
@@ -17,17 +17,16 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from arms.index_bits import (
+    Batch,
     Slots,
     Words,
-    clear_bits,
     empty_words,
     grown,
-    masks_of,
     packed,
     set_bits,
 )
 from arms.index_vocabulary import Floats, Vocabulary
-from arms.values import TOP, WORDS, Value
+from arms.values import TOP, WILDCARD, WORDS, Value
 
 MOST_EDGES: Final = 63
 _SAMPLED: Final = 4096
@@ -57,8 +56,8 @@ class Column:
     """The intervals at one path and axis; the rows themselves lie in the table's store."""
 
     __slots__ = (
-        "_extremes", "_marks_misses", "axis", "count", "edges", "ends", "has", "path", "planned",
-        "rare", "starts", "vocabulary",
+        "_extremes", "_marks_misses", "axis", "bits", "count", "edges", "has", "path", "planned",
+        "rare", "vocabulary",
     )  # fmt: skip
 
     def __init__(self, path: str, axis: int, *, marks_misses: bool) -> None:
@@ -71,7 +70,8 @@ class Column:
         self.rare: set[int] | None = set()
         self.edges: list[float] = []
         self.has = empty_words(0)
-        self.starts = self.ends = np.zeros((0, 0), np.uint64)
+        self.bits = _NO_BITMAPS
+        """A line for every edge of beginnings, then one for every edge of ends."""
         self._extremes = _no_extremes(0)
 
     # -- values as floats
@@ -83,6 +83,8 @@ class Column:
             return float(value[1]), float(value[2])
         first, last = str(value[1]), str(value[2])
         low = _OUTERMOST[first] if first in _OUTERMOST else words.learn(first)
+        if first == last:
+            return None if low is None else (low, low)
         high = _OUTERMOST[last] if last in _OUTERMOST else words.learn(last)
         if low is None or high is None:
             return None
@@ -111,19 +113,17 @@ class Column:
             self.rare.update(slots.tolist())
             return
         self.reach(words)
-        set_bits(self.has, slots)
-        first = np.searchsorted(self.edges, low, "right")
-        last = np.searchsorted(self.edges, high, "right")
-        _widen(self._extremes, first, last, low, high)
-        places, _ = masks_of(slots)
-        if not self.edges:
+        batch = Batch.of(slots)
+        self.has[batch.words] |= batch.masks()
+        if self.axis <= WILDCARD:
             return
-        cuts = np.arange(len(self.edges))[:, None]
-        for bits, marked in (
-            (self.starts, (cuts >= first) ^ self._marks_misses),
-            (self.ends, (cuts < last) ^ self._marks_misses),
-        ):
-            bits[:, places] |= _gathered(marked, slots)
+        first, last = self._buckets(low, high)
+        if self.edges:
+            cuts = np.arange(len(self.edges))[:, None]
+            marks = np.concatenate([cuts >= first, cuts < last])
+            if self._marks_misses:
+                np.invert(marks, marks)
+            self.bits[:, batch.words] |= batch.marked(marks)
 
     def leave(self, slots: Slots) -> None:
         """Forget rows, given in order of their slots."""
@@ -131,17 +131,16 @@ class Column:
         if self.rare is not None:
             self.rare.difference_update(slots.tolist())
             return
-        clear_bits(self.has, slots)
+        batch = Batch.of(slots)
+        others = ~batch.masks()
+        self.has[batch.words] &= others
         if self.edges:
-            places, masks = masks_of(slots)
-            self.starts[:, places] &= ~masks
-            self.ends[:, places] &= ~masks
+            self.bits[:, batch.words] &= others
 
     def reach(self, words: int) -> None:
         """Have bitmaps of at least so many words."""
         if len(self.has) < words:
-            self.has = grown(self.has, words)
-            self.starts, self.ends = grown(self.starts, words), grown(self.ends, words)
+            self.has, self.bits = grown(self.has, words), grown(self.bits, words)
 
     def is_stale(self, used: int) -> bool:
         """Whether it was planned for far fewer or far more rows, of `used` in the table."""
@@ -158,18 +157,26 @@ class Column:
         self.planned = max(FEW, 2 * len(slots))
         if len(slots) < FEW or len(slots) * RARE < used:
             self.rare = set(slots.tolist())
-            self.edges, self.has = [], empty_words(0)
-            self.starts = self.ends = np.zeros((0, 0), np.uint64)
+            self.edges, self.has, self.bits = [], empty_words(0), _NO_BITMAPS
             return
         self.rare = None
-        self.edges = _chosen_edges(low, high, edges)
+        self.edges = _chosen_edges(low, high, edges) if self.axis > WILDCARD else []
         self.has = empty_words(words)
         set_bits(self.has, slots)
+        self._extremes = _no_extremes(len(self.edges))
+        if self.axis > WILDCARD:
+            self._mark(slots, *self._buckets(low, high), words)
+
+    def _buckets(self, low: Floats, high: Floats) -> tuple[Slots, Slots]:
+        """The buckets in which intervals begin and end, of whose extremes note is taken."""
         first = np.searchsorted(self.edges, low, "right")
         last = np.searchsorted(self.edges, high, "right")
-        self._extremes = _no_extremes(len(self.edges))
-        _widen(self._extremes, first, last, low, high)
-        self._mark(slots, first, last, words)
+        first_low, last_low, first_high, last_high = self._extremes
+        np.minimum.at(first_low, first, low)
+        np.maximum.at(last_low, first, low)
+        np.minimum.at(first_high, last, high)
+        np.maximum.at(last_high, last, high)
+        return first, last
 
     def _mark(self, slots: Slots, first: Slots, last: Slots, words: int) -> None:
         """Fill the bitmaps; rows that are not here have a bit in none."""
@@ -177,11 +184,11 @@ class Column:
         starts = np.full(words * 64, 0 if misses else _ABSENT, np.uint8)
         ends = np.full(words * 64, _ABSENT if misses else 0, np.uint8)
         starts[slots], ends[slots] = first, last
-        self.starts = np.zeros((len(self.edges), words), np.uint64)
-        self.ends = np.zeros((len(self.edges), words), np.uint64)
-        for cut in range(len(self.edges)):
-            self.starts[cut] = packed(starts > cut if misses else starts <= cut)
-            self.ends[cut] = packed(ends <= cut if misses else ends > cut)
+        edges = len(self.edges)
+        self.bits = np.zeros((2 * edges, words), np.uint64)
+        for cut in range(edges):
+            self.bits[cut] = packed(starts > cut if misses else starts <= cut)
+            self.bits[edges + cut] = packed(ends <= cut if misses else ends > cut)
 
     # -- questions
 
@@ -201,12 +208,27 @@ class Column:
                 end += 1
         return Cut(start, end, sure_start, sure_end)
 
+    def bitmaps(self, cut: Cut, words: int, *, sure: bool) -> list[Words] | None:
+        """The bitmaps that together narrow the rows to those that may overlap, or surely do; or
+        None where no row does.  Without any, all rows that are here do."""
+        start, end = (cut.sure_start, cut.sure_end) if sure else (cut.start, cut.end)
+        edges = len(self.edges)
+        if start < 0 or end >= edges:
+            return None
+        lines = []
+        if start < edges:
+            lines.append(self.bits[start, :words])
+        if end >= 0:
+            lines.append(self.bits[edges + end, :words])
+        return lines
+
     def nbytes(self) -> int:
         """The bytes of its bitmaps and sets; words and labels come on top."""
         kept = 32 * len(self.rare) if self.rare is not None else 0
-        return kept + self.has.nbytes + self.starts.nbytes + self.ends.nbytes
+        return kept + self.has.nbytes + self.bits.nbytes
 
 
+_NO_BITMAPS: Final = np.zeros((0, 0), np.uint64)
 _OUTERMOST: Final = {"": -math.inf, TOP: math.inf}
 
 
@@ -230,26 +252,3 @@ def _no_extremes(edges: int) -> tuple[Floats, Floats, Floats, Floats]:
     """The lowest and highest beginning, and the lowest and highest end, of every bucket."""
     lowest, highest = np.full(edges + 1, math.inf), np.full(edges + 1, -math.inf)
     return lowest, highest, lowest.copy(), highest.copy()
-
-
-def _widen(
-    extremes: tuple[Floats, Floats, Floats, Floats],
-    first: Slots,
-    last: Slots,
-    low: Floats,
-    high: Floats,
-) -> None:
-    first_low, last_low, first_high, last_high = extremes
-    np.minimum.at(first_low, first, low)
-    np.maximum.at(last_low, first, low)
-    np.minimum.at(first_high, last, high)
-    np.maximum.at(last_high, last, high)
-
-
-def _gathered(marked: np.ndarray[tuple[int, int], np.dtype[np.bool_]], slots: Slots) -> Words:
-    """The bits of the marked slots, one line for every cut, one column for every word in use."""
-    places = slots >> 6
-    bits = np.uint64(1) << (slots & 63).astype(np.uint64)
-    starts = np.flatnonzero(np.diff(places, prepend=-1))
-    gathered: Words = np.bitwise_or.reduceat(np.where(marked, bits, np.uint64(0)), starts, axis=1)
-    return gathered

@@ -29,7 +29,7 @@ WIDTHS: Final = (8, 16, LIMITS.elements)
 """A row lies in the first table that it fits."""
 
 Check = Callable[[Node], bool]
-Found = tuple[Slots, Mask]
+Found = tuple[Slots, Mask | None]
 
 
 class _RoleIndex(ABC, Generic[K]):
@@ -96,7 +96,7 @@ class _RoleIndex(ABC, Generic[K]):
         """Add those who own the rows found; the tree decides about doubtful ones."""
         slots, doubtful = found
         owners = table.store.owners
-        if not doubtful.any():
+        if doubtful is None or not doubtful.any():
             ids += owners[slots].tolist()
             return
         ids += owners[slots[~doubtful]].tolist()

@@ -23,6 +23,8 @@ MOST_ROWS: Final = 16
 def selector_rows(root: Node) -> tuple[list[Row], bool]:
     """A selector as the disjunction of at most 16 rows, and whether they say everything; above
     that one row without tests stands for all."""
+    if not root.any_of and all(_is_plain(child) for child in root.children):
+        return [[("/" + child[0], child[1]) for child in root.children]], True
     rows = _rows_below(root, "")
     if rows is None:
         return [[]], False
@@ -34,6 +36,11 @@ def subject_offers(root: Node) -> tuple[list[Test], bool]:
     offers: list[Test] = []
     _offers_below(root, "", offers)
     return offers, len({path for path, _ in offers}) == len(offers)
+
+
+def _is_plain(node: Node) -> bool:
+    """Whether an element is one test, at one path."""
+    return not node[2] and not node[4] and node[0] != GROUP
 
 
 def _rows_below(node: Node, path: str) -> list[Row] | None:

@@ -8,6 +8,7 @@ bitmap a shape; of these rows the bitmaps take out what misses an interval.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from typing import Final, TypeVar
 
@@ -18,15 +19,17 @@ from arms import index_subjects
 from arms.index_bits import Mask, Slots, Words, clear_bits, empty_words, grown, set_bits, slots_in
 from arms.index_column import Column, Cut
 from arms.index_rows import Test, ambiguous_paths
-from arms.index_store import Numbers
-from arms.index_table import MOST_COLUMNS, Ends, Table
+from arms.index_store import Numbers, any_in_line
+from arms.index_table import EVERYTHING, MOST_COLUMNS, Ends, Table
 from arms.index_vocabulary import Floats
 from arms.tree import fits
 from arms.values import NONE, NUMBERS, WILDCARD, WORDS
 
 K = TypeVar("K")
 
-MOST_SHAPES: Final = 32
+MOST_SHAPES: Final = 64
+MOST_BATCHES: Final = 8
+"""A shape that missed more new rows than these is made anew."""
 _SERVED: Final[dict[int, tuple[int, ...]]] = {
     NONE: (NONE,),
     WILDCARD: (NONE, WILDCARD, NUMBERS, WORDS),
@@ -46,6 +49,15 @@ class _Shape:
         self.serves = np.zeros(MOST_COLUMNS + 2, bool)
         self.serves[[0, *numbers]] = True
         self.rows: Words = empty_words(0)
+        self.seen = 0
+        """Up to which batch of new rows it knows them."""
+
+    def learn(self, slots: Slots, columns: Numbers, words: int) -> None:
+        """Take in a batch of rows, in the place of others maybe."""
+        if len(self.rows) < words:
+            self.rows = grown(self.rows, words)
+        clear_bits(self.rows, slots)
+        set_bits(self.rows, slots[self.serves[columns].all(axis=1)])
 
 
 class SelectorTable(Table[K]):
@@ -54,21 +66,28 @@ class SelectorTable(Table[K]):
     def __init__(self, width: int) -> None:
         super().__init__(width, marks_misses=True)
         self._shapes: dict[frozenset[int], _Shape] = {}
+        self._batches: deque[tuple[Slots, Numbers]] = deque(maxlen=MOST_BATCHES)
+        """The last batches of new rows: what shapes may have missed."""
+        self._batch = 1
         self._lowest: Floats = np.full(MOST_COLUMNS + 2, np.nan)
         self._highest: Floats = np.full(MOST_COLUMNS + 2, np.nan)
         self._lowest[0], self._highest[0] = -np.inf, np.inf
         """What is served of each column at the moment; NaN overlaps nothing, and column 0 stands
         for the places of a row that ask nothing."""
 
-    def candidates(self, offers: list[Test], unique: bool) -> tuple[Slots, Mask]:
-        """The rows that a subject's offers satisfy, and which of them the tree must see."""
-        served, doubtful = self._served(offers, unique)
+    def candidates(self, offers: list[Test], unique: bool) -> tuple[Slots, Mask | None]:
+        """The rows that a subject's offers satisfy, and which of them the tree must see; None when
+        it need see none."""
+        served, unclear = self._served(offers, unique)
         slots = self._satisfied(served)
-        flagged = self.store.flagged[slots]
-        if doubtful and len(slots):
-            columns, _, _ = self.store.rows(slots)
-            flagged |= np.isin(columns, np.array(sorted(doubtful), np.uint16)).any(axis=1)
-        return slots, flagged
+        doubtful = self.store.doubtful(slots)
+        if not unclear or not len(slots):
+            return slots, doubtful
+        columns, _, _ = self.store.rows(slots)
+        touched: Mask = np.isin(columns, np.array(sorted(unclear), np.uint16)).any(axis=1)
+        if doubtful is not None:
+            touched |= doubtful
+        return slots, touched
 
     def _both(self, one: Ends, other: Ends) -> Ends:
         """A selector asks both, maybe of two elements: one of them leaves nothing out."""
@@ -78,38 +97,41 @@ class SelectorTable(Table[K]):
     # -- what the subject serves
 
     def _served(self, offers: list[Test], unique: bool) -> tuple[Served, set[int]]:
-        """The columns that the offers serve; in the doubtful ones the hull may say too much, or
-        the same element must satisfy several."""
+        """The columns that the offers serve; in the unclear ones the hull may say too much, or
+        one element must satisfy several."""
         served: Served = {}
-        doubtful: set[int] = set()
+        unclear: set[int] = set()
         ambiguous = frozenset[str]() if unique else ambiguous_paths(offers)
-        patterns = [path for path in self.paths if "//" in path]
         for path, value in offers:
-            last = path[path.rindex("/") :]
-            reached = [path, *(p for p in patterns if p.endswith(last) and fits(path, p))]
-            for pattern in reached:
-                axes = self.paths.get(pattern)
-                for axis in () if axes is None else _SERVED[value.axis]:
-                    assert axes is not None
-                    number = axes.get(axis)
-                    if number is None:
-                        continue
-                    column = self.columns[number]
-                    assert column is not None, "a number in use has a column"
-                    low, high = -np.inf, np.inf
-                    if axis == value.axis and axis > WILDCARD:
-                        low, high = column.asked(value)
-                    if number in served:
-                        before = served[number]
-                        low, high = min(low, before[0]), max(high, before[1])
-                        doubtful.add(number)
-                    if path in ambiguous:
-                        doubtful.add(number)
-                    served[number] = (low, high)
+            for number in self._serving(path, value.axis):
+                column = self.columns[number]
+                assert column is not None, "a number in use has a column"
+                ends = EVERYTHING
+                if column.axis == value.axis and value.axis > WILDCARD:
+                    ends = column.asked(value)
+                before = served.get(number)
+                if before is not None:
+                    ends = min(ends[0], before[0]), max(ends[1], before[1])
+                if before is not None or path in ambiguous:
+                    unclear.add(number)
+                served[number] = ends
         elsewhere = self.elsewhere()
         if elsewhere is not None:
-            served[elsewhere] = (-np.inf, np.inf)
-        return served, doubtful
+            served[elsewhere] = EVERYTHING
+        return served, unclear
+
+    def _serving(self, path: str, axis: int) -> list[int]:
+        """The columns that an offer at this path may satisfy."""
+        reached = [path]
+        if self.patterns:
+            last = path[path.rindex("/") :]
+            reached += [p for p in self.patterns if p.endswith(last) and fits(path, p)]
+        numbers = []
+        for pattern in reached:
+            axes = self.paths.get(pattern)
+            if axes is not None:
+                numbers += [axes[each] for each in _SERVED[axis] if each in axes]
+        return numbers
 
     # -- from bitmaps to rows
 
@@ -153,22 +175,25 @@ class SelectorTable(Table[K]):
         columns, low, high = self.store.rows(slots)
         met = low <= np.take(self._highest, columns)
         met &= high >= np.take(self._lowest, columns)
-        return slots[met.all(axis=1)]
+        return slots[~any_in_line(np.invert(met, met))]
 
     # -- shapes
 
     def _fitting(self, numbers: frozenset[int]) -> Words:
         """The rows that have no column with bitmaps but these, and no rare one."""
-        words = self._used_words()
         shape = self._shapes.pop(numbers, None)
         if shape is None:
             shape = _Shape(numbers)
-            shape.rows = self._without_others(shape.serves)
             if len(self._shapes) >= MOST_SHAPES:
                 del self._shapes[next(iter(self._shapes))]
         self._shapes[numbers] = shape  # the last one asked for is the last to go
-        if len(shape.rows) < words:
-            shape.rows = grown(shape.rows, len(self.live))
+        missed = self._batch - shape.seen
+        if missed > len(self._batches) or not shape.seen:
+            shape.rows = self._without_others(shape.serves)
+        elif missed:
+            for slots, columns in list(self._batches)[-missed:]:
+                shape.learn(slots, columns, len(self.live))
+        shape.seen = self._batch
         return shape.rows
 
     def _without_others(self, serves: npt.NDArray[np.bool_]) -> Words:
@@ -183,15 +208,8 @@ class SelectorTable(Table[K]):
         return self.live & ~others
 
     def _entered(self, slots: Slots, columns: Numbers) -> None:
-        for shape in self._shapes.values():
-            if len(shape.rows) < len(self.live):
-                shape.rows = grown(shape.rows, len(self.live))
-            set_bits(shape.rows, slots[shape.serves[columns].all(axis=1)])
-
-    def _left(self, slots: Slots) -> None:
-        for shape in self._shapes.values():
-            here = slots[slots < 64 * len(shape.rows)]
-            clear_bits(shape.rows, here)
+        self._batch += 1
+        self._batches.append((slots, columns.copy()))
 
     def _dropped(self, number: int) -> None:
         """The number will stand for another column."""
@@ -206,13 +224,7 @@ def _without_misses(
     """Of the rows those that may overlap in every column, or surely do."""
     missed: Words = np.zeros(words, np.uint64)
     for column, cut in wide.values():
-        start, end = (cut.sure_start, cut.sure_end) if sure else (cut.start, cut.end)
-        edges = len(column.edges)
-        if start < 0 or end >= edges:
-            missed |= column.has[:words]
-            continue
-        if start < edges:
-            missed |= column.starts[start, :words]
-        if end >= 0:
-            missed |= column.ends[end, :words]
+        lines = column.bitmaps(cut, words, sure=sure)
+        for line in [column.has[:words]] if lines is None else lines:
+            missed |= line
     return np.bitwise_and(fitting, np.invert(missed, missed), missed)

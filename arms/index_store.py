@@ -7,6 +7,7 @@ one stretch of memory; number 0 is no column.  Slots of removed rows are used ag
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from struct import Struct
 from typing import Final, Generic, TypeVar
 
@@ -37,6 +38,8 @@ class RowStore(Generic[K]):
         self.profiles: Objects = np.empty(0, np.object_)
         self.flagged: Mask = np.zeros(0, bool)
         """Rows that do not say everything: their profile's tree decides."""
+        self.flags = 0
+        """How many rows are flagged."""
         self._free: list[int] = []
         self._form = Struct(f"{2 * width}d{width}H")
         self._lines: Floats = np.zeros((0, self._form.size // 8))
@@ -64,26 +67,24 @@ class RowStore(Generic[K]):
             slot = self.used
             self.used += 1
         padding = self._padding[len(row) :]
-        ends = row.values()
         self._form.pack_into(
             self._buffer, slot * self._form.size,
-            *[low for low, _ in ends], *padding, *[high for _, high in ends], *padding,
-            *row, *padding,
+            *chain.from_iterable(row.values()), *padding, *padding, *row, *padding,
         )  # fmt: skip
         self.owners[slot], self.profiles[slot] = owner, profile
-        self.flagged[slot] = flagged
+        if flagged:
+            self.flagged[slot] = True
+            self.flags += 1
         return slot
 
     def free(self, slot: int) -> None:
         """Forget a row."""
         self._lines[slot] = 0.0
         self.owners[slot] = self.profiles[slot] = None
-        self.flagged[slot] = False
+        if self.flagged[slot]:
+            self.flagged[slot] = False
+            self.flags -= 1
         self._free.append(slot)
-
-    def keep(self, slot: int, profile: Profile) -> None:
-        """Put another form of the row's profile in its place."""
-        self.profiles[slot] = profile
 
     # -- questions
 
@@ -94,6 +95,10 @@ class RowStore(Generic[K]):
     def all_rows(self) -> tuple[Numbers, Floats, Floats]:
         """As `rows`, of every slot in use or free; a view to change them by."""
         return self._parts(self._lines[: self.used])
+
+    def doubtful(self, slots: Slots) -> Mask | None:
+        """Which of the rows are flagged; None when none is."""
+        return self.flagged[slots] if self.flags else None
 
     def entries(self, column: int) -> tuple[Slots, Floats, Floats]:
         """The slots, in order, with their intervals in one column."""
@@ -109,7 +114,7 @@ class RowStore(Generic[K]):
     def _parts(self, lines: Floats) -> tuple[Numbers, Floats, Floats]:
         width = self.width
         columns: Numbers = lines[:, 2 * width :].view(np.uint16)
-        return columns, lines[:, :width], lines[:, width : 2 * width]
+        return columns, lines[:, : 2 * width : 2], lines[:, 1 : 2 * width : 2]
 
     def _grow(self, capacity: int) -> None:
         spare = capacity - self.capacity
@@ -118,3 +123,10 @@ class RowStore(Generic[K]):
         self.owners = np.concatenate([self.owners, np.empty(spare, np.object_)])
         self.profiles = np.concatenate([self.profiles, np.empty(spare, np.object_)])
         self.flagged = np.concatenate([self.flagged, np.zeros(spare, bool)])
+
+
+def any_in_line(mask: Mask) -> Mask:
+    """Whether any mark is set, for each line of a multiple of eight marks."""
+    eights = mask.view(np.uint64)
+    lines: Mask = np.not_equal(eights[:, 0], 0) if eights.shape[1] == 1 else eights.any(axis=1)
+    return lines

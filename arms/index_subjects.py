@@ -14,6 +14,7 @@ import numpy as np
 from arms.index_bits import Mask, Slots, Words, set_bits, slots_in
 from arms.index_column import Column, Cut
 from arms.index_rows import Row
+from arms.index_store import any_in_line
 from arms.index_table import Ends, Table
 from arms.tree import fits
 from arms.values import NONE, NUMBERS, WILDCARD, WORDS, Value
@@ -58,8 +59,9 @@ class SubjectTable(Table[K]):
     def __init__(self, width: int) -> None:
         super().__init__(width, marks_misses=False)
 
-    def candidates(self, row: Row) -> tuple[Slots, Mask]:
-        """The subjects that a row of a selector selects, and which of them the tree must see."""
+    def candidates(self, row: Row) -> tuple[Slots, Mask | None]:
+        """The subjects that a row of a selector selects, and which of them the tree must see; None
+        when it need see none."""
         clauses = [self._clause(path, value) for path, value in row]
         if not clauses:
             slots = self.everything()
@@ -67,7 +69,7 @@ class SubjectTable(Table[K]):
             slots = np.zeros(0, np.intp)
         else:
             slots = self._meeting(clauses)
-        return slots, self.store.flagged[slots]
+        return slots, self.store.doubtful(slots)
 
     def _both(self, one: Ends, other: Ends) -> Ends:
         """A subject offers both: the hull leaves nothing out."""
@@ -154,11 +156,13 @@ class SubjectTable(Table[K]):
             hit: Mask | None = None
             for choice in clause:
                 here = columns == choice.number
-                here &= low <= choice.high
-                here &= high >= choice.low
+                if choice.high < np.inf:
+                    here &= low <= choice.high
+                if choice.low > -np.inf:
+                    here &= high >= choice.low
                 hit = here if hit is None else np.logical_or(hit, here, out=hit)
             if hit is not None:
-                met &= hit.any(axis=1)
+                met &= any_in_line(hit)
         return slots[met]
 
 
@@ -167,20 +171,13 @@ _NOTHING: Final[Slots] = np.zeros(0, np.intp)
 
 def _narrow(left: Words, choice: _Choice, words: int, *, sure: bool) -> None:
     """Leave only rows that may overlap, or surely do, in one column with bitmaps."""
-    column, cut = choice.column, choice.cut
-    assert cut is not None, "only columns with bitmaps narrow"
-    start, end = (cut.sure_start, cut.sure_end) if sure else (cut.start, cut.end)
-    edges = len(column.edges)
-    if start < 0 or end >= edges:
+    assert choice.cut is not None, "only columns with bitmaps narrow"
+    lines = choice.column.bitmaps(choice.cut, words, sure=sure)
+    if lines is None:
         left[:] = 0
         return
-    if start == edges and end < 0:
-        left &= column.has[:words]
-        return
-    if start < edges:
-        left &= column.starts[start, :words]
-    if end >= 0:
-        left &= column.ends[end, :words]
+    for line in lines or [choice.column.has[:words]]:
+        left &= line
 
 
 def _fewest(rare: list[_Clause]) -> Slots:

@@ -44,7 +44,8 @@ _PLANNED_AT_ONCE: Final = 1 << 14
 """Rows that are looked at to plan columns anew, in one go."""
 _ELSEWHERE: Final = ("", -1)
 """The path and axis of what has no column of its own."""
-_EVERYTHING: Final = (float("-inf"), float("inf"))
+EVERYTHING: Final = (float("-inf"), float("inf"))
+"""The interval that overlaps every other."""
 
 Ends = tuple[float, float]
 
@@ -56,8 +57,11 @@ class Table(ABC, Generic[K]):
         self.store = RowStore[K](width)
         self.columns: list[Column | None] = [None]
         self.paths: dict[str, dict[int, int]] = {}
+        self.patterns: dict[str, None] = {}
+        """Those of the paths that look anywhere (`//`)."""
         self.live = empty_words(words_for(self.store.capacity))
         self.waiting: dict[int, None] = {}
+        self._waiting_slots: Slots | None = None
         self._gone: list[int] = []
         self._fresh: dict[int, None] = {}
         self._stale: dict[int, None] = {}
@@ -76,6 +80,7 @@ class Table(ABC, Generic[K]):
             flagged = True
         slot = self.store.put(owner, profile, ends, flagged)
         self.waiting[slot] = None
+        self._waiting_slots = None
         if len(self.waiting) >= MOST_WAITING:
             self.settle()
         return slot
@@ -84,6 +89,7 @@ class Table(ABC, Generic[K]):
         """Forget a row."""
         if slot in self.waiting:
             del self.waiting[slot]
+            self._waiting_slots = None
             self.store.free(slot)
             if len(self._fresh) >= MOST_WAITING:
                 self.settle()
@@ -97,7 +103,7 @@ class Table(ABC, Generic[K]):
         """Let the bitmaps follow, and plan some columns anew."""
         self._forget(np.array(sorted(self._gone), np.intp))
         self._learn(np.array(sorted(self.waiting), np.intp))
-        self._gone, self.waiting = [], {}
+        self._gone, self.waiting, self._waiting_slots = [], {}, None
         for number in self._fresh:
             column = self.columns[number]
             if column is not None and not column.count:
@@ -118,9 +124,6 @@ class Table(ABC, Generic[K]):
 
     def _entered(self, slots: Slots, columns: Numbers) -> None:
         """Rows are in the bitmaps from now on."""
-
-    def _left(self, slots: Slots) -> None:
-        """Rows are in no bitmap any more."""
 
     def _dropped(self, number: int) -> None:
         """A column is there no more."""
@@ -153,7 +156,6 @@ class Table(ABC, Generic[K]):
             self._entries -= len(chosen)
             if column.is_stale(self.store.used) or not column.count:
                 self._stale[number] = None
-        self._left(slots)
         for slot in slots.tolist():
             self.store.free(slot)
 
@@ -176,6 +178,8 @@ class Table(ABC, Generic[K]):
             number = len(self.columns)
             self.columns.append(column)
         self.paths.setdefault(path, {})[axis] = number
+        if "//" in path:
+            self.patterns[path] = None
         self._fresh[number] = None
         return number
 
@@ -187,10 +191,10 @@ class Table(ABC, Generic[K]):
         """A row by column; None when a column had to be labelled anew for it."""
         ends: dict[int, Ends] = {}
         for path, value in row:
-            number = self._number_of(path, value.axis)
+            number = self._number_of(path, value[0])
             column = self.columns[number]
             assert column is not None, "a number in use has a column"
-            interval = _EVERYTHING if column.axis <= WILDCARD else column.stored(value)
+            interval = EVERYTHING if column.axis <= WILDCARD else column.stored(value)
             if interval is None:
                 self._relabel(number, column, None)
                 return None
@@ -231,6 +235,7 @@ class Table(ABC, Generic[K]):
         del self.paths[column.path][column.axis]
         if not self.paths[column.path]:
             del self.paths[column.path]
+            self.patterns.pop(column.path, None)
         self.columns[number] = None
         self._spare_numbers.append(number)
         self._dropped(number)
@@ -243,7 +248,9 @@ class Table(ABC, Generic[K]):
 
     def waiting_slots(self) -> Slots:
         """The rows that the bitmaps do not know yet."""
-        return np.fromiter(self.waiting, np.intp, len(self.waiting))
+        if self._waiting_slots is None:
+            self._waiting_slots = np.fromiter(self.waiting, np.intp, len(self.waiting))
+        return self._waiting_slots
 
     def _used_words(self) -> int:
         """How many words of the bitmaps are in use; what waits may lie beyond."""

@@ -28,6 +28,9 @@ _LONGEST_TEXT = 2 * LIMITS.text_bytes
 _LONGEST_DIGEST = 64
 
 _SPACES = 16
+_WRITE = msgspec.msgpack.Encoder()
+_READ = msgspec.msgpack.Decoder(Node)
+"""Trees at rest: ours alone, so that nothing about them needs checking."""
 
 
 class Profile:
@@ -147,7 +150,7 @@ class Profile:
         if self._tree is not None:
             return self._tree
         if self._rest:
-            return unpack_node(msgspec.msgpack.decode(self._rest))
+            return _READ.decode(self._rest)
         self._tree = build_tree(self.element, None, self._source)
         return self._tree
 
@@ -156,7 +159,7 @@ class Profile:
         is read anew whenever it is asked for."""
         if self._rest:
             return self
-        rest = msgspec.msgpack.encode(pack_node(self.tree))
+        rest = _WRITE.encode(self.tree)
         return Profile(self._text, source=self._source, digest=_shared(self._digest), rest=rest)
 
     @property

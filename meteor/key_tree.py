@@ -13,7 +13,6 @@ keeps anyway.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -73,7 +72,16 @@ class _Leaf:
 
     def find(self, position: int) -> int:
         """How many records stand before `position`."""
-        return bisect_left(range(len(self.placed)), position, key=self.position)
+        index, fingerprint = position >> FINGERPRINT_BITS, position & _SUM_MASK
+        low, high = 0, len(self.placed)
+        while low < high:
+            middle = (low + high) // 2
+            there = self.placed[middle].lowest
+            if there < index or (there == index and self.fingerprints[middle] < fingerprint):
+                low = middle + 1
+            else:
+                high = middle
+        return low
 
     def holds(self, at: int, position: int) -> bool:
         return at < len(self.placed) and self.position(at) == position

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from chord import Contact, Fault, FrameKind
-from meteor.codec import wire_codec
+from chord import Contact, Fault
 from meteor.entropy import AntiEntropy
 from meteor.entropy_comparison import Differences
 from meteor.entropy_schedule import EntropyConfig
@@ -17,10 +16,9 @@ from meteor.operations import Carried
 from meteor.placement import GONE, Key, Placed, key_of
 from meteor.record_id import make_id, split_id
 from sim.kernel import Kernel
-from sim.link import SimLinkEnd
-from sim.network import Network
 from sim.runtime import SimRuntime
 from squid import Box, HilbertCurve, Intervals
+from tests.counting_network import CountingNetwork
 
 CURVE = HilbertCurve(2, 8)
 EVERYTHING: Intervals = ((0, CURVE.size - 1),)
@@ -129,26 +127,6 @@ class DictSource:
     def check(self, primary: Contact, intervals: Intervals) -> None:
         if self.primary is not None and primary != self.primary:
             raise Fault("Moved", f"no copy of {intervals} is kept here")
-
-
-class CountingNetwork(Network):
-    """Counts the bytes of all frames as the codec writes them."""
-
-    def __init__(self, kernel: Kernel) -> None:
-        super().__init__(kernel, codec=wire_codec())
-        self.sent_bytes = 0
-        self.longest = 0
-        self.by_type: dict[str, int] = {}
-
-    def carry(
-        self, end: SimLinkEnd, kind: FrameKind, number: int, duration_s: float, message: object
-    ) -> None:
-        size = len(wire_codec().encode_frame(kind, number, duration_s, message))
-        name = type(message).__name__
-        self.by_type[name] = self.by_type.get(name, 0) + size
-        self.sent_bytes += size
-        self.longest = max(self.longest, size)
-        super().carry(end, kind, number, duration_s, message)
 
 
 class Holder:

@@ -284,9 +284,11 @@ def test_a_new_copy_is_compared_at_once_and_damage_heals_by_itself() -> None:
     world.primary.entropy.stir()
     world.run_for(1.5)
     assert set(world.network.by_type) == {"CompareHoldings", "Compared"}
+    one = world.network.by_type["CompareHoldings"]
     world.copy.source.lose(("", "s3"))
     world.primary.source.lose(("", "s5"))
-    world.run_for(20.0)
+    world.run_for(22.0)
+    assert world.network.by_type["CompareHoldings"] > 2.5 * one, "healed, then soon looked at again"
     assert len(world.primary.source.records) == len(world.copy.source.records) == 200
     before = world.network.sent_bytes
     world.run_for(600.0)

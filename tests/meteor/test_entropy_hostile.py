@@ -262,7 +262,7 @@ DIGESTS = (WireDigest(0, 0), WireDigest(0, 0))
         CompareSpans(EVERYTHING, (WireSpan(FORM.pack(9), FORM.pack(9)),)),
         CompareSpans(((0, 9),), (ALL,)),
         CompareSpans(EVERYTHING, (WireSpan(b"", b"x" * 50),)),
-        CompareSpans(EVERYTHING, (WireSpan(b"", b"\0" * 10 + b"\x01"),)),
+        CompareSpans(EVERYTHING, (WireSpan(b"\0" * 10 + b"\x01", ALL.end),)),
         SettleStates(EVERYTHING, (STATE,) * (STATES_MAX + 1)),
         SettleStates(EVERYTHING, (), (ALL,) * (SPANS_MAX + 1)),
         SettleStates(EVERYTHING, (), (ALL,), b"x" * 8 * (STATES_MAX + 1)),

@@ -52,6 +52,8 @@ _READ: Final = """\
 SELECT sequence, journal, CAST(coalesce(key, '') AS BLOB), CAST(coalesce(value, '') AS BLOB),
 checksum FROM record WHERE journal = ? ORDER BY sequence"""
 _LAST: Final = "SELECT max(sequence) FROM record"
+_TRY_TO_WRITE: Final = "UPDATE record SET checksum = 0 WHERE 0"
+"""Changes nothing, and fails where a broken header says that the file is not to be written."""
 _SHAPE: Final = (
     "SELECT rootpage, sql FROM sqlite_master WHERE type IN ('table', 'index') ORDER BY rootpage"
 )
@@ -279,7 +281,7 @@ async def _checked(path: Path) -> tuple[aiosqlite.Connection | None, str]:
         connection = await _connect(path)
         (verdict,) = await connection.execute_fetchall("PRAGMA integrity_check(1)")
         shape = [tuple(row) for row in await connection.execute_fetchall(_SHAPE)]
-        await connection.execute("BEGIN IMMEDIATE")  # a broken header may forbid to write
+        await connection.execute(_TRY_TO_WRITE)
         await connection.rollback()
         if verdict[0] == "ok" and shape == [(TABLE_ROOT, SCHEMA), (INDEX_ROOT, None)]:
             return connection, ""

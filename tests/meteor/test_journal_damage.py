@@ -213,7 +213,7 @@ async def test_a_page_whose_last_write_was_lost_is_told(
         verdict = judge(history, await read(next(folders), {**versions[1], DATABASE: mixed}))
         assert (verdict.silent, verdict.foreign) == (False, 0), start
         assert verdict.lost <= ROWS_OF_A_PAGE, start
-        assert verdict.reported or page == new[start : start + PAGE_BYTES], start
+        assert verdict.reported or not verdict.lost, start  # a page given back says nothing
 
 
 @SAMPLE

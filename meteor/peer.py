@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from chord import CallError, ChordConfig, Contact, ask_for_place, identifier
+from chord import CallError, ChordConfig, Contact, RelocationConfig, ask_for_place, identifier
 from meteor import codec
 from meteor.address import checked_address, checked_listen
 from meteor.asyncio_runtime import AsyncioRuntime
@@ -45,7 +45,9 @@ class Peer(Verbs):
 
     `listen` is `host:port`, port 0 for any; `join` the addresses of peers of a ring: without it
     this peer founds one.  Without a `space` it takes the ring's.  `data_dir` keeps id, profiles
-    and interests over restarts; without it they live as long as the peer.
+    and interests over restarts; without it they live as long as the peer.  A new peer gets its
+    identifier from the ring (`ChordConfig.placement`) unless `id` gives one.  With `moves` it looks
+    whether it is far lighter than others; `wait_place` tells when it should go elsewhere.
 
     Starting raises `JoinFailed`, `SpaceMismatch`, `AddressInUse`, `DataDirLocked`."""
 
@@ -62,6 +64,7 @@ class Peer(Verbs):
         config: ChordConfig | None = None,
         transport: Transport | None = None,
         seed: int | None = None,
+        moves: RelocationConfig | None = None,
     ) -> None:
         if transport is None:
             checked_listen(listen, advertise)
@@ -75,11 +78,15 @@ class Peer(Verbs):
         self._data_dir = None if data_dir is None else Path(data_dir)
         self._advertise, self._found_if_alone = advertise, found_if_alone
         self._given_id = id
-        self._transport, self._seed = transport, seed
+        self._transport, self._seed, self._moves = transport, seed, moves
+        self._moved = False
+        self._place: int | None = None
+        self._called = asyncio.Event()
         self._journal: Journal | None = None
         self._runtime: AsyncioRuntime | None = None
         self._core: RendezvousPeer | None = None
         self._own_session: Session | None = None
+        self._listens_by_hand = transport is not None
         self._closed = asyncio.Event()
         self._process = os.getpid()
         self.callbacks = Callbacks(None, None, None)
@@ -168,6 +175,8 @@ class Peer(Verbs):
         await self._core.start(self._join, found_if_alone=self._found_if_alone)
         self._report_damage()
         await self._core.settled(SETTLE_S)
+        if self._moves is not None:
+            self._core.move_with(self._call_elsewhere, self._moves)
 
     def _report_damage(self) -> None:
         """Say which records of the data directory could not be read, and were set aside."""
@@ -177,6 +186,42 @@ class Peer(Verbs):
                 "%s: %d damaged records were set aside, %d are read; the first is %r",
                 self._data_dir, len(restored.damaged), restored.records, restored.damaged[0],
             )  # fmt: skip
+
+    def _call_elsewhere(self, place: int) -> None:
+        self._place = place
+        self._called.set()
+
+    async def wait_place(self) -> int | None:
+        """Wait until this peer should move (`moves`), and return the identifier under which it
+        should come back within some seconds, see `relocated`; None when it has stopped."""
+        await self._called.wait()
+        return None if self._closed.is_set() else self._place
+
+    def relocated(self, id: int) -> Peer:
+        """A peer of the same address, options and data for another place on the ring: close this
+        one, which hands over what it holds, then start that one.
+
+        A running peer cannot change its identifier: links, routes of interests and journals name
+        it.  Its clients go to other peers meanwhile, or come back.  Raises ValueError for a peer
+        on a transport of its own."""
+        if self._listens_by_hand:
+            raise ValueError("relocated: a transport that was given cannot listen again")
+        neighbours = [contact.address for contact in self.core.node.successors[:3]]
+        kept = [contact.address for contact in self._join if contact.address not in neighbours]
+        port_given = not self._listen.endswith(":0")
+        peer = Peer(
+            space=self.space,
+            listen=self._listen if port_given else self.address,
+            join=[*neighbours, *kept],
+            data_dir=self._data_dir,
+            advertise=self._advertise,
+            id=id,
+            config=self._config,
+            seed=self._seed,
+            moves=self._moves,
+        )
+        peer._moved = True
+        return peer
 
     async def leave(self, timeout_s: float = 5.0) -> None:
         """Hand over what is held, say good-bye, and stop."""
@@ -197,6 +242,7 @@ class Peer(Verbs):
             await self._journal.close()
             self._journal = None
         self._closed.set()
+        self._called.set()
 
     async def crash(self) -> None:
         """Stop without a word, as if the process had died: for tests of what remains."""
@@ -243,7 +289,7 @@ class Peer(Verbs):
     async def _choose_id(self, note: PeerNote | None, address: str, transport: Transport) -> int:
         """A kept id wins: a restarted peer is the same peer.  Else where the ring wants it, or by
         hash of the address."""
-        if note is not None:
+        if note is not None and not self._moved:
             return note.id
         if self._given_id is not None:
             return self._given_id
@@ -302,6 +348,7 @@ class Peer(Verbs):
         if self._runtime is not None:
             self._runtime.close()
         self._closed.set()
+        self._called.set()
 
     def _running(self) -> AsyncioRuntime:
         if self._process != os.getpid():

@@ -14,12 +14,14 @@ import signal
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import click
 
 import meteor
+from chord import ChordConfig, RelocationConfig
 from meteor.cli import exit_codes
 from meteor.cli.options import DEFAULT_PEER, check_address, echo_json, json_option
 
@@ -78,6 +80,14 @@ def _address(_: click.Context, __: click.Parameter, value: Any) -> Any:
     type=click.Path(file_okay=False, path_type=Path),
     help="Keep what is stored here; without it, it is gone when the peer stops.",
 )
+@click.option(
+    "--placement",
+    type=click.Choice(["load", "hash"]),
+    default="load",
+    show_default=True,
+    help="Where a new peer goes: where it halves the heaviest arc that it finds, and elsewhere "
+    "when it is far lighter than others later; or where the hash of its address says.",
+)
 @click.option("--until-stdin-closes", is_flag=True, help="Stop when the standard input ends.")
 @json_option
 def command(
@@ -87,6 +97,7 @@ def command(
     found_if_alone: bool,
     space_file: Path | None,
     data_dir: Path | None,
+    placement: Literal["load", "hash"],
     until_stdin_closes: bool,
     as_json: bool,
 ) -> int:
@@ -119,6 +130,8 @@ def command(
         join=list(join),
         found_if_alone=found_if_alone,
         data_dir=data_dir,
+        config=replace(ChordConfig.local(), placement=placement),
+        moves=RelocationConfig() if placement == "load" else None,
     )
     return asyncio.run(_serve(peer, as_json))
 
@@ -146,18 +159,31 @@ async def _serve(peer: meteor.Peer, as_json: bool) -> int:
 
 
 async def _live(peer: meteor.Peer, as_json: bool) -> None:
-    async with peer:
-        # What was made so far stays for the peer's whole life: never look at it again.
-        gc.collect()
-        gc.freeze()
-        gc.set_threshold(700, 10, FULL_COLLECTIONS)
-        if as_json:
-            echo_json({"address": peer.address, "id": f"{peer.id:x}"})
-        else:
-            click.echo(f"meteor: peer {peer.id:x} serves at {peer.address}")
-        sys.stdout.flush()
-        await peer.wait_closed()
-        raise meteor.Closed("this peer stopped by itself after a failure: see its log")
+    """Serve; whenever the peer should move, let it leave and come back elsewhere."""
+    while True:
+        async with peer:
+            # What was made so far stays for the peer's whole life: never look at it again.
+            gc.collect()
+            gc.freeze()
+            gc.set_threshold(700, 10, FULL_COLLECTIONS)
+            if as_json:
+                echo_json({"address": peer.address, "id": f"{peer.id:x}"})
+            else:
+                click.echo(f"meteor: peer {peer.id:x} serves at {peer.address}")
+            sys.stdout.flush()
+            place = await peer.wait_place()
+            if place is None:
+                raise meteor.Closed("this peer stopped by itself after a failure: see its log")
+            moved, back = peer.relocated(place), peer.relocated(peer.id)
+        peer = await _first_that_starts(moved, back)
+
+
+async def _first_that_starts(moved: meteor.Peer, back: meteor.Peer) -> meteor.Peer:
+    """The peer at its new place; at its old one when the ring does not take it there any more."""
+    try:
+        return await moved.start()
+    except meteor.JoinFailed:
+        return await back.start()
 
 
 def _end_with_the_input() -> None:

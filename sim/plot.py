@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from sim.data_study import DataRow
 from sim.lookup_study import Row, Spread
 
 HOW_TO_GET = "no plot: matplotlib is missing, pip install 'meteor-rendezvous[plot]'"
@@ -48,6 +49,27 @@ def plot_rows(title: str, varied: str, rows: Sequence[Row], path: Path) -> None:
         axes.set_xlabel(varied)
         axes.set_ylabel(f"{label} (1st to 99th percentile)")
         axes.legend(loc="upper left")
+    figure.savefig(path, dpi=120)
+
+
+def plot_losses(title: str, varied: str, rows: Sequence[DataRow], path: Path) -> None:
+    """The share of profiles lost, measured and p^k, over what was varied, as a PNG.
+
+    Raises `ImportError` without matplotlib."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
+
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    figure.suptitle(title)
+    axes = figure.subplots()
+    for copies in sorted({row.copies for row in rows}):
+        chosen = [row for row in rows if row.copies == copies]
+        xs = [row.varied for row in chosen]
+        line = axes.plot(xs, [row.lost_share for row in chosen], "o-", label=f"k = {copies}")[0]
+        expected = [row.expected_share for row in chosen]
+        axes.plot(xs, expected, "--", color=line.get_color(), label=f"p^{copies}")
+    axes.set_xlabel(varied)
+    axes.set_ylabel("share of profiles lost")
+    axes.legend(loc="upper left")
     figure.savefig(path, dpi=120)
 
 

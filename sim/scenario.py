@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 
 from chord import ChordConfig
 from meteor import Client
-from sim.checkers import convergence, holders
-from sim.checkers.convergence import IDEAL_WITHIN_S, Pointers
+from sim.checkers import holders
+from sim.checkers.convergence import IDEAL_WITHIN_S
 from sim.checkers.copies import Loss
 from sim.checkers.notification import TOLD_WITHIN_S
 from sim.churn import Churn, ChurnPlan
@@ -32,6 +32,7 @@ from sim.kernel import Kernel
 from sim.link import MessageCodec
 from sim.overlay import Overlay
 from sim.report import Report
+from sim.ring_look import ring_flaws
 from sim.trace import Trace
 from sim.weather import Weather, WeatherPlan
 from sim.workload import SPACE, Workload, WorkloadPlan
@@ -186,13 +187,7 @@ class _Stage:
             report.counts[f"fault: {fault}"] = times
 
     def _flaws(self) -> list[str]:
-        members = {
-            peer.contact: Pointers(peer.core.node.predecessor, peer.core.node.successors)
-            if peer.core.node.joined
-            else None
-            for peer in self.overlay.living
-        }
-        found = convergence.flaws(members, self.overlay.config.successor_count)
+        found = ring_flaws(self.overlay)
         held = self._held()
         found += holders.overlaps(held) + holders.gaps(held, SPACE.curve.size)
         if not self._churn.quiet:

@@ -9,6 +9,7 @@ import csv
 import io
 from collections.abc import Sequence
 
+from sim.data_study import DataRow
 from sim.lookup_study import Row, Spread
 
 
@@ -25,11 +26,7 @@ def as_text(varied: str, rows: Sequence[Row]) -> str:
         ]
         for row in rows
     ]  # fmt: skip
-    widths = [max(len(line[at]) for line in [head, *body]) for at in range(len(head))]
-    lines = [
-        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
-        for line in [head, *body]
-    ]
+    lines = _aligned([head, *body])
     return "\n".join([*lines, "mean (1st, 99th percentile); published: Chord, ToN 2003"])
 
 
@@ -46,6 +43,59 @@ def as_csv(varied: str, rows: Sequence[Row]) -> str:
         failed = "" if row.published_failed is None else row.published_failed
         writer.writerow([f"{row.varied:g}", *cells, row.failed, row.lookups, failed])
     return text.getvalue()
+
+
+def data_as_text(varied: str, rows: Sequence[DataRow]) -> str:
+    """What became of the profiles, for people: the share lost beside p^k."""
+    head = [varied, "copies", "profiles", "lost", "lost share", "p", "p^k", "violations"]
+    body = [
+        [
+            f"{row.varied:g}", str(row.copies), f"{row.profiles:,}", str(len(row.losses)),
+            f"{row.lost_share:.5f}", f"{row.gone_share:.5f}", f"{row.expected_share:.5f}",
+            str(len(row.violations)),
+        ]
+        for row in rows
+    ]  # fmt: skip
+    note = "every lost profile had all its copies down at once; any other loss is a violation"
+    return "\n".join([*_aligned([head, *body]), note])
+
+
+def data_as_csv(varied: str, rows: Sequence[DataRow]) -> str:
+    """The same for programs."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(
+        [varied, "copies", "profiles", "lost", "lost_share", "p", "p_to_the_k", "violations"]
+    )
+    for row in rows:
+        writer.writerow(
+            [
+                f"{row.varied:g}", row.copies, row.profiles, len(row.losses),
+                f"{row.lost_share:.6f}", f"{row.gone_share:.6f}", f"{row.expected_share:.6f}",
+                len(row.violations),
+            ]
+        )  # fmt: skip
+    return text.getvalue()
+
+
+def losses_as_csv(varied: str, rows: Sequence[DataRow]) -> str:
+    """Every lost profile, a line each: which copies died, and when."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([varied, "copies", "profile", "lost_at_s", "copies_that_died"])
+    for row in rows:
+        for loss in row.losses:
+            died = " ".join(f"{peer}@{at_s:.3f}" for peer, at_s in loss.copies)
+            writer.writerow([f"{row.varied:g}", row.copies, loss.stem, f"{loss.at_s:.3f}", died])
+    return text.getvalue()
+
+
+def _aligned(table: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(len(line[at]) for line in table) for at in range(len(table[0]))]
+    return [
+        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+        for line in table
+    ]
 
 
 def _shown(spread: Spread | None) -> str:

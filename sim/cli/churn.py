@@ -11,15 +11,14 @@ import click
 
 from sim.churn_study import PUBLISHED, ChurnStudyPlan, study
 from sim.cli import DONE
-from sim.cli.study import numbers, progress, publish
+from sim.cli.study import data_options, numbers, progress, publish, publish_losses
+from sim.data_study import DataPlan, under_churn
 
 
 @click.command()
 @click.option("--peers", default=1000, show_default=True, type=click.IntRange(2))
 @click.option("--successors", default=20, show_default=True, type=click.IntRange(1))
-@click.option(
-    "--lookups", default=10_000, show_default=True, type=click.IntRange(1), help="A row."
-)
+@click.option("--lookups", default=10_000, show_default=True, type=click.IntRange(1), help="A row.")
 @click.option(
     "--rates",
     default=",".join(f"{rate:g}" for rate in PUBLISHED),
@@ -27,6 +26,7 @@ from sim.cli.study import numbers, progress, publish
     callback=numbers,
     help="Joins a second, and as many leaves.",
 )
+@data_options
 @click.option("--seed", default=1, show_default=True)
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="For CSV and PNG.")
 def command(
@@ -34,10 +34,13 @@ def command(
     successors: int,
     lookups: int,
     rates: tuple[float, ...],
+    copies: tuple[int, ...],
+    profiles: int,
     seed: int,
     out: Path | None,
 ) -> int:
-    """Chord's table of lookups under joins and leaves, beside the published figures.
+    """Chord's table of lookups under joins and leaves, beside the published figures; and what
+    became of profiles with copies while peers join and crash.
 
     Example: meteor-sim churn --rates 0.05,0.4 --lookups 1000
     """
@@ -49,4 +52,10 @@ def command(
     rows = study(plan, progress)
     title = f"churn: {peers} peers, {successors} successors, a look every 30 s, seed {seed}"
     publish("churn", title, "joins and leaves a second", rows, out)
-    return DONE
+    if not copies:
+        return DONE
+    data = DataPlan(peers=peers, successors=successors, profiles=profiles, copies=copies, seed=seed)
+    title = f"profiles under churn: {peers} peers, preset lan, seed {seed}"
+    return publish_losses(
+        "churn", title, "joins and crashes a second", under_churn(data, rates, progress), out
+    )

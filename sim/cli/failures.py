@@ -10,16 +10,15 @@ from pathlib import Path
 import click
 
 from sim.cli import DONE
-from sim.cli.study import numbers, progress, publish
+from sim.cli.study import data_options, numbers, progress, publish, publish_losses
+from sim.data_study import DataPlan, under_failures
 from sim.failure_study import PUBLISHED, FailurePlan, study
 
 
 @click.command()
 @click.option("--peers", default=1000, show_default=True, type=click.IntRange(2))
 @click.option("--successors", default=20, show_default=True, type=click.IntRange(1))
-@click.option(
-    "--lookups", default=10_000, show_default=True, type=click.IntRange(1), help="A row."
-)
+@click.option("--lookups", default=10_000, show_default=True, type=click.IntRange(1), help="A row.")
 @click.option(
     "--fractions",
     default=",".join(f"{fraction:g}" for fraction in PUBLISHED),
@@ -27,6 +26,7 @@ from sim.failure_study import PUBLISHED, FailurePlan, study
     callback=numbers,
     help="Shares of the peers that crash.",
 )
+@data_options
 @click.option("--seed", default=1, show_default=True)
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="For CSV and PNG.")
 def command(
@@ -34,10 +34,13 @@ def command(
     successors: int,
     lookups: int,
     fractions: tuple[float, ...],
+    copies: tuple[int, ...],
+    profiles: int,
     seed: int,
     out: Path | None,
 ) -> int:
-    """Chord's table of simultaneous failures, beside the published figures.
+    """Chord's table of simultaneous failures, beside the published figures; and what became of
+    profiles with copies.
 
     Example: meteor-sim failures --out results
     """
@@ -49,4 +52,10 @@ def command(
     rows = study(plan, progress)
     title = f"simultaneous failures: {peers} peers, {successors} successors, seed {seed}"
     publish("failures", title, "failed share", rows, out)
-    return DONE
+    if not copies:
+        return DONE
+    data = DataPlan(peers=peers, successors=successors, profiles=profiles, copies=copies, seed=seed)
+    title = f"profiles after simultaneous failures: {peers} peers, preset lan, seed {seed}"
+    return publish_losses(
+        "failures", title, "failed share", under_failures(data, fractions, progress), out
+    )

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from sim import plot
+from sim import Overlay, data_study, plot
+from sim.checkers.copies import Loss
 from sim.churn_study import ChurnStudyPlan, look_up_under_churn
 from sim.cli import BAD_INPUT, DONE, main
+from sim.data_study import DataPlan, DataRow, under_churn, under_failures
 from sim.failure_study import PUBLISHED, FailurePlan, study
 from sim.lookup_study import LookupSample, Row, Spread, row_of
-from sim.tables import as_csv, as_text
+from sim.tables import as_csv, as_text, data_as_csv, data_as_text, losses_as_csv
 
 Printed = pytest.CaptureFixture[str]
 
@@ -72,7 +74,7 @@ def test_csv_has_a_line_a_row() -> None:
     assert dict(zip(head, second, strict=True))["published_path_mean"] == ""
 
 
-SMALL = ["--peers", "30", "--successors", "6", "--lookups", "30"]
+SMALL = ["--peers", "30", "--successors", "6", "--lookups", "30", "--copies", ""]
 
 
 def test_failures_prints_its_table_and_writes_it(tmp_path: Path, capsys: Printed) -> None:
@@ -92,9 +94,65 @@ def test_churn_prints_its_table(capsys: Printed) -> None:
     assert "joins and leaves a second" in capsys.readouterr().out
 
 
+def test_profiles_are_lost_with_their_copies_alone() -> None:
+    plan = DataPlan(peers=24, successors=8, profiles=60)
+    (row,) = under_failures(plan, [0.25])
+    assert row.violations == []
+    assert 0 < len(row.losses) < 40
+    assert all(len(loss.copies) == row.copies for loss in row.losses)
+    assert (row.profiles, row.expected_share) == (60, 0.25**row.copies)
+
+
+def test_profiles_under_churn_are_accounted_for() -> None:
+    plan = DataPlan(peers=16, successors=8, profiles=40, churn_s=8.0)
+    (row,) = under_churn(plan, [1.0])
+    assert row.violations == []
+    assert row.lost_share < 1
+    assert under_churn(plan, [1.0]) == [row]
+
+
+def test_a_profile_that_no_dead_copy_explains_is_a_violation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def forget(overlay: Overlay) -> list[str]:
+        """A peer loses what it has, and nobody sees it."""
+        peer = max(overlay.living, key=lambda one: one.core.state().data)
+        for record in list(peer.core.shelf.store.records()):
+            peer.core.shelf.store.remove(record.owner, record.stem)
+        return []
+
+    monkeypatch.setattr(data_study, "ring_flaws", forget)
+    (row,) = under_failures(DataPlan(peers=12, successors=8, profiles=40), [0.0])
+    assert row.violations
+    assert all("though a copy of it was always up" in text for text in row.violations)
+
+
+LOST = DataRow(0.5, 3, 1000, 0.5, [Loss("p7", 9.0, (("a:1", 8.5), ("b:1", 9.0)))])
+
+
+def test_the_tables_of_data_have_p_to_the_k_and_name_the_copies() -> None:
+    head, row, note = data_as_text("failed share", [LOST]).splitlines()
+    assert row.split() == ["0.5", "3", "1,000", "1", "0.00100", "0.50000", "0.12500", "0"]
+    assert "lost share" in head
+    assert "all its copies" in note
+    assert data_as_csv("f", [LOST]).splitlines()[1] == "0.5,3,1000,1,0.001000,0.500000,0.125000,0"
+    assert losses_as_csv("f", [LOST]).splitlines()[1] == "0.5,3,p7,9.000,a:1@8.500 b:1@9.000"
+
+
+def test_failures_with_data_names_what_was_lost(tmp_path: Path, capsys: Printed) -> None:
+    small = ["--peers", "16", "--successors", "8", "--lookups", "10", "--profiles", "40"]
+    arguments = ["failures", *small, "--fractions", "0.3", "--out", str(tmp_path)]
+    assert main(arguments) == DONE
+    assert "profiles after simultaneous failures" in capsys.readouterr().out
+    assert (tmp_path / "failures-data.csv").read_text().count("\n") > 1
+    assert (tmp_path / "failures-losses.csv").read_text().startswith("failed_share,copies,profile")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
+        ["failures", "--copies", "x"],
+        ["failures", "--copies", "0"],
         ["failures", "--fractions", "1"],
         ["failures", "--fractions", "a"],
         ["failures", "--fractions", "-0.1"],

@@ -23,7 +23,7 @@ from chord.errors import (
     RequestTimeout,
 )
 from chord.expectations import Expectation, Expectations
-from chord.link import FaultReport, Forwarded, FrameKind, LinkEnd, LoopBack
+from chord.link import FaultReport, Forwarded, FrameKind, LinkEnd, LoopBack, RoundTrip
 from chord.runtime import Deferred, Handler
 from chord.world import Counters, Waiter, World
 
@@ -68,6 +68,7 @@ class Exchange:
         self._expected = Expectations()
         self._sweep_s = float("inf")
         self._looks_again = False
+        self._round_trip = RoundTrip()
         self.own_link = LoopBack(world.contact, world.call_soon, self.receive)
         self.counters = Counters()
         self.closed = False
@@ -108,7 +109,9 @@ class Exchange:
     def _link_to(self, contact: Contact) -> LinkEnd:
         if self.closed:
             raise LinkClosed(f"no link to {contact}: this peer is closed")
-        return self._world.link_to(contact)
+        link = self._world.link_to(contact)
+        link.round_trip.elsewhere = self._round_trip
+        return link
 
     def forward(
         self,

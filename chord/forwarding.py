@@ -127,19 +127,24 @@ class Forwarding:
     # Silent owners
 
     def _known_arc_of(self, owner: Contact, key: int) -> KnownArc | None:
-        """What its neighbour on either side knows of the owner of a key; None from farther away."""
+        """What its neighbours know of the owner of a key; None from farther away.  Only the one
+        before it knows where its arc begins, the others that the key is in it."""
         pointers, config = self._pointers, self._config
         successors = pointers.successors.contacts
-        if successors and owner == successors[0]:
-            arc, heirs = Arc(pointers.own.id, owner.id), successors[1:]
+        arc = Arc((key - 1) % (1 << config.bits), owner.id)
+        if owner == pointers.predecessor:
+            heirs = (pointers.own, *successors)
+        elif owner in pointers.successors:
+            ids = [contact.id for contact in successors]
+            heirs = successors[ids.index(owner.id) + 1 :]
             if len(successors) < config.successor_count:
                 heirs = (*heirs, pointers.own)  # the list reaches round the ring
-        elif owner == pointers.predecessor:
-            circle = 1 << config.bits
-            arc, heirs = Arc((key - 1) % circle, owner.id), (pointers.own, *successors)
+            if owner.id == ids[0]:
+                arc = Arc(pointers.own.id, owner.id)
         else:
             return None
-        heirs = tuple(contact for contact in heirs if contact not in self._watch.departed)
+        gone = self._watch.departed
+        heirs = tuple(c for c in heirs if c not in gone and c.id != owner.id)
         return KnownArc(owner, arc, heirs[: config.heir_count]) if heirs else None
 
     def _answer_for(self, known: KnownArc, message: FindOwner) -> None:

@@ -20,7 +20,12 @@ from chord.contact import Contact
 SILENCE_FLOOR_S: Final = 0.020
 """Silence shorter than this is never suspicious: a garbage collection takes 10 ms."""
 SILENCE_FIRST_S: Final = 0.250
-"""The retransmission time-out of a link without a measured round trip."""
+"""The retransmission time-out of the first link; that of a later one without a measured round trip
+follows from the others', but never is longer than this ..."""
+SILENCE_DIAL_S: Final = 0.050
+"""... nor shorter than this: both loops are needed to open it."""
+DIAL_ROUND_TRIPS: Final = 4
+"""Connecting, the upgrade, the frame itself, and one to spare."""
 SILENCE_CEILING_S: Final = 3.0
 """Backing off ends here."""
 ACKNOWLEDGE_WITHIN_S: Final = 0.003
@@ -64,12 +69,14 @@ MESSAGES: tuple[type, ...] = (FaultReport,)
 class RoundTrip:
     """Smoothed round-trip time of a link and the silence that is suspicious (RFC 6298)."""
 
-    __slots__ = ("backoff", "rttvar_s", "srtt_s")
+    __slots__ = ("backoff", "elsewhere", "rttvar_s", "srtt_s")
 
     def __init__(self) -> None:
         self.srtt_s = 0.0
         self.rttvar_s = 0.0
         self.backoff = 1
+        self.elsewhere: RoundTrip | None = None
+        """The first round trips of all links of the same peer."""
 
     def sample(self, round_trip_s: float) -> None:
         """Take a measured round trip into account; a negative one is read as 0."""
@@ -77,6 +84,8 @@ class RoundTrip:
         self.backoff = 1
         if not self.srtt_s:
             self.srtt_s, self.rttvar_s = round_trip_s, round_trip_s / 2
+            if self.elsewhere is not None:
+                self.elsewhere.sample(round_trip_s)
             return
         self.rttvar_s += (abs(self.srtt_s - round_trip_s) - self.rttvar_s) / 4
         self.srtt_s += (round_trip_s - self.srtt_s) / 8
@@ -84,9 +93,17 @@ class RoundTrip:
     def silence_s(self) -> float:
         """How long a forwarded frame may stay unacknowledged."""
         if not self.srtt_s:
-            return min(SILENCE_FIRST_S * self.backoff, SILENCE_CEILING_S)
+            return min(self._first_silence_s() * self.backoff, SILENCE_CEILING_S)
         measured_s = self.srtt_s + 4 * self.rttvar_s + ACKNOWLEDGE_WITHIN_S
         return min(max(SILENCE_FLOOR_S, measured_s) * self.backoff, SILENCE_CEILING_S)
+
+    def _first_silence_s(self) -> float:
+        """The same for a link that is not measured, and perhaps not open yet."""
+        others = self.elsewhere
+        if others is None or not others.srtt_s:
+            return SILENCE_FIRST_S
+        usual_s = DIAL_ROUND_TRIPS * (others.srtt_s + 4 * others.rttvar_s)
+        return min(max(SILENCE_DIAL_S, usual_s), SILENCE_FIRST_S)
 
     def back_off(self) -> None:
         """Be twice as patient until the next sample."""

@@ -63,8 +63,6 @@ class Link:
     """Smoothed round-trip time; 0 while unknown."""
     rttvar_s: float
     """Its mean deviation (RFC 6298); 0 while unknown."""
-    suspected: bool = False
-    """Whether a forwarded frame met with too much silence and nothing was heard since."""
 
 
 class Task(Protocol[ResultT_co]):
@@ -146,3 +144,7 @@ class Runtime(Protocol):
 
     def link(self, contact: Contact) -> Link:
         """What is known of the link to `contact`."""
+
+    def suspects(self, contact: Contact) -> bool:
+        """Whether a forwarded frame on the link to `contact` met with too much silence, and nothing
+        was heard since."""

@@ -33,10 +33,10 @@ class Silence:
         """Forget the misses of a contact that answered, or that is no longer asked."""
         self._misses.pop(contact, None)
 
-    def suspected(self, contact: Contact, last_heard_s: float) -> bool:
-        """Whether a call to the contact brought nothing, and no frame came since it was made."""
+    def missed_since_s(self, contact: Contact) -> float | None:
+        """When the first of the calls was made that brought nothing; None without one."""
         missed = self._misses.get(contact)
-        return missed is not None and last_heard_s <= missed[0]
+        return None if missed is None else missed[0]
 
 
 class Departed:

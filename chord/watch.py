@@ -87,8 +87,9 @@ class Watch:
         """Whether the contact is silent at this moment: a reason to go round it, and no more.
 
         Where this peer's own loop was late, the silence may be its own."""
-        link = self._runtime.link(contact)
-        if not link.suspected and not self._silence.suspected(contact, link.last_heard_s):
+        missed_s = self._silence.missed_since_s(contact)
+        silent = missed_s is not None and self._runtime.link(contact).last_heard_s <= missed_s
+        if not silent and not self._runtime.suspects(contact):
             return False
         return self._runtime.lateness() < SILENCE_FLOOR_S
 

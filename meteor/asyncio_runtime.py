@@ -151,8 +151,12 @@ class AsyncioRuntime:
         end = self._links.find(contact)
         if end is None:
             return Link(float("-inf"), 0.0, 0.0)
-        measured = end.round_trip
-        return Link(end.last_heard_s, measured.srtt_s, measured.rttvar_s, end.suspected)
+        return Link(end.last_heard_s, end.round_trip.srtt_s, end.round_trip.rttvar_s)
+
+    def suspects(self, contact: Contact) -> bool:
+        """Whether the link to `contact` is silent about a forwarded frame."""
+        end = self._links.find(contact)
+        return end is not None and end.suspected
 
     # ---- what the exchange asks (`chord.World`) ----------------------------------------------
 

@@ -156,8 +156,15 @@ class SimRuntime:
         if end is None:
             return Link(float("-inf"), 0.0, 0.0)
         end.settle(self.now())
-        measured = end.round_trip
-        return Link(end.last_heard_s, measured.srtt_s, measured.rttvar_s, end.suspected)
+        return Link(end.last_heard_s, end.round_trip.srtt_s, end.round_trip.rttvar_s)
+
+    def suspects(self, contact: Contact) -> bool:
+        """Whether the link to `contact` is silent about a forwarded frame."""
+        end = self._links.get(link_key(contact))
+        if end is None or not end.suspected:
+            return False
+        end.settle(self.now())
+        return end.suspected
 
     # ---- what the exchange and the network ask -----------------------------------------------
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from chord import Busy, Contact, DialRefused, LinkClosed, RemoteFault, RequestTimeout
 from chord import exchange as exchange_module
 from meteor import codec as codec_module
-from tests.runtime_worlds import WORLDS, Ask, Peer, Told, World, outcome_of, two
+from tests.runtime_worlds import WORLDS, Ask, Peer, SimWorld, Told, World, outcome_of, two
 
 
 @pytest.fixture(params=["sim", "memory", pytest.param("websocket", marks=pytest.mark.sockets)])
@@ -397,3 +399,41 @@ def test_what_is_known_of_a_link(world: World) -> None:
         assert a.runtime.lateness() >= 0
 
     world.run(scenario)
+
+
+def test_a_peer_silent_about_a_forwarded_frame_is_suspected_until_it_is_heard(
+    world: World,
+) -> None:
+    async def scenario() -> None:
+        a, b = await two(world)
+        c = Peer(await world.peer(3))
+        for number in range(5):
+            await a.runtime.call(b.contact, Ask("echo", number), 5.0)
+        assert not a.runtime.suspects(b.contact)
+        hold(world, b.runtime)
+        a.runtime.forward([b.contact, c.contact], Told(1), lambda *_: None)
+        assert not a.runtime.suspects(b.contact)
+        assert await c.hear(1) == [Told(1)]
+        assert a.runtime.suspects(b.contact)
+        assert not a.runtime.suspects(c.contact)
+        release(world, b.runtime)
+        await a.runtime.call(b.contact, Ask("echo"), 5.0)
+        assert not a.runtime.suspects(b.contact)
+
+    world.run(scenario)
+
+
+def hold(world: World, runtime: Any) -> None:
+    """Let a peer neither read nor answer, its links left open."""
+    if isinstance(world, SimWorld):
+        runtime.pause()
+    else:
+        runtime._links._received = lambda *_: None
+
+
+def release(world: World, runtime: Any) -> None:
+    """Let it read again."""
+    if isinstance(world, SimWorld):
+        runtime.resume()
+    else:
+        del runtime._links._received

@@ -9,7 +9,16 @@ from typing import Any
 
 import pytest
 
-from chord import MESSAGES, Arc, ChordConfig, ChordNode, Contact, Fault, ideal_ring
+from chord import (
+    MESSAGES,
+    Arc,
+    ChordConfig,
+    ChordNode,
+    Contact,
+    Fault,
+    RingState,
+    ideal_ring,
+)
 from meteor.codec import Codec
 from sim import Kernel, Network, SimRuntime, UniformLatency
 
@@ -46,7 +55,8 @@ class SimPeer:
     def __init__(self, ring: SimRing, contact: Contact) -> None:
         self.runtime = SimRuntime(ring.kernel, ring.network, contact)
         self.observer = Recorder()
-        self.node = ChordNode(contact, self.runtime, ring.config, self.observer)
+        self.kept: list[RingState] = []
+        self.node = ChordNode(contact, self.runtime, ring.config, self.observer, self.kept.append)
         self.runtime.serve(self._handle, self.node.link_closed)
 
     def _handle(self, sender: Contact, request: object, remaining_s: float) -> object:
@@ -123,6 +133,13 @@ class SimRing:
         peer = self.peers.pop(node_id)
         self.network.crash(peer.node.contact)
 
+    def bring_back(self, peer: SimPeer) -> ChordNode:
+        """A new incarnation of a peer that has crashed, not yet resumed."""
+        contact = peer.node.contact
+        again = SimPeer(self, replace(contact, incarnation=contact.incarnation + 1))
+        self.peers[contact.id] = again
+        return again.node
+
     def leave(self, node_id: int) -> None:
         """Let a peer leave politely and close."""
         peer = self.peers.pop(node_id)
@@ -133,6 +150,13 @@ class SimRing:
     def members(self) -> list[ChordNode]:
         """The living members by identifier."""
         return [self.peers[i].node for i in sorted(self.peers) if self.peers[i].node.joined]
+
+    def ideal_within_s(self, limit_s: float) -> float:
+        """How long it takes from now until the ring is ideal; the limit where it does not."""
+        began_s = self.kernel.now()
+        while self.flaws() and self.kernel.now() < began_s + limit_s:
+            self.settle(0.25)
+        return self.kernel.now() - began_s
 
     def flaws(self, *, fingers: bool = False) -> list[str]:
         """How the members' pointers differ from those of the ideal ring."""

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chord import Arc, ArcCache, Contact
+from chord import Arc, ArcCache, Contact, KnownArc
 
 ids = st.integers(0, 15)
 arcs = st.builds(Arc, ids, ids)
@@ -44,3 +44,18 @@ def test_a_cache_of_no_arcs_is_off() -> None:
     cache = ArcCache(0)
     cache.learn(Contact(1, "x:1"), Arc(0, 1))
     assert cache.find(1) is None
+
+
+HEIRS = (Contact(6, "six:1"), Contact(7, "seven:1"))
+
+
+def test_heirs_stand_as_long_as_the_arc_that_they_were_named_with() -> None:
+    cache, contact = ArcCache(4), Contact(5, "five:1")
+    cache.learn(contact, Arc(1, 5), HEIRS)
+    cache.learn(contact, Arc(1, 5))
+    assert cache.recall(3) == KnownArc(contact, Arc(1, 5), HEIRS)
+    cache.learn(contact, Arc(1, 5), HEIRS[1:])
+    assert cache.recall(3) == KnownArc(contact, Arc(1, 5), HEIRS[1:])
+    cache.learn(contact, Arc(2, 5))
+    assert cache.recall(3) == KnownArc(contact, Arc(2, 5))
+    assert cache.recall(2) is None

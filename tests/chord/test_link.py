@@ -10,6 +10,7 @@ from chord import Contact, FrameKind, LinkEnd
 from chord.link import (
     ACKNOWLEDGE_WITHIN_S,
     SILENCE_CEILING_S,
+    SILENCE_DIAL_S,
     SILENCE_FIRST_S,
     SILENCE_FLOOR_S,
     Forwarded,
@@ -121,3 +122,35 @@ def test_the_link_to_oneself_delivers_later() -> None:
     link.transmit(FrameKind.SEND, 0, 0.0, "m")
     assert later[0][1:] == (link, FrameKind.SEND, 0, 0.0, "m")
     link.settle(1.0)
+
+
+@given(st.lists(st.floats(0.0001, 3.0), max_size=20))
+def test_a_link_not_yet_measured_is_judged_by_the_others(first_s: list[float]) -> None:
+    typical, link = RoundTrip(), RoundTrip()
+    link.elsewhere = typical
+    for round_trip_s in first_s:
+        other = RoundTrip()
+        other.elsewhere = typical
+        other.sample(round_trip_s)
+        other.sample(round_trip_s)
+    silence_s = link.silence_s()
+    if not first_s:
+        assert silence_s == SILENCE_FIRST_S
+    assert SILENCE_DIAL_S <= silence_s <= SILENCE_FIRST_S
+    assert silence_s >= min(SILENCE_FIRST_S, 2 * typical.srtt_s)
+
+
+@pytest.mark.parametrize("sign", ["frame", "acknowledgement", "late acknowledgement"])
+def test_any_sign_of_life_takes_the_suspicion_back(sign: str) -> None:
+    link = a_link()
+    tracked(link, "m", 0.0)
+    link.suspect()
+    assert link.suspected
+    assert link.round_trip.backoff == 2
+    if sign == "late acknowledgement":
+        link.take_unacknowledged()
+    if sign == "frame":
+        assert link.heard(1.0) == link.last_heard_s == 1.0
+    else:
+        link.acknowledge(1, 0.0, 1.0)
+    assert not link.suspected

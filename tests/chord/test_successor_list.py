@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chord import Contact
-from chord.successor_list import SuccessorList, clockwise_prefix
+from chord.successor_list import SuccessorList, clockwise_prefix, passed_over
 
 ids = st.integers(0, 31)
 
@@ -60,3 +60,30 @@ def test_dropping_forgets_what_version_was_seen() -> None:
     assert mine.version_seen(contact(12)) == -1
     assert contact(14) not in mine
     assert len(mine) == 2
+
+
+@given(
+    st.integers(0, 63),
+    st.lists(st.integers(0, 63)),
+    st.lists(st.integers(0, 63)),
+    st.integers(1, 8),
+)
+def test_passed_over_is_whoever_stood_within_the_span_of_the_new_list(
+    own_id: int, before_ids: list[int], now_ids: list[int], limit: int
+) -> None:
+    before = clockwise_prefix(own_id, by_distance(own_id, before_ids), limit)
+    now = clockwise_prefix(own_id, by_distance(own_id, now_ids), limit)
+    span = range(1, 65 if len(now) < limit else (now[-1].id - own_id) % 64 + 1)
+    expected = {
+        contact.id
+        for contact in before
+        if (contact.id - own_id) % 64 in span and contact.id not in {c.id for c in now}
+    }
+    missing = passed_over(own_id, before, now, limit)
+    assert {contact.id for contact in missing} == expected
+    assert passed_over(own_id, now, now, limit) == ()
+
+
+def by_distance(own_id: int, ids: list[int]) -> list[Contact]:
+    around = sorted({(i - own_id) % 64 for i in ids} - {0})
+    return [Contact((own_id + away) % 64, f"peer-{away}:1") for away in around]

@@ -31,6 +31,8 @@ from arms.values import TOP, WILDCARD, WORDS, Value
 MOST_EDGES: Final = 63
 _SAMPLED: Final = 4096
 """From so many ends on, edges are chosen from a sample."""
+_SPARE_FROM: Final = 8
+"""Room for one word in 8 to 15 more, so that columns do not all grow in the same moment."""
 _ABSENT: Final = 255
 FEW: Final = 64
 RARE: Final = 512
@@ -140,7 +142,8 @@ class Column:
     def reach(self, words: int) -> None:
         """Have bitmaps of at least so many words."""
         if len(self.has) < words:
-            self.has, self.bits = grown(self.has, words), grown(self.bits, words)
+            room = words + words // (_SPARE_FROM + self.count % _SPARE_FROM)
+            self.has, self.bits = grown(self.has, room), grown(self.bits, room)
 
     def is_stale(self, used: int) -> bool:
         """Whether it was planned for far fewer or far more rows, of `used` in the table."""

@@ -84,7 +84,9 @@ class SelectorTable(Table[K]):
         if not unclear or not len(slots):
             return slots, doubtful
         columns, _, _ = self.store.rows(slots)
-        touched: Mask = np.isin(columns, np.array(sorted(unclear), np.uint16)).any(axis=1)
+        touched: Mask = np.logical_or.reduce(
+            np.isin(columns, np.array(sorted(unclear), np.uint16)), axis=1
+        )
         if doubtful is not None:
             touched |= doubtful
         return slots, touched
@@ -151,7 +153,7 @@ class SelectorTable(Table[K]):
         slots = slots_in(found)
         if all(cut.is_exact for _, cut in wide.values()):
             return np.concatenate([slots, self._confirmed(others, served)])
-        if len(slots) <= index_subjects.FEW_CANDIDATES:
+        if index_subjects.is_few(len(slots), words):
             return self._confirmed(np.concatenate([slots, others]), served)
         sure = _without_misses(fitting, wide, words, sure=True)
         unsure = np.concatenate([slots_in(found & ~sure), others])
@@ -202,7 +204,8 @@ class SelectorTable(Table[K]):
             if column is None or serves[number] or not column.count:
                 continue
             if column.rare is None:
-                others[: len(column.has)] |= column.has
+                length = min(len(others), len(column.has))
+                others[:length] |= column.has[:length]
             else:
                 set_bits(others, np.array(sorted(column.rare), np.intp))
         return self.live & ~others

@@ -19,6 +19,7 @@ from arms.index_vocabulary import Floats
 from arms.profile import Profile
 
 K = TypeVar("K")
+_S = TypeVar("_S", bound=np.generic)
 
 Numbers = npt.NDArray[np.uint16]
 Objects = npt.NDArray[np.object_]
@@ -117,16 +118,23 @@ class RowStore(Generic[K]):
         return columns, lines[:, : 2 * width : 2], lines[:, 1 : 2 * width : 2]
 
     def _grow(self, capacity: int) -> None:
-        spare = capacity - self.capacity
-        self._lines = np.concatenate([self._lines, np.zeros((spare, self._lines.shape[1]))])
+        self._lines = _longer(self._lines, capacity)
         self._buffer = self._lines.data
-        self.owners = np.concatenate([self.owners, np.empty(spare, np.object_)])
-        self.profiles = np.concatenate([self.profiles, np.empty(spare, np.object_)])
-        self.flagged = np.concatenate([self.flagged, np.zeros(spare, bool)])
+        self.owners = _longer(self.owners, capacity)
+        self.profiles = _longer(self.profiles, capacity)
+        self.flagged = _longer(self.flagged, capacity)
+
+
+def _longer(array: npt.NDArray[_S], length: int) -> npt.NDArray[_S]:
+    """The array with room for more; memory that nobody has written to yet costs nothing."""
+    longer = np.zeros((length, *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 def any_in_line(mask: Mask) -> Mask:
     """Whether any mark is set, for each line of a multiple of eight marks."""
     eights = mask.view(np.uint64)
-    lines: Mask = np.not_equal(eights[:, 0], 0) if eights.shape[1] == 1 else eights.any(axis=1)
+    together = eights[:, 0] if eights.shape[1] == 1 else np.bitwise_or.reduce(eights, axis=1)
+    lines: Mask = np.not_equal(together, 0)
     return lines

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 
-from arms.index_bits import Mask, Slots, Words, set_bits, slots_in
+from arms.index_bits import WORD_BITS, Mask, Slots, Words, set_bits, slots_in
 from arms.index_column import Column, Cut
 from arms.index_rows import Row
 from arms.index_store import any_in_line
@@ -22,7 +22,8 @@ from arms.values import NONE, NUMBERS, WILDCARD, WORDS, Value
 K = TypeVar("K")
 
 FEW_CANDIDATES: Final = 512
-"""Up to so many, it is quicker to look at the rows than at more bitmaps."""
+ROWS_A_CANDIDATE: Final = 256
+"""Up to so many, or one for so many rows, it is quicker to look at them than at more bitmaps."""
 ROWS_AT_ONCE: Final = 4096
 """Rows that are looked at in one go, so that they fit the cache."""
 _ASKED: Final[dict[int, tuple[int, ...]]] = {
@@ -116,7 +117,7 @@ class SubjectTable(Table[K]):
         if not doubtful:
             return np.concatenate([slots, self._confirmed(waiting, clauses)])
         tests = clauses if len(waiting) else doubtful
-        if len(slots) <= FEW_CANDIDATES:
+        if is_few(len(slots), len(found)):
             return self._confirmed(np.concatenate([slots, waiting]), tests)
         sure = self._left_by(clauses, sure=True)
         unsure = np.concatenate([slots_in(found & ~sure), waiting])
@@ -164,6 +165,11 @@ class SubjectTable(Table[K]):
             if hit is not None:
                 met &= any_in_line(hit)
         return slots[met]
+
+
+def is_few(candidates: int, words: int) -> bool:
+    """Whether it is quicker to look at so many rows than at more bitmaps of so many words."""
+    return candidates <= max(FEW_CANDIDATES, words * WORD_BITS // ROWS_A_CANDIDATE)
 
 
 _NOTHING: Final[Slots] = np.zeros(0, np.intp)

@@ -131,9 +131,9 @@ class Table(ABC, Generic[K]):
     def _learn(self, slots: Slots) -> None:
         if not len(slots):
             return
-        words = words_for(self.store.capacity)
+        words = words_for(self.store.used)
         if len(self.live) < words:
-            self.live = grown(self.live, words)
+            self.live = grown(self.live, words_for(self.store.capacity))
         columns, low, high = self.store.rows(slots)
         for number, chosen, places in _by_column(columns):
             column = self.columns[number]
@@ -227,7 +227,7 @@ class Table(ABC, Generic[K]):
             self._relabel(number, column, np.unique(np.concatenate([low, high])))
             slots, low, high = self.store.entries(number)
         column.rebuild(
-            slots, low, high, self.store.used, words_for(self.store.capacity),
+            slots, low, high, self.store.used, words_for(self.store.used),
             min(share, MOST_EDGES),
         )  # fmt: skip
 

@@ -74,6 +74,7 @@ def limits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(index_column, "FEW", 1)
     monkeypatch.setattr(index_column, "RARE", 4)
     monkeypatch.setattr(index_subjects, "FEW_CANDIDATES", 1)
+    monkeypatch.setattr(index_subjects, "ROWS_A_CANDIDATE", 1 << 30)
     monkeypatch.setattr(index_subjects, "ROWS_AT_ONCE", 2)
     if request.param == "with few columns":
         monkeypatch.setattr(index_table, "MOST_COLUMNS", 4)

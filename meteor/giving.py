@@ -6,7 +6,7 @@ in the moment in which the note of it is durable (DESIGN section 5).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from chord import ChordNode, Contact, Deferred, Fault, Handler, Runtime
@@ -21,7 +21,9 @@ from meteor.operations import (
     TakeOver,
     Yours,
 )
+from meteor.replication import Replication
 from meteor.shelf import Shelf
+from meteor.views import View, Views
 from squid import HilbertCurve, Interval, intersect, subtract
 
 
@@ -30,7 +32,9 @@ class HandoffConfig:
     """Times of a hand-off, in seconds."""
 
     call_s: float = 2.0
-    """For one page, one freeze, one claim."""
+    """For one page or one freeze."""
+    claim_s: float = 0.6
+    """For one question who has an interval."""
     freeze_s: float = 4.0
     """A giver thaws by itself after this: writes wait no longer for a dead taker."""
     idle_s: float = 1.0
@@ -53,6 +57,11 @@ def checked_interval(interval: Interval, curve: HilbertCurve) -> Interval:
     return interval
 
 
+def parts_of(views: Iterable[View], part: Intervals) -> tuple[View, ...]:
+    """What of each view lies in `part`."""
+    return tuple(cut for view in views if (cut := view.within(part)) is not None)
+
+
 class Giving:
     """What a peer answers to those who would take something over from it."""
 
@@ -64,11 +73,14 @@ class Giving:
         holdings: Holdings,
         shelf: Shelf,
         config: HandoffConfig,
+        replication: Replication,
+        views: Views,
         uncovered: Callable[[], Intervals],
         on_given: Callable[[], None],
     ) -> None:
         self._node, self._runtime, self._curve = node, runtime, curve
         self._holdings, self._shelf, self._config = holdings, shelf, config
+        self._replication, self._views = replication, views
         self._uncovered, self._on_given = uncovered, on_given
 
     @property
@@ -85,16 +97,21 @@ class Giving:
         assert isinstance(message, Claim)
         part = (checked_interval(message.interval, self._curve),)
         elsewhere = (*self._holdings.elsewhere(), *self._node.successors[:1])
+        whole = [copy.view for copy in self._views.copies.values() if copy.whole]
         return ClaimAnswer(
             held=intersect(part, self._holdings.held),
             lost=intersect(part, self._holdings.lost),
             elsewhere=elsewhere,
             settled=not self._uncovered(),
+            copies=parts_of(whole, part),
+            former=parts_of(self._views.former, part),
         )
 
     def _on_pull(self, _: Contact, message: object, __: float) -> PulledPage:
         assert isinstance(message, Pull)
-        interval = self._held_here(message.interval)
+        interval = checked_interval(message.interval, self._curve)
+        if subtract((interval,), self._views.kept()):
+            raise Fault("Moved", "the interval is not kept here")
         return self._shelf.page(interval, message.cursor)
 
     def _on_freeze(self, _: Contact, message: object, __: float) -> Deferred:
@@ -109,9 +126,20 @@ class Giving:
     async def _freeze(self, interval: Interval, cursor: int) -> Frozen:
         grant = self._holdings.freeze(interval)
         self._runtime.spawn(self._thaw_later(grant))
-        await self._shelf.barrier()
+        await self._replication.barrier()
         page = self._shelf.page(interval, cursor, whole=True)
-        return Frozen(page, grant, intersect((interval,), self._holdings.lost))
+        views = self._views.touching((interval,))
+        shared = [view.copies for view in views]
+        return Frozen(
+            page,
+            grant,
+            intersect((interval,), self._holdings.lost),
+            epoch=min((view.epoch for view in views), default=0),
+            copies=tuple(
+                copy for copy in (shared[0] if shared else ())
+                if all(any(copy.id == one.id for one in copies) for copies in shared)
+            ),
+        )  # fmt: skip
 
     async def _thaw_later(self, grant: int) -> None:
         await self._runtime.sleep(self._config.freeze_s)
@@ -133,12 +161,25 @@ class Giving:
         if not self._holdings.is_granted(grant, request.interval):
             raise Fault("Moved", "the grant has run out: pull again")
         self._holdings.pin(grant)
-        await self._shelf.note_give(part, taker)
-        self._holdings.give(part, taker)
-        self._holdings.unpin(grant)
-        self._on_given()
-        self._runtime.spawn(self._shelf.erase(self._shelf.forget_outside(self._holdings.held)))
+        await self._replication.changing.enter()
+        try:
+            await self._commit(part, taker, request.view)
+        finally:
+            self._replication.changing.leave()
+            self._holdings.unpin(grant)
         return Yours()
+
+    async def _commit(self, part: Intervals, taker: Contact, view: View | None) -> None:
+        """From here on the taker is the primary; this peer is one of its copies, if it says so."""
+        numbers = [one.number for one in self._views.touching(part)]
+        self._views.give(part)
+        if view is not None and view.has_copy(self._runtime.contact.id):
+            self._views.put(view)
+        await self._shelf.note(self._views)
+        self._holdings.give(part, taker)
+        self._on_given()
+        for number in numbers:  # the copies hear of what is left
+            self._runtime.spawn(self._replication.change(number))
 
     def _held_here(self, interval: Interval) -> Interval:
         if subtract((checked_interval(interval, self._curve),), self._holdings.held):

@@ -1,15 +1,16 @@
-"""Hand-offs: how an interval of the curve changes its holder without losing what was acknowledged.
+"""Hand-offs: how an interval of the curve changes its primary without losing what was acknowledged.
 
-Law of this file: conversations; which interval is whose is decided in `meteor.holdings`, what
-travels in `meteor.shelf`.  The taker pulls pages, then asks the giver to freeze the interval, makes
-the last changes durable and takes over; the commit point is the giver's durable note that it gave
-(DESIGN section 5).  If either dies before, the giver's holding stands.  A leaving peer asks its
-successor to pull: the same step the other way.
+Law of this file: conversations; which interval is whose is decided in `meteor.holdings` and
+`meteor.views`, what travels in `meteor.shelf`.  The taker pulls pages, then asks the giver to
+freeze the interval, makes the last changes durable and takes over; the commit point is the giver's
+durable note that it gave (DESIGN section 5).  If either dies before, the giver's view stands.  A
+peer that has what is another one's asks that one to pull: who leaves, and who had it in a former
+life.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from chord import (
@@ -25,11 +26,12 @@ from chord import (
     RequestTimeout,
     Runtime,
 )
+from meteor.copy_keeper import CopyKeeper
 from meteor.giving import Giving, HandoffConfig, checked_interval
+from meteor.heirs import Heirs
 from meteor.holdings import Holdings, Intervals
 from meteor.operations import (
-    Claim,
-    ClaimAnswer,
+    Carried,
     Freeze,
     Frozen,
     Inherit,
@@ -40,13 +42,16 @@ from meteor.operations import (
     Yours,
 )
 from meteor.placement import Admission
+from meteor.replication import Replication, Superseded
 from meteor.shelf import Shelf
+from meteor.turns import Bell
+from meteor.views import View, Views
 from squid import HilbertCurve, Interval, intersect, of_arc, subtract
 
-CLAIMS_MAX = 32
-"""Peers asked for one interval in one round: more than the successors of any concurrent joins."""
-
 TAKE_OVER_TRIES = 5
+
+MERGE_S = 10.0
+"""For a page of another holder's content to be durable at all copies."""
 
 LEAVE_ROUNDS, LEAVE_PAUSE_S = 3, 0.05
 """How often, and how far apart, a leaving peer asks who takes over what it holds while all that it
@@ -70,19 +75,24 @@ class Handoff:
         shelf: Shelf,
         on_gained: Callable[[Intervals, Admission], None],
         *,
+        views: Views,
+        replication: Replication,
+        keeper: CopyKeeper,
         id_bits: int = 160,
         config: HandoffConfig | None = None,
     ) -> None:
         self._node, self._runtime, self._curve = node, runtime, curve
         self._holdings, self._shelf, self._on_gained = holdings, shelf, on_gained
+        self._views, self._replication, self._keeper = views, replication, keeper
         self._id_bits = id_bits
         self._config = config or HandoffConfig()
         self._giving = Giving(
-            node, runtime, curve, holdings, shelf, self._config, self.uncovered, self._given
-        )
-        self._open_since: dict[Interval, float] = {}
-        self._dead: dict[int, None] = {}
-        self._leaving = False
+            node, runtime, curve, holdings, shelf, self._config, replication, views,
+            self.uncovered, self._given,
+        )  # fmt: skip
+        self.heirs = Heirs(node, runtime, views, self._config)
+        self._bell = Bell(runtime, "handoff")
+        self.leaving = False
 
     @property
     def handlers(self) -> Mapping[type, Handler]:
@@ -94,22 +104,20 @@ class Handoff:
     def arc_changed(self, before: Arc | None, now: Arc | None) -> None:
         """The ring gives this peer another arc: look at once."""
         del before, now
-        self._runtime.deliver(self._wake_token, None)
+        self.wake()
 
     def contact_gone(self, contact: Contact) -> None:
-        """A neighbour is dead: what it held without a copy is lost."""
-        self._dead[contact.id] = None
-        while len(self._dead) > CLAIMS_MAX:
-            del self._dead[next(iter(self._dead))]
-        self._runtime.deliver(self._wake_token, None)
+        """A neighbour is dead: what it held is to be taken over from its copies."""
+        self.heirs.note_dead(contact)
+        self.wake()
+
+    def wake(self) -> None:
+        """Compare what is held with the arc now."""
+        self._bell.ring()
 
     def _given(self) -> None:
         """Who waits for an index that is elsewhere now need not wait."""
         self._runtime.deliver(self._gained_token, None)
-
-    @property
-    def _wake_token(self) -> tuple[str, str]:
-        return ("handoff", "wake")
 
     @property
     def _gained_token(self) -> tuple[str, str]:
@@ -117,36 +125,25 @@ class Handoff:
 
     # -- the peer's own course
 
-    async def hold_everything(self) -> None:
-        """The founder of a ring holds the whole curve; one that had a former life in a ring of
-        several, or with a lost arc, knows the past of what it held then and of nothing else."""
-        everything = ((0, self._curve.size - 1),)
-        known = self._shelf.remembered(everything)
-        lost = subtract(everything, known) if self._shelf.resumes else ()
-        await self._gain(everything, lost=lost)
-
     async def watch_over(self) -> None:
-        """Pull what the ring gives to this peer and another one holds, for ever."""
-        while not self._leaving:
+        """Take over what the ring gives to this peer, for ever."""
+        while not self.leaving:
             for interval in self.uncovered():
-                if not self._leaving:
+                if not self.leaving:
                     await self._claim(interval)
-            uncovered = self.uncovered()
-            if not uncovered and self._node.arc is not None:
-                self._shelf.settled()
-            pause_s = self._config.pressing_s if uncovered else self._config.idle_s
-            try:
-                await self._runtime.expect(self._wake_token, pause_s)
-            except RequestTimeout:
-                continue
+            pause_s = self._config.pressing_s if self.uncovered() else self._config.idle_s
+            await self._bell.wait(pause_s)
 
-    def uncovered(self) -> Intervals:
-        """The part of this peer's arc that it does not hold."""
+    def owned(self) -> Intervals:
+        """The arc that the ring gives to this peer, in indexes of the curve."""
         arc = self._node.arc
         if arc is None:
             return ()
-        owned = of_arc(arc.after, arc.last, self._curve.index_bits, self._id_bits)
-        return subtract(owned, self._holdings.held)
+        return of_arc(arc.after, arc.last, self._curve.index_bits, self._id_bits)
+
+    def uncovered(self) -> Intervals:
+        """The part of this peer's arc that it does not hold."""
+        return subtract(self.owned(), self._holdings.held)
 
     async def settle(self, index: int, timeout_s: float) -> None:
         """Wait until `index` is held here or known to be elsewhere, or the time is up."""
@@ -163,11 +160,12 @@ class Handoff:
     async def give_all(self, timeout_s: float) -> Intervals:
         """Hand everything held to the successor before leaving, also what is just coming in;
         returns what nobody took."""
-        self._leaving = True
+        self.leaving = True
         deadline = self._runtime.now() + timeout_s
         rounds_left = LEAVE_ROUNDS
         while rounds_left and self._runtime.now() < deadline:
-            await self._arrived(deadline)
+            while self._holdings.awaiting and self._runtime.now() < deadline:
+                await self._runtime.sleep(LEAVE_PAUSE_S)
             for successor in self._node.successors:
                 if await self._give_to(successor, deadline):
                     rounds_left = LEAVE_ROUNDS + 1
@@ -176,11 +174,6 @@ class Handoff:
             rounds_left -= 1
             await self._runtime.sleep(LEAVE_PAUSE_S)
         return self._holdings.held
-
-    async def _arrived(self, deadline: float) -> None:
-        """Wait for a hand-off to this peer: what it brings is to be handed on."""
-        while self._holdings.awaiting and self._runtime.now() < deadline:
-            await self._runtime.sleep(LEAVE_PAUSE_S)
 
     async def _give_to(self, successor: Contact, deadline: float) -> bool:
         """Ask a successor to take all; whether there is reason to ask it again."""
@@ -194,49 +187,78 @@ class Handoff:
                 return False
         return False
 
-    # -- taking
+    # -- taking over what nobody answers for, or from whom it has been
+
+    async def hold_everything(self) -> None:
+        """The founder of a ring holds the whole curve; of what it had a part in before it knows
+        only what nobody else can know better."""
+        everything = ((0, self._curve.size - 1),)
+        for step in self.heirs.resume(everything):
+            await self._take(step.piece, step.view, (), (), lost=step.kind == "lost")
 
     async def _claim(self, interval: Interval) -> None:
-        """Find who holds the interval and pull it; take it as lost when nobody does."""
-        self._open_since.setdefault(interval, self._runtime.now())
-        asked = {self._runtime.contact.id}
-        queue = [*self._node.successors, *self._holdings.elsewhere()]
-        if self._node.predecessor is not None:
-            queue.append(self._node.predecessor)
-        conclusive = True
-        while queue and len(asked) <= CLAIMS_MAX:
-            contact = queue.pop(0)
-            if contact.id in asked:
-                continue
-            asked.add(contact.id)
-            try:
-                answer = await self._ask(contact, Claim(interval), ClaimAnswer)
-            except DialRefused:  # it left, or died: nobody who is not there holds anything
-                continue
-            except CallError:
-                conclusive = conclusive and contact.id in self._dead
-                continue
-            conclusive = conclusive and answer.settled
-            held = subtract(intersect(answer.held, (interval,)), self._holdings.held)
-            if held:
-                for piece in held:
-                    await self._pull(piece, contact)
-                return
-            queue += answer.elsewhere
-        await self._give_up(interval, conclusive)
+        """Find who holds the interval and pull it; else take it over from a copy, or as lost."""
+        found = await self.heirs.ask(interval, self._holdings.elsewhere())
+        for holder, held in found.holders:
+            for piece in subtract(held, self._holdings.held):
+                await self._pull(piece, holder)
+        if found.holders or self.leaving:
+            return
+        for step in self.heirs.plan(found):
+            part = intersect(step.piece, self.uncovered())
+            if part and step.kind == "lost":
+                await self._take(part, None, (), (), lost=True)
+            elif part and step.kind == "adopt" and step.view is not None:
+                await self._adopt(part, step.view, step.sources)
 
-    async def _give_up(self, interval: Interval, conclusive: bool) -> None:
-        """Nobody who answered holds it: lost if a dead peer owned it, or after the grace."""
-        now = self._runtime.now()
-        waited_s = now - self._open_since.get(interval, now)
-        arc = self._node.arc
-        orphaned = conclusive and arc is not None and any(dead in arc for dead in self._dead)
-        if (orphaned or waited_s >= self._config.grace_s) and not self._leaving:
-            still = intersect((interval,), self.uncovered())
-            await self._gain(still, lost=still)
+    async def _adopt(self, piece: Intervals, view: View, sources: tuple[Contact, ...]) -> None:
+        """Take over what a dead primary had, from a copy of it."""
+        self._views.see(view.epoch)
+        others = tuple(one for one in sources if one.id != self._runtime.contact.id)
+        if len(others) == len(sources):
+            fence = self._replication.new_view(piece, others, view.lost)
+            if not await self._replication.fence(fence, view.epoch):
+                return
+            if not await self._fetch(piece, others[0]):
+                return
+        await self._take(piece, view, others, (view.primary,), lost=False)
+
+    async def _fetch(self, piece: Intervals, source: Contact) -> bool:
+        """Pull content from somebody who is not its primary."""
+        for interval in piece:
+            self._holdings.await_from(interval, source)
+            try:
+                await self._pull_pages(interval, source, Admission())
+            except CallError:
+                return False
+            finally:
+                self._holdings.awaited_no_more(interval)
+        return True
+
+    async def _take(
+        self,
+        piece: Intervals,
+        view: View | None,
+        others: tuple[Contact, ...],
+        passed_over: tuple[Contact, ...],
+        *,
+        lost: bool,
+    ) -> None:
+        """Hold a piece whose content is here, or of which nobody knows the past."""
+        gone = piece if lost else intersect(view.lost if view is not None else (), piece)
+        wanted = self._replication.wanted()
+        copies = tuple(one for one in wanted if any(one.id == other.id for other in others))
+        new = self._replication.new_view(piece, copies, gone)
+        begun = await self._replication.begin(new, 0 if view is None else view.epoch)
+        if begun is None:
+            return
+        for one in passed_over:
+            self._replication.announce(one, begun)
+        admission = Admission() if view is None else self._keeper.watermarks(view.primary.id)
+        self._gained(begun.intervals, admission)
 
     async def _pull(self, interval: Interval, source: Contact) -> bool:
-        """Take the interval over from `source`; whether it is held here now."""
+        """Take the interval over from its holder; whether it is held here now."""
         self._holdings.await_from(interval, source)
         admission = Admission()
         try:
@@ -244,17 +266,23 @@ class Handoff:
             asked_s = self._runtime.now()
             frozen = await self._ask(source, Freeze(interval, cursor), Frozen)
             await self._shelf.admit(frozen.page.carried, admission)
-            thaws_s = asked_s + self._config.freeze_s
-            if self._leaving:
+            if self.leaving:
                 return False
-            if not await self._take_over(TakeOver(interval, frozen.grant), source, thaws_s):
+            self._views.see(frozen.epoch)
+            have = {source.id, *(copy.id for copy in frozen.copies)}
+            copies = tuple(one for one in self._replication.wanted() if one.id in have)
+            view = self._replication.new_view((interval,), copies, frozen.lost)
+            request = TakeOver(interval, frozen.grant, view)
+            if not await self._take_over(request, source, asked_s + self._config.freeze_s):
                 return False
-            await self._gain((interval,), lost=frozen.lost, admission=admission)
+            begun = await self._replication.begin(view, frozen.epoch)
         except CallError:
             return False
         finally:
             self._holdings.awaited_no_more(interval)
-        return True
+        if begun is not None:
+            self._gained(begun.intervals, admission)
+        return begun is not None
 
     async def _pull_pages(self, interval: Interval, source: Contact, admission: Admission) -> int:
         cursor = 0
@@ -289,30 +317,80 @@ class Handoff:
             raise RemoteFault("ProtocolError", f"{contact} answered {type(reply).__name__}")
         return reply
 
-    async def _gain(
-        self, part: Intervals, *, lost: Intervals, admission: Admission | None = None
-    ) -> None:
-        """Hold `part` from now on, durably."""
-        lost = subtract(lost, self._shelf.remembered(part))
-        await self._shelf.note_gain(part, lost)
-        new = self._holdings.gain(part, lost=lost)
-        for interval in list(self._open_since):
-            if not subtract((interval,), self._holdings.held):
-                del self._open_since[interval]
+    def _gained(self, part: Intervals, admission: Admission) -> None:
+        """Answer for `part` from now on."""
+        self.heirs.closed(self._holdings.held)
         self._runtime.deliver(self._gained_token, None)
-        self._on_gained(new, admission or Admission())
+        self._on_gained(part, admission)
 
-    # -- taking over from who leaves
+    # -- taking over from who leaves, or has what is ours
 
     def _on_inherit(self, sender: Contact, message: object, _: float) -> Deferred:
         assert isinstance(message, Inherit)
         return Deferred(self._inherit(checked_interval(message.interval, self._curve), sender))
 
+    async def absorb(self, piece: Intervals, source: Contact) -> bool:
+        """Take what another peer has of what is held here in, with one's copies; whether all of it
+        is here now."""
+        for interval in piece:
+            try:
+                await self._absorb_pages(interval, source)
+            except (CallError, Superseded):
+                return False
+        return True
+
+    async def _absorb_pages(self, interval: Interval, source: Contact) -> int:
+        cursor, more = 0, True
+        while more:
+            page = await self._ask(source, Pull(interval, cursor), PulledPage)
+            await self._merge(interval, page.carried)
+            if page.more and page.cursor <= cursor:
+                raise RemoteFault("ProtocolError", "a hand-off that does not go on")
+            cursor, more = page.cursor, page.more
+        return cursor
+
+    async def _merge(self, interval: Interval, carried: Sequence[Carried]) -> None:
+        news = [one for one, _ in self._shelf.news(carried)]
+        if news:
+            ends_s = self._runtime.now() + MERGE_S
+            for one in await self._replication.keep(news, (interval,), ends_s):
+                self._shelf.show(one)
+
+    async def _reconcile(self, interval: Interval, source: Contact) -> bool:
+        """Two hold the interval: this peer, whose it is, takes the other's content in and lets it
+        end; whether it did."""
+        try:
+            cursor = await self._absorb_pages(interval, source)
+            frozen = await self._ask(source, Freeze(interval, cursor), Frozen)
+            await self._merge(interval, frozen.page.carried)
+            self._views.see(frozen.epoch)
+            await self._ask(source, TakeOver(interval, frozen.grant), Yours)
+        except (CallError, Superseded):
+            return False
+        for view in self._views.touching((interval,)):
+            await self._replication.change(view.number)
+        self._gained((interval,), Admission())
+        return True
+
     async def _inherit(self, interval: Interval, source: Contact) -> Inherited:
-        wanted = subtract((interval,), self._holdings.held)
-        for piece in wanted:
-            if self._leaving:
-                raise Fault(LEAVES, "the successor leaves too")
+        if self.leaving:
+            raise Fault(LEAVES, "the successor leaves too")
+        answer = await self.heirs.ask_one(source, interval)
+        if answer is None:
+            raise Fault("Moved", "the offer could not be looked at")
+        both = intersect(answer.held, self._holdings.held)
+        for piece in subtract(answer.held, both):
             if not await self._pull(piece, source):
                 raise Fault("Moved", "the successor could not take the interval over")
+        for piece in both:
+            if not await self._reconcile(piece, source):
+                raise Fault("Moved", "the two holdings could not be made one")
+        left = subtract((interval,), answer.held)
+        if subtract(left, self._holdings.held):
+            self.wake()
+            raise Fault("Moved", "the interval is not held here yet")
+        if left and not await self.absorb(left, source):
+            raise Fault("Moved", "the offer could not be pulled")
+        if intersect(left, self._holdings.lost):
+            raise Fault("Moved", "it is not known yet whether this is all of the past")
         return Inherited()

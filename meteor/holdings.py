@@ -117,6 +117,15 @@ class Holdings:
         """Whether anything is on its way here."""
         return bool(self._awaited)
 
+    @property
+    def awaited(self) -> Intervals:
+        """What is on its way here."""
+        return merge(tuple(self._awaited))
+
+    def find(self, part: Intervals) -> None:
+        """The past of `part` is known here now."""
+        self._lost = subtract(self._lost, part)
+
     def awaited_no_more(self, interval: Interval) -> None:
         """The hand-off ended, well or not."""
         self._awaited.pop(interval, None)

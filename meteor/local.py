@@ -35,6 +35,7 @@ class LocalOverlay:
         ids: Sequence[int] | None = None,
         config: ChordConfig | None = None,
         seed: int = 1,
+        copies: int = 3,
     ) -> None:
         if peers < 1:
             raise ValueError(f"an overlay has at least one peer, not {peers}")
@@ -44,7 +45,7 @@ class LocalOverlay:
             raise ValueError(f"{len(ids)} ids for {peers} peers")
         self.peers: list[Peer] = []
         self._count, self._space, self._name = peers, space, transport
-        self._ids, self._config, self._seed = ids, config, seed
+        self._ids, self._config, self._seed, self._copies = ids, config, seed, copies
         self._hub = MemoryHub()
         self._clients: list[Client] = []
 
@@ -89,6 +90,7 @@ class LocalOverlay:
             id=id,
             config=self._config,
             seed=self._seed + number,
+            copies=self._copies,
         )
         await peer.start()
         self.peers.append(peer)
@@ -130,4 +132,3 @@ class LocalOverlay:
         from meteor.websocket_transport import WebSocketTransport  # noqa: PLC0415 - slow to import
 
         return WebSocketTransport()
-

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from chord import Contact, WideInt
 from meteor.messages import Found, Notice, WireInterval
+from meteor.views import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +79,9 @@ class Carried:
     """In the journal: Unix milliseconds of expiry."""
     blob: bytes
     number: int
-    """The giver's count of changes when this one happened."""
+    """Its writer's count of changes when this one happened, beyond any it had seen."""
     acknowledged: int
-    """Of an interest: the giver's watermark, see `meteor.outbox`."""
+    """Of an interest: its holder's watermark, see `meteor.outbox`."""
     route: Route | None
     moved_to: str = ""
     operation: bytes = b""
@@ -88,14 +89,6 @@ class Carried:
     renewed: int = 0
     """The stamp of its last renewal, of the author's counter: equal wherever that was carried out,
     as expiries never are.  A living record of one version counts by it."""
-
-
-@dataclass(frozen=True, slots=True)
-class HeldNote:
-    """The journal's note of what a peer answers for."""
-
-    held: tuple[WireInterval, ...]
-    lost: tuple[WireInterval, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +116,10 @@ class ClaimAnswer:
     elsewhere: tuple[Contact, ...]
     settled: bool
     """False while the receiver itself waits for a hand-off."""
+    copies: tuple[View, ...] = ()
+    """Of what of it the receiver is a whole copy."""
+    former: tuple[View, ...] = ()
+    """What of it the receiver had a part in before it was restarted, or passed over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +154,9 @@ class Frozen:
     page: PulledPage
     grant: int
     lost: tuple[WireInterval, ...]
+    epoch: int = 0
+    copies: tuple[Contact, ...] = ()
+    """Who has all of it besides the giver."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +165,8 @@ class TakeOver:
 
     interval: WireInterval
     grant: int
+    view: View | None = None
+    """The taker's view of it: the giver may be one of its copies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +176,8 @@ class Yours:
 
 @dataclass(frozen=True, slots=True)
 class Inherit:
-    """A leaving peer asks its successor to pull this interval from it; the reply is `Inherited`
-    once the successor holds it."""
+    """Somebody has this interval that is the receiver's now: as its holder, or from a former life.
+    The reply is `Inherited` once the receiver has all of it."""
 
     interval: WireInterval
 
@@ -211,7 +213,7 @@ class State:
 
 
 MESSAGES: tuple[type, ...] = (
-    Route, Operation, Summary, FoundPage, Carried, HeldNote, PeerNote,
+    Route, Operation, Summary, FoundPage, Carried, PeerNote,
     Claim, ClaimAnswer, Pull, PulledPage, Freeze, Frozen, TakeOver, Yours, Inherit, Inherited,
     Notices, StateQuestion, State,
 )  # fmt: skip

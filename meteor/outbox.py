@@ -96,6 +96,15 @@ class Outbox:
             unacknowledged.append(stream.missed[0])
         return min(unacknowledged) - 1 if unacknowledged else stream.last_number
 
+    def watermarks(self) -> dict[str, int]:
+        """Every interest's watermark."""
+        return {stem: self.watermark(stem) for stem in self._streams}
+
+    def start(self, stem: str, number: int) -> None:
+        """A stream is taken over from where its holder before was."""
+        if stem not in self._streams:
+            self._streams[stem] = _Stream(last_number=number)
+
     def due(self, stem: str, now: float) -> list[Notice]:
         """What to send of one interest now: fresh notices within the window, and all that are
         unacknowledged when the retry time has come."""

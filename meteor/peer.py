@@ -27,7 +27,7 @@ from meteor.callbacks import Callbacks
 from meteor.errors import Closed, JoinFailed, SpaceError, SpaceMismatch
 from meteor.journal import Entry, Journal, MemoryJournal
 from meteor.operations import PeerNote
-from meteor.rendezvous_peer import RendezvousPeer, greet
+from meteor.rendezvous_peer import RendezvousPeer, check_copies, greet
 from meteor.session import Session
 from meteor.transport import Transport
 from meteor.verbs import Verbs
@@ -48,6 +48,7 @@ class Peer(Verbs):
     and interests over restarts; without it they live as long as the peer.  A new peer gets its
     identifier from the ring (`ChordConfig.placement`) unless `id` gives one.  With `moves` it looks
     whether it is far lighter than others; `wait_place` tells when it should go elsewhere.
+    `copies` peers, this one included, keep what is posted to its part of the ring.
 
     Starting raises `JoinFailed`, `SpaceMismatch`, `AddressInUse`, `DataDirLocked`."""
 
@@ -65,6 +66,7 @@ class Peer(Verbs):
         transport: Transport | None = None,
         seed: int | None = None,
         moves: RelocationConfig | None = None,
+        copies: int = 3,
     ) -> None:
         if transport is None:
             checked_listen(listen, advertise)
@@ -82,6 +84,7 @@ class Peer(Verbs):
         self._moved = False
         self._place: int | None = None
         self._called = asyncio.Event()
+        self._copies = check_copies(copies, self._config)
         self._journal: Journal | None = None
         self._runtime: AsyncioRuntime | None = None
         self._core: RendezvousPeer | None = None
@@ -163,8 +166,9 @@ class Peer(Verbs):
             [Entry(IDENTITY_KEY, codec.encode(PeerNote(peer_id, incarnation, space.to_toml())))]
         )
         self._core = RendezvousPeer(
-            self._runtime, space, self._journal, wall_clock=time.time, config=self._config
-        )
+            self._runtime, space, self._journal, wall_clock=time.time, config=self._config,
+            copies=self._copies,
+        )  # fmt: skip
         session = self._own_session = Session(
             self._runtime, [contact], space=space, callbacks=self.callbacks,
             first_version=time.time_ns() // 1000,

@@ -35,24 +35,35 @@ class Placed:
     number: int
     carried: Carried
     """As it was written; expiry in it is wall-clock milliseconds."""
+    change: int = 0
+    """When it came to this shelf in this form."""
 
 
 @dataclass(slots=True)
 class Admission:
-    """One hand-off's records in the giver's order: the giver's number, and ours."""
+    """What came with another holder's records: how far their clients are."""
 
-    numbers: list[tuple[int, int]] = field(default_factory=list)
     watermarks: dict[Key, int] = field(default_factory=dict)
 
-    def enter(self, carried: Carried, number: int) -> None:
-        """A record was taken in under `number`."""
-        self.numbers.append((carried.number, number))
-        self.watermarks[carried.owner, stem_of(carried.id)] = carried.acknowledged
+    def enter(self, carried: Carried) -> None:
+        """A record is taken in."""
+        if carried.acknowledged:
+            self.watermarks[carried.owner, stem_of(carried.id)] = carried.acknowledged
 
     def acknowledged(self, key: Key) -> int:
-        """An interest's watermark in our numbers: every pair up to it reached its client."""
-        theirs = self.watermarks.get(key, 0)
-        return max((ours for number, ours in self.numbers if number <= theirs), default=0)
+        """An interest's watermark: every pair up to it reached its client."""
+        return self.watermarks.get(key, 0)
+
+
+def is_later(carried: Carried, known: Carried) -> bool:
+    """Whether a holder's word on a living record is later than what is known of it: a newer
+    version, a later renewal, or that another peer's client is to be told."""
+    if carried.version != known.version:
+        return carried.version > known.version
+    if carried.blob != known.blob:
+        return False
+    moved = carried.route != known.route and carried.number > known.number
+    return carried.renewed > known.renewed or (moved and carried.renewed == known.renewed)
 
 
 def key_of(carried: Carried) -> Key:

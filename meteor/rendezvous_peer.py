@@ -24,6 +24,7 @@ from chord import (
     RingState,
     Runtime,
 )
+from meteor.copy_keeper import CopyKeeper
 from meteor.entry import Entry
 from meteor.errors import JoinFailed, MeteorError, SpaceMismatch, from_fault, to_fault
 from meteor.handoff import Handoff
@@ -39,10 +40,13 @@ from meteor.messages import (
 )
 from meteor.operations import State, StateQuestion
 from meteor.point import RendezvousPoint
+from meteor.replication import CopiesConfig, Replication
 from meteor.ring_note import RingNote
 from meteor.ring_walk import walk_ring
 from meteor.shelf import Restored, Shelf
 from meteor.telling import Telling
+from meteor.tending import Tending
+from meteor.views import Views
 from squid import KeywordSpace, Router
 
 SWEEP_S = 0.5
@@ -66,9 +70,11 @@ class RendezvousPeer:
         *,
         wall_clock: Callable[[], float],
         config: ChordConfig | None = None,
+        copies: int = 3,
     ) -> None:
         self._runtime, self.space = runtime, space
         self._config = config or ChordConfig.local()
+        self._copies = CopiesConfig(copies=check_copies(copies, self._config))
         self._ready = False
         self.restored: Restored | None = None
         self._foreign: dict[type, Handler] = {}
@@ -79,17 +85,31 @@ class RendezvousPeer:
         store = Store()
         rendezvous = Rendezvous(store, runtime.random)
         self.holdings = Holdings()
+        self.views = Views()
         self.shelf = Shelf(store, journal, space.curve, runtime.now, wall_clock)
         self._rendezvous = rendezvous
         self.telling = Telling(runtime, self.shelf, self.holdings, rendezvous)
         bits = self._config.bits
+        self.replication = Replication(
+            self.node, runtime, self.views, self.holdings, self.shelf, self._copies
+        )
+        self._keeper = CopyKeeper(
+            runtime, space.curve, self.views, self.holdings, self.shelf,
+            self.replication.passed_over,
+        )  # fmt: skip
         self._handoff = Handoff(
             self.node, runtime, space.curve, self.holdings, self.shelf, self.telling.derive,
-            id_bits=bits,
+            views=self.views, replication=self.replication, keeper=self._keeper, id_bits=bits,
+        )  # fmt: skip
+        self.replication.on_superseded = self._handoff.wake
+        self._tending = Tending(
+            self.node, runtime, self.views, self.holdings, self.shelf, self.replication,
+            self._keeper, self._handoff, self.telling.derive, self.telling.watermarks,
+            self._copies, index_bits=space.curve.index_bits, id_bits=bits,
         )  # fmt: skip
         self.point = RendezvousPoint(
             runtime, self.holdings, self.shelf, rendezvous, self.telling, self._handoff.settle,
-            space.curve,
+            space.curve, self.replication,
         )  # fmt: skip
         self.router = Router(self.node, runtime, space, self.point, id_bits=bits)
         self.entry = Entry(runtime, self.router, space)
@@ -98,6 +118,7 @@ class RendezvousPeer:
             **self.node.handlers,
             **self.router.handlers,
             **self._handoff.handlers,
+            **self._keeper.handlers,
             **self.entry.handlers,
             **self.telling.handlers,
             **self.placing.handlers,
@@ -117,6 +138,9 @@ class RendezvousPeer:
 
         Raises `JoinFailed` when nobody answers, `SpaceMismatch` when the ring's space differs."""
         self.restored = await self.shelf.restore()
+        note = self.restored.note
+        whole = not (self.restored.incomplete or self.restored.damaged)
+        self.views.restore((*note.own, *note.former, *note.copies), whole=whole)
         kept = await self._ring_note.read()
         if kept is not None and not kept.alone:
             await self._resume(kept, join)
@@ -127,6 +151,7 @@ class RendezvousPeer:
             await self._handoff.hold_everything()
         self.node.start()
         self._runtime.spawn(self._handoff.watch_over())
+        self._runtime.spawn(self._tending.go_on())
         self._runtime.spawn(self._sweep())
         self._ready = True
 
@@ -204,7 +229,7 @@ class RendezvousPeer:
     async def _sweep(self) -> None:
         while True:
             await self._runtime.sleep(SWEEP_S)
-            await self.point.expire()
+            await self.point.changes.expire()
             self.telling.retry()
 
     # -- the ring's observer
@@ -212,10 +237,12 @@ class RendezvousPeer:
     def arc_changed(self, before: Arc | None, now: Arc | None) -> None:
         """The ring gives this peer another arc."""
         self._handoff.arc_changed(before, now)
+        self._tending.wake()
 
     def contact_gone(self, contact: Contact) -> None:
         """A neighbour is dead."""
         self._handoff.contact_gone(contact)
+        self._tending.wake()
 
     # -- who lives in the same peer
 
@@ -259,10 +286,11 @@ class RendezvousPeer:
         return self.state()
 
     def state(self) -> State:
-        """How much this peer keeps."""
+        """How much this peer answers for; copies that it keeps for others are not counted."""
         counts = {"data": 0, "interest": 0, "watch": 0}
+        held = self.holdings.held
         for record in self.shelf.store.records():
-            counts[record.kind] += 1
+            counts[record.kind] += self.shelf.lives_in(record, held)
         return State(counts["data"], counts["interest"], counts["watch"])
 
     def _on_ring_question(self, _: Contact, message: object, __: float) -> Deferred:
@@ -272,6 +300,16 @@ class RendezvousPeer:
     async def picture(self, limit: int = 1024) -> RingPicture:
         """The ring in order, as walking along successors finds it."""
         return await walk_ring(self._runtime, self.node, self.state(), limit)
+
+
+def check_copies(copies: int, config: ChordConfig) -> int:
+    """The number itself; raises `ValueError` where the ring's successor lists are too short."""
+    most = config.successor_count // 2
+    if not 1 <= copies <= most:
+        raise ValueError(
+            f"copies: {copies} is not between 1 and {most}, half of the ring's successor_count"
+        )
+    return copies
 
 
 async def greet(runtime: Runtime, contact: Contact, space: KeywordSpace | None) -> Greeting:

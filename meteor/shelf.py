@@ -1,9 +1,10 @@
 """The shelf: what one peer keeps, in memory for matching, in the journal for ever.
 
-Law of this file: nothing is put into memory before it is durable, and both change in the journal's
-order.  Every change has a number, so that a hand-off can ask for "what changed since"; numbers
-show in their order too.  The journal keeps wall-clock expiry, everything else the local clock
-(DESIGN sections 4 and 5).
+Law of this file: nothing is put into memory before it is durable.  A record's number says when it
+was written among all that its holders have seen (Lamport); it travels with it, so that watermarks
+mean the same at every holder.  A change has a number of this shelf alone besides, so that a
+hand-off can ask for "what changed since".  The journal keeps wall-clock expiry, everything else the
+local clock (DESIGN sections 4 and 5).
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
 from arms import Profile, Record, Store
-from chord import Contact, MeteorError
+from chord import MeteorError
 from meteor import codec
+from meteor.copy_messages import ViewsNote
 from meteor.document import decode_document, unpack_profile
-from meteor.holdings import Holdings, Intervals
 from meteor.journal import Entry, Journal
-from meteor.operations import Carried, HeldNote, PulledPage
+from meteor.operations import Carried, PulledPage
 from meteor.placement import (
     GONE,
     MOVED,
@@ -27,13 +28,15 @@ from meteor.placement import (
     Key,
     Placed,
     box_of,
+    is_later,
     journal_key,
     key_of,
     lowest_of,
     readable,
 )
 from meteor.record_id import split_id, stem_of
-from squid import Box, HilbertCurve, Interval, intersect, subtract
+from meteor.views import Views
+from squid import Box, HilbertCurve, Interval, Intervals
 
 PAGE_BYTES = 64 * 1024
 """A page of a hand-off: small enough to leave the link free for others in between."""
@@ -43,8 +46,8 @@ PAGE_BYTES = 64 * 1024
 class Restored:
     """What a journal held; `incomplete` as `meteor.journal.Scan` has it."""
 
-    held: Intervals
-    lost: Intervals
+    note: ViewsNote
+    """What the peer had a part in."""
     records: int
     damaged: tuple[bytes, ...]
     incomplete: bool = False
@@ -65,44 +68,55 @@ class Shelf:
         self._journal, self._curve = journal, curve
         self._now, self._wall_clock = now, wall_clock
         self._placed: dict[Key, Placed] = {}
-        self._begun: dict[Key, int] = {}
-        """Changes on their way to the journal: how many of each identity."""
+        self._begun: dict[Key, list[Carried]] = {}
+        """Changes under way that do not show yet."""
         self._buried: dict[bytes, dict[Key, None]] = {}
         """What each delete buried here."""
-        self._noted = Holdings()
-        """The holdings as the journal will have them once all that was begun is durable."""
         self._changes: list[tuple[int, Key]] = []
         self._stones: list[tuple[int, Key]] = []
-        self._number = 0
-        self._remembered: Intervals = ()
-        self.resumes = False
-        """Whether the journal told of a former life."""
+        self._number = self._change = 0
+        self.watermark: Callable[[str], int] = lambda _: 0
+        """What an interest's client has acknowledged; who tells clients sets it."""
+        self.displaced: Callable[[Carried, Carried], None] = lambda _, __: None
+        """Hears of a record that takes the place here of its own version from another region."""
+        self.take_in: Callable[[Carried, Profile | None], None] = self.show
+        """Shows what another holder wrote; who also answers for it sees to what follows."""
 
     # -- changes, each durable before it shows
 
     async def write(self, carried: Iterable[Carried]) -> list[Carried]:
-        """Make these records durable, each with the number of its change; `show` them afterwards,
-        in the same order and in the same turn."""
-        numbered = [replace(one, number=self._next_number()) for one in carried]
-        await self._append(numbered)
+        """Make these records durable here, each with its number; `show` them afterwards."""
+        numbered = self.begin(carried)
+        await self.commit(numbered)
+        self.end(numbered)
         return numbered
 
-    async def _append(self, numbered: Sequence[Carried]) -> None:
-        keys = [key_of(one) for one in numbered]
-        for key in keys:
-            self._begun[key] = self._begun.get(key, 0) + 1
+    def begin(self, carried: Iterable[Carried]) -> list[Carried]:
+        """Number changes that are about to be written; `end` them in the turn in which they show,
+        or when they failed."""
+        numbered = [replace(one, number=self._next_number()) for one in carried]
+        for one in numbered:
+            self._begun.setdefault(key_of(one), []).append(one)
+        return numbered
+
+    async def commit(self, numbered: Sequence[Carried]) -> None:
+        """Return when these records are durable here, and what they take the place of is gone."""
         left = [behind for one in numbered if (behind := self._left_behind(one)) is not None]
         await self._journal.append(
             [self._entry(one) for one in numbered] + [Entry(journal_key(key), None) for key in left]
         )
-        for key in keys:
-            self._begun[key] -= 1
+
+    def end(self, numbered: Iterable[Carried]) -> None:
+        """The changes show, or will not."""
+        for one in numbered:
+            key = key_of(one)
+            self._begun[key].remove(one)
             if not self._begun[key]:
                 del self._begun[key]
 
     def is_begun(self, keys: Iterable[Key]) -> bool:
         """Whether a change of one of these is under way: what one decides about it now would be
-        out of date when it is durable.  `barrier` waits for it."""
+        out of date when it is durable."""
         return any(key in self._begun for key in keys)
 
     def record_of(
@@ -146,56 +160,48 @@ class Shelf:
                 self.store.update(record)
         self.place(carried)
 
-    async def admit(self, carried: Iterable[Carried], admission: Admission) -> None:
-        """Take records of a hand-off in, without matching: their interval is not held yet.
+    def news(self, carried: Iterable[Carried]) -> list[tuple[Carried, Profile | None]]:
+        """What of another peer's records is not known here in this or a newer version, with the
+        local time of expiry; what cannot be read is left out."""
+        found: list[tuple[Carried, Profile | None]] = []
+        for one in carried:
+            profile = readable(one, self._curve)
+            if profile is None:
+                continue
+            mine = replace(one, ttl_ms=one.ttl_ms + self.wall_ms())
+            if self._is_news(mine):
+                found.append((mine, profile or None))
+        return found
 
-        What is known here in a newer version stays; what cannot be read is left out.  Every record
-        gets a number of ours in the giver's order, so that the giver's watermarks can be said in
-        our numbers."""
-        batch = [
-            (one, profile) for one in carried if (profile := readable(one, self._curve)) is not None
-        ]
-        while self.is_begun(key_of(one) for one, _ in batch):
-            await self.barrier()
-        numbered = [
-            replace(one, ttl_ms=one.ttl_ms + self.wall_ms(), number=self._next_number())
-            for one, _ in batch
-        ]
-        news = {one.number for one in numbered if self._is_news(one)}
-        await self._append([one for one in numbered if one.number in news])
-        for mine, (theirs, profile) in zip(numbered, batch, strict=True):
-            if mine.number in news:
-                self.show(mine, profile or None)
-            else:
-                self._renumber(key_of(mine), mine.number)
-            admission.enter(theirs, mine.number)
+    async def admit(self, carried: Iterable[Carried], admission: Admission) -> None:
+        """Take records of another holder in, without matching: their interval is not held here,
+        or only as a copy.  They keep the numbers that they were given there."""
+        batch = list(carried)
+        for one in batch:
+            admission.enter(one)
+        news = self.news(batch)
+        self._number = max((self._number, *(one.number for one, _ in news)))
+        await self.commit([one for one, _ in news])
+        for one, profile in news:
+            if self._is_news(one):  # another one may have come meanwhile
+                self.take_in(one, profile)
 
     def _next_number(self) -> int:
         self._number += 1
         return self._number
 
-    def _renumber(self, key: Key, number: int) -> None:
-        placed = self._placed.get(key)
-        if placed is not None:
-            self._place(key, placed.box, replace(placed.carried, number=number))
-
     async def barrier(self) -> None:
         """Return when everything written before is durable and shown."""
         await self._journal.append([])
 
-    async def note_gain(self, part: Intervals, lost: Intervals) -> None:
-        """Make durable that this peer answers for `part` from now on."""
-        self._noted.gain(part, lost=lost)
-        await self._note()
-
-    async def note_give(self, part: Intervals, to: Contact) -> None:
-        """Make durable that this peer answers for `part` no more."""
-        self._noted.give(part, to)
-        await self._note()
-
-    async def _note(self) -> None:
-        value = codec.encode(HeldNote(self._noted.held, self._noted.lost))
-        await self._journal.append([Entry(b"holdings", value)])
+    async def note(self, views: Views) -> None:
+        """Make durable what this peer has a part in, as it is now."""
+        note = ViewsNote(
+            tuple(views.own.values()),
+            tuple(copy.view for copy in views.copies.values() if copy.whole),
+            tuple(views.former),
+        )
+        await self._journal.append([Entry(b"views", codec.encode(note))])
 
     # -- questions
 
@@ -207,6 +213,11 @@ class Shelf:
         """Whether a stored record's region meets any of `part`."""
         placed = self.placed(record)
         return any(self._meets(placed, interval) for interval in part)
+
+    def would_live_in(self, record: Record, part: Intervals) -> bool:
+        """Whether the region of a record that is not stored here yet meets any of `part`."""
+        box = box_of(record)
+        return any(self._curve.has_match(box, *interval) for interval in part)
 
     def ttl_ms(self, record: Record) -> int:
         """The remaining life of a record, rounded down."""
@@ -234,20 +245,20 @@ class Shelf:
         return lowest_of(self._curve, box_of(left), box_of(right))
 
     def page(self, interval: Interval, cursor: int, *, whole: bool = False) -> PulledPage:
-        """The records of an interval changed after `cursor`, oldest change first."""
+        """The records of an interval changed here after `cursor`, oldest change first."""
         carried: list[Carried] = []
         size = 0
         start = bisect_right(self._changes, cursor, key=lambda change: change[0])
         for number, key in self._changes[start:]:
             placed = self._placed.get(key)
-            if placed is None or placed.number != number or not self._meets(placed, interval):
+            if placed is None or placed.change != number or not self._meets(placed, interval):
                 cursor = number
                 continue
             if carried and size >= PAGE_BYTES and not whole:
                 return PulledPage(tuple(carried), cursor, more=True)
-            one = self._with_ttl(placed.carried)
+            one = self.outgoing(placed.carried)
             cursor = number
-            if one is not None:
+            if one.ttl_ms > 0:
                 carried.append(one)
                 size += len(one.blob) + 200
         return PulledPage(tuple(carried), cursor, more=False)
@@ -291,30 +302,21 @@ class Shelf:
             self._unplace(key)
         return gone
 
-    def settled(self) -> None:
-        """The peer holds its arc: what it remembered of a former life counts no more."""
-        self._remembered = ()
-
-    def remembered(self, part: Intervals) -> Intervals:
-        """What of `part` this peer held whole when it stopped: its records are still here."""
-        return intersect(part, self._remembered)
-
     async def restore(self) -> Restored:
         """Read the journal back; what expired meanwhile is left out.  Nothing is held yet."""
         scan = await self._journal.scan()
-        held: Intervals = ()
-        lost: Intervals = ()
+        views = ViewsNote()
         damaged = list(scan.damaged)
         for entry in scan.entries:
-            if entry.value is None or not entry.key.startswith((b"holdings", b"r:")):
+            if entry.value is None or not entry.key.startswith((b"views", b"r:")):
                 continue
             try:
                 note = codec.decode(entry.value)
             except MeteorError:
                 damaged.append(entry.key)
                 continue
-            if isinstance(note, HeldNote):
-                held, lost = note.held, note.lost
+            if isinstance(note, ViewsNote):
+                views = note
                 continue
             profile = readable(note, self._curve) if isinstance(note, Carried) else None
             if profile is None:
@@ -322,32 +324,41 @@ class Shelf:
             elif self._expires_s(note) > self._now():
                 self._number = max(self._number, note.number)
                 self.show(note, profile or None)
-        self._changes.sort()
-        self.resumes = bool(held)
-        self._remembered = subtract(held, lost)
-        return Restored(held, lost, len(self._placed), tuple(damaged), scan.incomplete)
+        return Restored(views, len(self._placed), tuple(damaged), scan.incomplete)
 
     # -- forms
 
     def _expires_s(self, carried: Carried) -> float:
         return self._now() + carried.ttl_ms / 1000 - self._wall_clock()
 
-    def _with_ttl(self, carried: Carried) -> Carried | None:
-        """As it travels: the remaining time, rounded down; None once it is over."""
-        left_ms = carried.ttl_ms - self.wall_ms()
-        return replace(carried, ttl_ms=left_ms) if left_ms > 0 else None
+    def outgoing(self, carried: Carried) -> Carried:
+        """As it travels: the remaining time, rounded down, and what its client has of it."""
+        acknowledged = carried.acknowledged
+        if carried.route is not None:
+            acknowledged = max(acknowledged, self.watermark(stem_of(carried.id)))
+        left_ms = max(carried.ttl_ms - self.wall_ms(), 0)
+        return replace(carried, ttl_ms=left_ms, acknowledged=acknowledged)
 
     def _is_news(self, carried: Carried) -> bool:
+        """Versions merge, deletes win, and of one version the later word counts: a renewal."""
         key = key_of(carried)
-        known = self._placed.get(key)
+        under_way = self._begun.get(key, ())
         if carried.kind == GONE:
-            return known is None or known.carried.kind != GONE
-        if self.store.is_deleted(*key, self._now()):
+            return not any(one.kind == GONE for one in under_way) and not self._is_gone(key)
+        if self.store.is_deleted(*key, self._now()) or self._has_moved_on(carried):
             return False
-        if known is None or carried.version != known.carried.version:
-            return known is None or carried.version > known.carried.version
-        renewed = carried.ttl_ms > known.carried.ttl_ms
-        return renewed and carried.blob == known.carried.blob
+        placed = self._placed.get(key)
+        known = [*under_way, *(() if placed is None else (placed.carried,))]
+        return all(one.kind != GONE and is_later(carried, one) for one in known)
+
+    def _is_gone(self, key: Key) -> bool:
+        placed = self._placed.get(key)
+        return placed is not None and placed.carried.kind == GONE
+
+    def _has_moved_on(self, carried: Carried) -> bool:
+        """Whether word was left here that this very record lives elsewhere in a later version."""
+        word = self._placed.get((carried.owner, carried.id))
+        return word is not None and carried.version < word.carried.version
 
     def _place(self, key: Key, box: Box, carried: Carried) -> None:
         if box.is_point:
@@ -355,9 +366,13 @@ class Shelf:
         else:
             lowest = self._curve.next_match(box, 0)
         assert lowest is not None, "a box has at least one cell"
+        known = self._placed.get(key)
+        if known is not None and known.carried.id != carried.id:
+            self.displaced(known.carried, carried)
         self._unplace(key)
-        self._placed[key] = Placed(box, lowest, carried.number, carried)
-        self._changes.append((carried.number, key))
+        self._change += 1
+        self._placed[key] = Placed(box, lowest, carried.number, carried, self._change)
+        self._changes.append((self._change, key))
         if carried.kind in {GONE, MOVED}:
             heappush(self._stones, (carried.ttl_ms, key))
         if carried.operation:
@@ -367,7 +382,7 @@ class Shelf:
             self._changes = [
                 (number, key)
                 for number, key in self._changes
-                if key in current and current[key].number == number
+                if key in current and current[key].change == number
             ]
 
     def _left_behind(self, word: Carried) -> Key | None:

@@ -43,9 +43,7 @@ from meteor.write_ahead_log import PAGE_BYTES
 
 _log = logging.getLogger("meteor.journal")
 
-_PUT: Final = (
-    "REPLACE INTO record (sequence, journal, key, value, checksum) VALUES (?, ?, ?, ?, ?)"
-)
+_PUT: Final = "REPLACE INTO record (sequence, journal, key, value, checksum) VALUES (?, ?, ?, ?, ?)"
 _REMOVE: Final = "DELETE FROM record WHERE journal = ? AND key = ?"
 _CLEAR: Final = "DELETE FROM record WHERE journal = ?"
 _READ: Final = """\

@@ -34,6 +34,8 @@ class Telling:
         self._holdings, self._rendezvous = holdings, rendezvous
         self._outbox = Outbox()
         self._stirred: dict[str, Record] = {}
+        self._marked: dict[str, int] = {}
+        shelf.watermark = self._outbox.watermark
 
     @property
     def handlers(self) -> Mapping[type, Handler]:
@@ -77,6 +79,14 @@ class Telling:
         """What the client has acknowledged without a gap."""
         return self._outbox.watermark(stem)
 
+    def watermarks(self) -> list[tuple[str, str, int]]:
+        """Owner, stem and number of each interest whose watermark has changed since this was asked
+        last."""
+        marks = self._outbox.watermarks()
+        news = [(stem, mark) for stem, mark in marks.items() if self._marked.get(stem) != mark]
+        self._marked = marks
+        return [("", stem, mark) for stem, mark in news]
+
     def retry(self) -> None:
         """Send what has waited too long for its acknowledgement; called about once a second."""
         for stem in self._outbox.stems():
@@ -91,6 +101,8 @@ class Telling:
         for record in self._shelf.store.records():
             if record.kind != "data" and route_of(record) is not None:
                 above = admission.acknowledged((record.owner, record.stem))
+                if above:
+                    self._outbox.start(record.stem, above)
                 self._derive_one(record, part, above)
 
     def _derive_one(

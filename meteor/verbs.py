@@ -276,9 +276,7 @@ class Verbs(ABC):
         draft = posting.draft_post(
             self._session, profile, "delete_data", everywhere=everywhere, mode=mode, dry_run=dry_run
         )
-        return posting.carry_out(
-            self._session, draft, checked_timeout_s(timeout), allow_partial
-        )
+        return posting.carry_out(self._session, draft, checked_timeout_s(timeout), allow_partial)
 
     def delete_interest(
         self,
@@ -299,9 +297,7 @@ class Verbs(ABC):
             mode=mode,
             dry_run=dry_run,
         )
-        return posting.carry_out(
-            self._session, draft, checked_timeout_s(timeout), allow_partial
-        )
+        return posting.carry_out(self._session, draft, checked_timeout_s(timeout), allow_partial)
 
     def renew(
         self,

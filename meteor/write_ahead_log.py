@@ -112,9 +112,7 @@ def _in_order(header: bytes, order: str) -> _Header:
         first = (first + one + second) & _MASK
         second = (second + two + first) & _MASK
     written = (numbers[6], numbers[7])
-    sound = (
-        written == (first, second) and numbers[0] & ~1 == _MAGIC and numbers[2] == PAGE_BYTES
-    )
+    sound = written == (first, second) and numbers[0] & ~1 == _MAGIC and numbers[2] == PAGE_BYTES
     return _Header((written,) if sound else (written, (first, second)), order, sound)
 
 

@@ -145,9 +145,7 @@ class _Stored:
     checksum: int
 
 
-def _write(
-    records: dict[bytes, _Stored], entries: Sequence[Entry], *, clear: bool = False
-) -> None:
+def _write(records: dict[bytes, _Stored], entries: Sequence[Entry], *, clear: bool = False) -> None:
     if clear:
         records.clear()
     for entry in entries:

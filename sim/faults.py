@@ -187,9 +187,7 @@ class Faults:
             if dials:
                 self._network.expect_dial(end, DIAL_TIMEOUT_S)
             self._count("held")
-            self._wait(
-                source, target, lambda: self._again(end, kind, number, duration_s, message)
-            )
+            self._wait(source, target, lambda: self._again(end, kind, number, duration_s, message))
             return
         launch = self._network.launch
         frames = self._frames

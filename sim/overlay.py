@@ -63,6 +63,7 @@ class SimPeer:
             journal,
             wall_clock=clock.wall,
             config=overlay.config,
+            copies=overlay.copies,
         )
         self.core.serve()
         self.alive = True
@@ -96,8 +97,8 @@ class SimPeer:
 class Overlay:
     """N peers over a simulated network, and what drives them.
 
-    With a `disk` their journals take time; with a `codec` every message travels as bytes; with
-    `clocks` those of peers and clients are wrong as planned.  A
+    `copies` peers keep every record.  With a `disk` their journals take time; with a `codec` every
+    message travels as bytes; with `clocks` those of peers and clients are wrong as planned.  A
     `network` brings its own kernel, latency and codec; raises `ValueError` for both."""
 
     def __init__(
@@ -115,6 +116,7 @@ class Overlay:
         disk: SimDisk | None = None,
         clocks: ClockPlan | None = None,
         moves: RelocationConfig | None = None,
+        copies: int = 3,
     ) -> None:
         if network is not None and (latency is not None or codec is not None or kernel is not None):
             raise ValueError("a network has its own kernel, latency and codec")
@@ -128,6 +130,7 @@ class Overlay:
         self.config = config or ChordConfig.lan()
         self.moves = moves
         """When light peers move to where more is to be carried; None: they stay."""
+        self.copies = copies
         self.peers: list[SimPeer] = []
         self._clients = self._visitors = 0
         self._ids = list(ids) if ids is not None else None

@@ -261,11 +261,11 @@ def test_safety_rules(run: Run, one: Client) -> None:
     assert len(run(one.retrieve(profile({"type": "a*b (c) | d=e"})).all())) == 1
 
 
-def test_the_arc_of_a_crashed_peer_is_reported_missing(
-    overlay: Overlay, run: Run, one: Client
-) -> None:
+def test_the_arc_of_a_crashed_peer_is_reported_missing() -> None:
     """One copy: what a crashed peer held is gone, and every answer about its arc says so, while
     new posts to the arc are taken and found."""
+    overlay = Overlay(12, space=SPACE, seed=3, copies=1)
+    run, one = overlay.run, overlay.client(peer=0)
     drawn = {}
     for number in range(60):
         receipt = run(one.store(f"type=probe temperature={number} humidity={number}"))

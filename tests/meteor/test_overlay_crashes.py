@@ -338,7 +338,7 @@ async def _opened(interest: Interest) -> Interest:
 def test_an_heir_takes_over_at_once_though_peers_of_old_are_gone() -> None:
     """Who left long ago is still named among those who may hold the interval; nobody listens
     there, and that is an answer."""
-    overlay = Overlay(peers=8, space=SPACE, seed=3, codec=wire_codec())
+    overlay = Overlay(peers=8, space=SPACE, seed=3, codec=wire_codec(), copies=1)
     for peer in (*overlay.peers[2:4], *overlay.peers[5:6]):
         overlay.run(peer.leave())
         overlay.run_for(0.5)

@@ -56,7 +56,7 @@ def test_a_leaving_peer_sends_its_clients_on_at_once() -> None:
 
 
 def test_an_interest_re_attached_over_a_lost_arc_does_not_raise_but_says_so() -> None:
-    overlay = Overlay(codec=wire_codec(), peers=12, space=SPACE, seed=6)
+    overlay = Overlay(codec=wire_codec(), peers=12, space=SPACE, seed=6, copies=1)
     client = overlay.client(peer=2)
     interest = overlay.run(client.notify_data("type=alarm temperature>=0", ttl=30))
     assert interest.missing == ()
@@ -76,7 +76,7 @@ def test_an_interest_re_attached_over_a_lost_arc_does_not_raise_but_says_so() ->
 
 
 def test_a_question_while_the_owner_is_silent_says_incomplete_within_its_timeout() -> None:
-    overlay = Overlay(codec=wire_codec(), peers=12, space=SPACE, seed=8)
+    overlay = Overlay(codec=wire_codec(), peers=12, space=SPACE, seed=8, copies=1)
     client = overlay.client()
     receipt = overlay.run(client.store("type=probe temperature=7 humidity=7", b"x"))
     (owner,) = [
@@ -149,7 +149,7 @@ def test_a_ring_can_be_looked_at_from_any_peer() -> None:
 
 def test_an_heir_of_a_lost_arc_that_restarts_still_calls_it_missing() -> None:
     """Found by `meteor-sim scenario restarts --seed 1`: it took the lost arc for its own past."""
-    overlay = Overlay(peers=6, space=SPACE, seed=12, codec=wire_codec())
+    overlay = Overlay(peers=6, space=SPACE, seed=12, codec=wire_codec(), copies=1)
     client = overlay.client()
     numbers = {
         overlay.run(client.store(f"type=probe temperature={n} humidity={n}")).id: n

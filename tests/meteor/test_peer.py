@@ -48,6 +48,7 @@ async def test_an_embedded_peer_has_the_verbs_of_a_client(overlay: meteor.LocalO
 
 
 async def test_peers_come_leave_and_crash(overlay: meteor.LocalOverlay) -> None:
+    """Nothing is lost: others keep copies of what a crashed peer had."""
     client = await overlay.connect()
     ids = {(await client.store(f"type=probe temperature={n} humidity={n}")).id for n in range(40)}
     await overlay.add_peer()
@@ -55,13 +56,24 @@ async def test_peers_come_leave_and_crash(overlay: meteor.LocalOverlay) -> None:
     await overlay.add_peer()
     assert {match.id for match in await client.retrieve("type=probe").all()} == ids
     victim = max(overlay.living, key=lambda peer: peer.core.state().data)
-    gone = {record.id for record in victim.core.shelf.store.records()}
     await victim.crash()
     client = await overlay.connect()
-    with pytest.raises(meteor.Incomplete) as incomplete:
-        await client.retrieve("type=probe", timeout=8).all()
+    assert {match.id for match in await client.retrieve("type=probe", timeout=20).all()} == ids
+
+
+async def test_without_copies_what_a_crashed_peer_had_is_missing() -> None:
+    async with meteor.LocalOverlay(peers=6, space=SPACE, copies=1) as overlay:
+        client = await overlay.connect()
+        ids = {(await client.store(f"type=probe temperature={n}")).id for n in range(40)}
+        victim = max(overlay.living, key=lambda peer: peer.core.state().data)
+        gone = {record.id for record in victim.core.shelf.store.records()}
+        await victim.crash()
+        client = await overlay.connect()
+        with pytest.raises(meteor.Incomplete) as incomplete:
+            await client.retrieve("type=probe", timeout=8).all()
     assert {match.id for match in incomplete.value.matches} == ids - gone
     assert incomplete.value.missing
+
 
 
 async def test_the_ring_is_drawn_from_any_peer(overlay: meteor.LocalOverlay) -> None:

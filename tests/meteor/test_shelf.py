@@ -17,6 +17,7 @@ from meteor.placement import GONE, MOVED, Admission, key_of
 from meteor.record_id import make_id
 from meteor.shelf import Shelf
 from meteor.telling import NOTICES_BYTES, Telling
+from meteor.views import View, Views
 from sim.disk import SimDisk
 from sim.kernel import Kernel
 from sim.network import Network
@@ -24,6 +25,7 @@ from sim.runtime import SimRuntime
 from tests.meteor.building import SPACE
 
 from chord import Contact  # isort: skip
+from squid import merge  # isort: skip
 
 CURVE = SPACE.curve
 EVERYTHING = ((0, CURVE.size - 1),)
@@ -112,17 +114,21 @@ def test_numbers_show_in_their_order_while_writes_are_under_way() -> None:
 
 
 def test_what_is_given_and_gained_at_once_is_noted_as_it_is() -> None:
-    world = World()
-    world.run(world.shelf.note_gain(((0, 99),), ()))
-    world.run(
-        world.shelf.note_give(((0, 9),), HERE),
-        world.shelf.note_give(((50, 59),), HERE),
-        world.shelf.note_gain(((200, 209),), ((200, 204),)),
-    )
-    (scan,) = world.run(world.disk.journal("shelf").scan())
-    restored = world.restarted()
-    assert restored.remembered(EVERYTHING) == ((10, 49), (60, 99), (205, 209)), "whole, not lost"
-    assert len(scan.entries) == 1
+    world, views = World(), Views()
+    views.put_own(View(HERE, 1, 1, ((0, 99),), ()))
+
+    async def give(first: int, last: int) -> None:
+        views.give(((first, last),))
+        await world.shelf.note(views)
+
+    async def gain(first: int, last: int) -> None:
+        views.put_own(View(HERE, 2, 9, ((first, last),), (), ((first, first + 4),)))
+        await world.shelf.note(views)
+
+    world.run(give(0, 9), give(50, 59), gain(200, 209))
+    note = world.run(world.new_shelf(world.disk.journal("shelf")).restore())[0].note
+    assert merge(*(view.intervals for view in note.own)) == ((10, 49), (60, 99), (200, 209))
+    assert merge(*(view.lost for view in note.own)) == ((200, 204),)
 
 
 def test_what_expires_while_it_is_posted_anew_stays() -> None:

@@ -49,7 +49,7 @@ async def test_a_closed_answer_says_so(peer: meteor.Peer) -> None:
 def test_every_stated_place_raises_incomplete_while_an_arc_is_missing() -> None:
     """`.all()`, the end of `async for`, `.first()` without a match and every awaited post; with
     `allow_partial=True` the same truth stands in the flags."""
-    overlay = Overlay(codec=wire_codec(), peers=8, space=SPACE, seed=5)
+    overlay = Overlay(codec=wire_codec(), peers=8, space=SPACE, seed=5, copies=1)
     client = overlay.client()
     run = overlay.run
     receipts = [

@@ -35,7 +35,7 @@ def found(overlay: Overlay) -> set[str]:
 def test_a_restarted_peer_brings_back_what_it_held(on_disk: bool) -> None:
     kernel = Kernel(3)
     overlay = Overlay(
-        8, space=SPACE, seed=3, kernel=kernel, codec=wire_codec(),
+        8, space=SPACE, seed=3, kernel=kernel, codec=wire_codec(), copies=1,
         disk=SimDisk(kernel) if on_disk else None,
     )  # fmt: skip
     everything = stored(overlay, 100)

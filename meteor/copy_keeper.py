@@ -1,0 +1,174 @@
+"""The copy's side: keeping what other primaries write, and refusing those whose time is over.
+
+Law of this file: nothing is confirmed that is not durable here; content of others is kept without
+matching it.  Whoever hears of a later view tells the primary that was passed over, on the link on
+which that one would else go on hearing from it (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from chord import Contact, Deferred, Fault, Handler, Runtime
+from meteor.copy_messages import (
+    Instate,
+    Instated,
+    Keep,
+    Kept,
+    Learn,
+    Stands,
+    Touch,
+    Touched,
+    Watermarks,
+)
+from meteor.holdings import Holdings
+from meteor.placement import Admission, Key
+from meteor.shelf import Shelf
+from meteor.views import COPIES_MAX, View, Views
+from squid import HilbertCurve, Intervals, intersect, merge, subtract
+
+PART_MAX: Final = 4096
+"""Intervals in one message: a bound for hostile input."""
+
+MARKS_MAX: Final = 65_536
+"""Watermarks kept for one primary."""
+
+
+class CopyKeeper:
+    """What one peer keeps for others."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        curve: HilbertCurve,
+        views: Views,
+        holdings: Holdings,
+        shelf: Shelf,
+        passed_over: Callable[[tuple[View, ...]], None],
+    ) -> None:
+        self._runtime, self._curve = runtime, curve
+        self._views, self._holdings, self._shelf = views, holdings, shelf
+        self._passed_over = passed_over
+        self._marks: dict[int, Admission] = {}
+        self._stayed: Intervals = ()
+
+    @property
+    def handlers(self) -> Mapping[type, Handler]:
+        """Message type to handler."""
+        return {
+            Keep: self._on_keep,
+            Learn: self._on_learn,
+            Instate: self._on_instate,
+            Touch: self._on_touch,
+            Stands: self._on_stands,
+            Watermarks: self._on_watermarks,
+        }
+
+    def watermarks(self, primary_id: int) -> Admission:
+        """How far the clients of a primary's interests are, as it said last."""
+        return self._marks.get(primary_id, Admission())
+
+    # -- content
+
+    def _on_keep(self, sender: Contact, message: object, _: float) -> Deferred | Kept:
+        assert isinstance(message, Keep)
+        part = self._checked(message.part)
+        left = subtract(part, self._views.kept_for(sender.id, whole=False))
+        if not left:
+            return Deferred(self._keep(message))
+        mine = [view for view in self._views.own.values() if intersect(view.intervals, left)]
+        newer = [
+            copy.view
+            for copy in self._views.copies.values()
+            if copy.view.primary.id != sender.id and intersect(copy.view.intervals, left)
+        ]
+        return Kept(known=False, newer=(*mine, *newer))
+
+    async def _keep(self, message: Keep) -> Kept:
+        await self._shelf.admit(message.carried, Admission())
+        return Kept()
+
+    def _on_watermarks(self, sender: Contact, message: object, _: float) -> None:
+        assert isinstance(message, Watermarks)
+        if not any(primary == sender.id for primary, _ in self._views.copies):
+            return
+        marks = self._marks.setdefault(sender.id, Admission()).watermarks
+        for owner, stem, number in message.marks:
+            key: Key = (owner, stem)
+            if key in marks or len(marks) < MARKS_MAX:
+                marks[key] = number
+
+    # -- views
+
+    def _on_learn(self, _: Contact, message: object, __: float) -> Instated:
+        assert isinstance(message, Learn)
+        view = self._checked_view(message.view)
+        self._passed_over((view,))
+        newer = self._views.newer(view)
+        if newer:
+            return Instated(known=False, newer=newer)
+        self._views.learn(view)
+        return Instated()
+
+    def _on_instate(self, _: Contact, message: object, __: float) -> Deferred | Instated:
+        assert isinstance(message, Instate)
+        view = self._checked_view(message.view)
+        self._passed_over((view,))
+        newer = self._views.newer(view)
+        if newer:
+            return Instated(known=False, newer=newer)
+        passed_over = self._views.passed_over_by(view)
+        if not view.has_copy(self._runtime.contact.id):
+            self._views.drop(view.key)
+            self._views.end(view)
+        elif self._views.in_sync(view, message.adopted_epoch):
+            self._views.put(view)
+        else:
+            return Instated(known=False)
+        for other in passed_over:
+            self._runtime.send(other, Instate(view))
+        return Deferred(self._installed())
+
+    async def _installed(self) -> Instated:
+        await self._shelf.note(self._views)
+        return Instated()
+
+    async def tidy_if_less(self) -> None:
+        """Forget the records of what is kept for nobody any more."""
+        stays = merge(self._views.kept(), self._holdings.awaited)
+        if subtract(self._stayed, stays):
+            await self._shelf.note(self._views)
+            await self._shelf.erase(self._shelf.forget_outside(stays))
+        self._stayed = stays
+
+    def _on_stands(self, sender: Contact, message: object, _: float) -> Instated:
+        assert isinstance(message, Stands)
+        view = self._views.own.get(message.number)
+        return Instated(known=view is not None and view.has_copy(sender.id))
+
+    def _on_touch(self, sender: Contact, message: object, _: float) -> Touched:
+        assert isinstance(message, Touch)
+        part = self._checked(message.part)
+        newer = tuple(
+            view
+            for view in self._views.later_than(part, message.epoch)
+            if view.primary.id != sender.id
+        )
+        return Touched(newer, not subtract(part, self._views.kept_for(sender.id, whole=True)))
+
+    # -- what others say is not believed
+
+    def _checked(self, part: Intervals) -> Intervals:
+        if len(part) > PART_MAX:
+            raise Fault("ProtocolError", f"more than {PART_MAX} intervals")
+        if not all(0 <= first <= last < self._curve.size for first, last in part):
+            raise Fault("ProtocolError", "an interval lies outside the curve")
+        return merge(part)
+
+    def _checked_view(self, view: View) -> View:
+        self._checked(view.intervals)
+        self._checked(view.lost)
+        if view.primary.id == self._runtime.contact.id or len(view.copies) > COPIES_MAX:
+            raise Fault("ProtocolError", "a view that nobody would install here")
+        return view

@@ -1,0 +1,105 @@
+"""What a primary and its copies say to each other.
+
+Law of this file: only frozen values, durations only.  Every reply names the newer views that its
+sender knows: a primary that was passed over learns it from the first peer that it asks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from meteor.messages import WireInterval
+from meteor.operations import Carried
+from meteor.views import View
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Make these records durable as my copy; the reply is `Kept`."""
+
+    part: tuple[WireInterval, ...]
+    """What of the curve the change is about: all of it must still be the sender's."""
+    carried: tuple[Carried, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """It is durable here, or it was not taken."""
+
+    known: bool = True
+    """False: the receiver is no copy of all of this; nothing was kept."""
+    newer: tuple[View, ...] = ()
+    """The sender's time is over for these; nothing was kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learn:
+    """Become a copy: what follows in `Keep`s is the content.  The reply is `Instated`."""
+
+    view: View
+
+
+@dataclass(frozen=True, slots=True)
+class Instate:
+    """A view that holds from now on; the receiver is one of its copies, or one no more.  The reply
+    is `Instated` when that is durable."""
+
+    view: View
+    adopted_epoch: int = 0
+    """The epoch of the view that this one takes over: who has all of that has all of this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stands:
+    """Am I a copy of this view of yours?  The reply is `Instated`, known or not."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Instated:
+    """The answer to `Learn`, `Instate` and `Stands`."""
+
+    known: bool = True
+    """False: the receiver lacks content, and is no copy yet."""
+    newer: tuple[View, ...] = ()
+    """What stands against it; nothing was installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """Am I still the primary of this, as far as you know?"""
+
+    epoch: int
+    part: tuple[WireInterval, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """The later views that the receiver knows; none when it stands."""
+
+    newer: tuple[View, ...] = ()
+    copy: bool = True
+    """Whether the receiver is a whole copy of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watermarks:
+    """One way, to a copy: up to which number each interest's client has everything."""
+
+    marks: tuple[tuple[str, str, int], ...]
+    """Owner, stem and number."""
+
+
+@dataclass(frozen=True, slots=True)
+class ViewsNote:
+    """The journal's note of what a peer has a part in."""
+
+    own: tuple[View, ...] = ()
+    copies: tuple[View, ...] = ()
+    former: tuple[View, ...] = ()
+
+
+MESSAGES: tuple[type, ...] = (
+    View, Keep, Kept, Learn, Instate, Instated, Touch, Touched, Stands, Watermarks, ViewsNote,
+)  # fmt: skip

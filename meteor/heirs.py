@@ -1,0 +1,165 @@
+"""Finding out who has an interval: the questions of an heir.
+
+Law of this file: asks, and decides nothing; the decision is `meteor.takeover`'s.  An heir asks
+every holder that it knows of, the peers that it gave to or took from, and its next successors;
+whoever they name is asked too (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from chord import CallError, ChordNode, Contact, DialRefused, Runtime
+from meteor.giving import HandoffConfig
+from meteor.holdings import Intervals
+from meteor.operations import Claim, ClaimAnswer
+from meteor.takeover import Asked, Evidence, Step, plan
+from meteor.views import View, Views
+from squid import Interval, intersect, subtract
+
+CLAIMS_MAX: Final = 32
+"""Peers asked for one interval in one round: more than the successors of any concurrent joins."""
+DEAD_MAX: Final = 64
+OPEN_MAX: Final = 256
+
+
+@dataclass(slots=True)
+class Found:
+    """What asking for an interval brought."""
+
+    interval: Interval
+    holders: list[tuple[Contact, Intervals]] = field(default_factory=list)
+    """Who answers for some of it."""
+    evidence: list[Evidence] = field(default_factory=list)
+    answered: set[int] = field(default_factory=set)
+    refused: set[int] = field(default_factory=set)
+    conclusive: bool = True
+    """Whether everybody asked either answered, having all of its own arc, or is dead."""
+
+
+class Heirs:
+    """One peer's questions about intervals."""
+
+    def __init__(
+        self, node: ChordNode, runtime: Runtime, views: Views, config: HandoffConfig
+    ) -> None:
+        self._node, self._runtime, self._views, self._config = node, runtime, views, config
+        self._dead: OrderedDict[int, None] = OrderedDict()
+        self._open_since: OrderedDict[Interval, float] = OrderedDict()
+
+    def note_dead(self, contact: Contact) -> None:
+        """The ring has given a peer up."""
+        self._dead[contact.id] = None
+        while len(self._dead) > DEAD_MAX:
+            self._dead.popitem(last=False)
+
+    async def ask(self, interval: Interval, elsewhere: Iterable[Contact]) -> Found:
+        """Ask in waves until somebody holds some of it, or nobody is left to ask."""
+        found = Found(interval, answered={self._runtime.contact.id})
+        self._note_own(found)
+        asked = {self._runtime.contact.id}
+        queue = [*self._named(found.evidence), *self._node.successors, *elsewhere]
+        if self._node.predecessor is not None:
+            queue.append(self._node.predecessor)
+        while queue and not found.holders and len(asked) < CLAIMS_MAX:
+            wave = list({one.id: one for one in queue if one.id not in asked}.values())
+            wave = wave[: CLAIMS_MAX - len(asked)]
+            asked |= {one.id for one in wave}
+            queue = []
+            tasks = [(one, self._runtime.spawn(self._ask(one, found))) for one in wave]
+            for _, task in tasks:
+                queue += await task
+        return found
+
+    async def ask_one(self, contact: Contact, interval: Interval) -> ClaimAnswer | None:
+        """What one peer has of an interval; None when it does not answer."""
+        try:
+            answer = await self._runtime.call(contact, Claim(interval), self._config.claim_s)
+        except CallError:
+            return None
+        return answer if isinstance(answer, ClaimAnswer) else None
+
+    async def _ask(self, contact: Contact, found: Found) -> list[Contact]:
+        """Ask one peer; returns whom it names."""
+        try:
+            answer = await self._runtime.call(contact, Claim(found.interval), self._config.claim_s)
+        except DialRefused:  # it left, or died: nobody who is not there holds anything
+            found.refused.add(contact.id)
+            return []
+        except CallError:
+            found.conclusive = found.conclusive and contact.id in self._dead
+            return []
+        if not isinstance(answer, ClaimAnswer):
+            found.conclusive = False
+            return []
+        return self._note(contact, answer, found)
+
+    def _note(self, contact: Contact, answer: ClaimAnswer, found: Found) -> list[Contact]:
+        found.answered.add(contact.id)
+        found.conclusive = found.conclusive and answer.settled
+        held = intersect(answer.held, (found.interval,))
+        if held:
+            found.holders.append((contact, held))
+        fresh = [Evidence(contact, view, fresh=True) for view in _known(answer.copies)]
+        former = [Evidence(contact, view, fresh=False) for view in _known(answer.former)]
+        found.evidence += fresh + former
+        self._views.see(*(one.view.epoch for one in (*fresh, *former)))
+        return [*answer.elsewhere, *self._named((*fresh, *former))]
+
+    def _note_own(self, found: Found) -> None:
+        own = self._runtime.contact
+        part = (found.interval,)
+        whole = [copy.view for copy in self._views.copies.values() if copy.whole]
+        for views, fresh in ((whole, True), (self._views.former, False)):
+            cut = [view.within(part) for view in views]
+            found.evidence += [
+                Evidence(own, view, fresh) for view in _known(one for one in cut if one is not None)
+            ]
+
+    @staticmethod
+    def _named(evidence: Iterable[Evidence]) -> list[Contact]:
+        return [one for e in evidence for one in (e.view.primary, *e.view.copies)]
+
+    # -- decisions
+
+    def plan(self, found: Found) -> list[Step]:
+        """What to do about an interval that nobody holds."""
+        now = self._runtime.now()
+        since_s = self._open_since.setdefault(found.interval, now)
+        while len(self._open_since) > OPEN_MAX:
+            self._open_since.popitem(last=False)
+        arc = self._node.arc
+        orphaned = found.conclusive and arc is not None and any(dead in arc for dead in self._dead)
+        patient = now - since_s >= self._config.grace_s
+        asked = Asked(found.answered, found.refused | set(self._dead), patient)
+        return plan((found.interval,), found.evidence, asked, orphaned=orphaned)
+
+    def closed(self, held: Intervals) -> None:
+        """What is held need not be waited for any more."""
+        for interval in list(self._open_since):
+            if not subtract((interval,), held):
+                del self._open_since[interval]
+
+    def resume(self, everything: Intervals) -> list[Step]:
+        """What a peer that is alone may take over from its own former life."""
+        if not self._views.former:
+            return [Step(everything, "adopt")]
+        own = self._runtime.contact
+        evidence = [Evidence(own, view, fresh=False) for view in _known(self._views.former)]
+        asked = Asked({own.id}, (), patient=True)
+        return plan(everything, evidence, asked, orphaned=True)
+
+    def heal(self, found: Found) -> Sequence[Step]:
+        """What of a lost interval can be known again."""
+        asked = Asked(found.answered, found.refused | set(self._dead), patient=True)
+        steps = plan((found.interval,), found.evidence, asked, orphaned=True)
+        return [step for step in steps if step.kind == "adopt"]
+
+
+def _known(views: Iterable[View]) -> list[View]:
+    """Views without the part whose past they do not know: of that they are no evidence."""
+    cut = (view.without(view.lost) if view.lost else view for view in views)
+    return [view for view in cut if view is not None]

@@ -1,0 +1,389 @@
+"""The primary's side of copies: every change is durable at every copy before it shows.
+
+Law of this file: conversations; what a view is and which is later is decided in `meteor.views`.  A
+copy that is silent, or refuses, is evicted in a next epoch before anything is acknowledged without
+it; a primary that hears of a later view of what it holds gives that up at once (DESIGN section 5).
+Changes show in the order of their numbers: of every pair the later arrival finds the earlier, and
+a watermark leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from chord import (
+    CallError,
+    ChordNode,
+    Contact,
+    DialRefused,
+    LinkClosed,
+    MeteorError,
+    RequestTimeout,
+    Runtime,
+)
+from meteor.copy_messages import Instate, Instated, Keep, Kept, Touch, Touched
+from meteor.holdings import Holdings
+from meteor.operations import Carried
+from meteor.shelf import Shelf
+from meteor.turns import Mutex
+from meteor.turns import Sequence as Order
+from meteor.views import View, Views
+from squid import Intervals, intersect, merge, subtract
+
+
+@dataclass(frozen=True, slots=True)
+class CopiesConfig:
+    """How many copies, and how long a peer waits for one; in seconds."""
+
+    copies: int = 3
+    """k: the primary and k - 1 others keep every record."""
+    silence_s: float = 0.8
+    """A copy that is silent for so long is evicted; longer than a link stands still for a collector
+    pause, shorter than anybody waits for a store."""
+    lease_s: float = 1.0
+    """A primary that has heard of none of its copies for so long asks one before it answers: less
+    than the silence after which the ring names another owner."""
+    lateness_s_max: float = 0.3
+    """A peer whose own loop ran later than this asks in any case, and evicts nobody."""
+    ask_s_max: float = 8.0
+    """Whoever lives and does not answer for so long is no copy any more."""
+    tend_s: float = 1.0
+    """How often the copies are compared with the ring when nothing is known to have changed."""
+    shun_s: float = 3.0
+    """A peer that could not become a copy is asked again after this."""
+
+
+class Superseded(MeteorError):
+    """What a change was about is not this peer's any more."""
+
+
+class Replication:
+    """One peer's views as their primary."""
+
+    def __init__(
+        self,
+        node: ChordNode,
+        runtime: Runtime,
+        views: Views,
+        holdings: Holdings,
+        shelf: Shelf,
+        config: CopiesConfig,
+    ) -> None:
+        self._node, self._runtime, self._config = node, runtime, config
+        self._views, self._holdings, self._shelf = views, holdings, shelf
+        self._order = Order(runtime, "changes in order")
+        self.changing = Mutex(runtime, "changing views")
+        """Held by whoever changes what this peer is the primary of."""
+        self.learners: dict[int, tuple[Contact, int]] = {}
+        """Who is being filled, and for which view."""
+        self.resync: set[int] = set()
+        """Views with content that their copies may lack: it came from a former life."""
+        self.on_superseded: Callable[[], None] = lambda: None
+        self.on_changed: Callable[[], None] = lambda: None
+        self._pulse_s = runtime.now()
+
+    # -- changes of records
+
+    async def keep(
+        self, carried: Iterable[Carried], part: Intervals, ends_s: float
+    ) -> list[Carried]:
+        """Make changes about `part` durable here and at every copy; the caller shows them in the
+        turn in which this returns.  Raises `Superseded` when the part is another peer's meanwhile,
+        or when the time is up: what was written may show later, and is not acknowledged."""
+        numbered = self._shelf.begin(carried)
+        ticket = self._order.begin()
+        local = self._runtime.spawn(self._shelf.commit(numbered))
+        try:
+            await self._replicate(numbered, part, ends_s)
+            await local
+            await self._order.reached(ticket)
+            self._check_held(part)
+        except Superseded:
+            await local
+            for one in numbered:
+                self._shelf.show(one)
+            raise
+        finally:
+            self._order.end(ticket)
+            self._shelf.end(numbered)
+        return numbered
+
+    def _check_held(self, part: Intervals) -> None:
+        if subtract(part, self._holdings.held):
+            raise Superseded("the part was given up meanwhile")
+
+    async def barrier(self) -> None:
+        """Wait until all changes begun before show, or have failed."""
+        await self._order.barrier()
+
+    async def _replicate(self, numbered: Sequence[Carried], part: Intervals, ends_s: float) -> None:
+        have: set[int] = set()
+        while True:
+            views = self._views.touching(part)
+            if subtract(part, merge(*(view.intervals for view in views))):
+                raise Superseded("the part was given up meanwhile")
+            targets = self._targets(views, have)
+            if not targets:
+                if not any(self.lacks(view) for view in views):
+                    return
+                await self._wait_for_a_copy(ends_s)
+                continue
+            message = Keep(part, tuple(map(self._shelf.outgoing, numbered)))
+            replies = await self.ask_all(targets, message)
+            for contact, reply in zip(targets, replies, strict=True):
+                have.add(contact.id)
+                if isinstance(reply, Kept) and reply.newer:
+                    self.passed_over(reply.newer)
+                if not isinstance(reply, Kept) or reply.newer or not reply.known:
+                    self.learners.pop(contact.id, None)
+                    await self.evict(contact)
+
+    def _targets(self, views: Sequence[View], have: set[int]) -> list[Contact]:
+        numbers = {view.number for view in views}
+        found = {copy.id: copy for view in views for copy in view.copies}
+        found.update(
+            (one, learner) for one, (learner, number) in self.learners.items() if number in numbers
+        )
+        return [found[one] for one in sorted(found) if one not in have]
+
+    def lacks(self, view: View) -> bool:
+        """Whether nobody else has it, though there are others: nothing is acknowledged then."""
+        return self._config.copies > 1 and not view.copies and bool(self._node.successors)
+
+    async def _wait_for_a_copy(self, ends_s: float) -> None:
+        if self._runtime.now() >= ends_s:
+            raise Superseded("no peer became a copy in time")
+        self.on_changed()
+        await self._runtime.sleep(0.01)
+
+    # -- changes of views
+
+    async def evict(self, contact: Contact) -> None:
+        """Go on without a copy, in a next epoch of every view that it was of."""
+        for number, view in list(self._views.own.items()):
+            if view.has_copy(contact.id):
+                await self.change(number, without=contact)
+
+    async def change(
+        self, number: int, *, without: Contact | None = None, add: Contact | None = None
+    ) -> bool:
+        """Another copy, or one less; whether the view is so now."""
+        await self.changing.enter()
+        try:
+            view = self._views.own.get(number)
+            if view is None:
+                return False
+            gone, new = without and without.id, add and add.id
+            copies = [copy for copy in view.copies if copy.id not in (gone, new)]
+            if add is not None:
+                copies.append(add)
+            view = replace(view, epoch=self._views.next_epoch(), copies=tuple(copies))
+            installed = await self.install(view)
+            return installed is not None and (add is None or installed.has_copy(add.id))
+        finally:
+            self.changing.leave()
+
+    async def begin(self, view: View, adopted_epoch: int) -> View | None:
+        """Be the primary of a view that is new here, whose content is here: None when a later one
+        is known meanwhile, else the view as its copies have it."""
+        await self.changing.enter()
+        try:
+            installed = await self.install(view, adopted_epoch)
+            if installed is not None:
+                self._holdings.gain(installed.intervals, lost=installed.lost)
+                known = subtract(installed.intervals, installed.lost)
+                self.resync |= {installed.number} if self._views.is_former(known) else set()
+                self._views.forget_former(known)
+            return installed
+        finally:
+            self.changing.leave()
+
+    async def fence(self, view: View, adopted_epoch: int) -> bool:
+        """Let copies refuse the primary before, while their content is fetched; whether all do."""
+        replies = await self.ask_all(view.copies, Instate(view, adopted_epoch))
+        self._views.see(view.epoch)
+        return all(
+            isinstance(reply, Instated) and reply.known and not reply.newer for reply in replies
+        )
+
+    def announce(self, contact: Contact, view: View) -> None:
+        """Tell a primary that it was passed over, should it live."""
+        self._runtime.send(contact, Instate(view))
+
+    async def found(self, number: int, part: Intervals) -> bool:
+        """The past of what was lost is here now: say so to the copies; whether that holds."""
+        await self.changing.enter()
+        try:
+            view = self._views.own.get(number)
+            if view is None:
+                return False
+            known = intersect(view.lost, part)
+            view = replace(view, epoch=self._views.next_epoch(), lost=subtract(view.lost, part))
+            if await self.install(view) is None:
+                return False
+            self._holdings.find(known)
+            self.resync.add(number)
+            self._views.forget_former(known)
+            return True
+        finally:
+            self.changing.leave()
+
+    async def unify(self, one: View, other: View) -> None:
+        """Make one view of two that have the same copies."""
+        await self.changing.enter()
+        try:
+            own = self._views.own
+            if own.get(one.number) != one or own.get(other.number) != other:
+                return
+            view = replace(
+                one,
+                epoch=self._views.next_epoch(),
+                intervals=merge(one.intervals, other.intervals),
+                lost=merge(one.lost, other.lost),
+            )
+            await self.install(view, min(one.epoch, other.epoch))
+        finally:
+            self.changing.leave()
+
+    def new_view(
+        self, intervals: Intervals, copies: Iterable[Contact], lost: Intervals = ()
+    ) -> View:
+        """A view of this peer's own, in an epoch later than any that it has seen."""
+        number = self._runtime.random.getrandbits(62)
+        return View(
+            self._runtime.contact, number, self._views.next_epoch(), intervals, tuple(copies), lost
+        )
+
+    def wanted(self) -> tuple[Contact, ...]:
+        """Who should have copies: the next k - 1 on the ring."""
+        return self._node.successors[: self._config.copies - 1]
+
+    async def install(self, view: View, adopted_epoch: int = 0) -> View | None:
+        """Make an own view durable at all its copies and here; a copy that fails is left out, in a
+        further epoch.  None when a later view is known meanwhile.  `changing` must be held."""
+        before = self._views.own.get(view.number)
+        touched = self._views.touching(view.intervals)
+        while True:
+            self._views.see(view.epoch)
+            replies = await self.ask_all(view.copies, Instate(view, adopted_epoch))
+            failed: list[int] = []
+            for copy, reply in zip(view.copies, replies, strict=True):
+                if not isinstance(reply, Instated) or reply.newer or not reply.known:
+                    failed.append(copy.id)
+                if isinstance(reply, Instated) and self._is_later(reply.newer, view):
+                    self.passed_over(reply.newer)
+                    return None
+            if self._views.touching(view.intervals) != touched:
+                return None  # some of it was given up meanwhile
+            if not failed:
+                break
+            rest = tuple(copy for copy in view.copies if copy.id not in failed)
+            view = replace(view, epoch=self._views.next_epoch(), copies=rest)
+        self._views.put_own(view)
+        await self._shelf.note(self._views)
+        for copy in () if before is None else before.copies:
+            if not view.has_copy(copy.id):
+                self._runtime.send(copy, Instate(view))
+        self.on_changed()
+        return view
+
+    @staticmethod
+    def _is_later(newer: Iterable[View], view: View) -> bool:
+        return any(
+            (one.epoch, one.key) > (view.epoch, view.key)
+            and intersect(one.intervals, view.intervals)
+            for one in newer
+        )
+
+    def passed_over(self, newer: Iterable[View]) -> None:
+        """Later views are known: give up what they are of."""
+        lost: Intervals = ()
+        for one in newer:
+            self._views.see(one.epoch)
+            for mine in self._views.touching(one.intervals):
+                if (one.epoch, one.key) > (mine.epoch, mine.key) and one.key != mine.key:
+                    part = intersect(mine.intervals, one.intervals)
+                    self._holdings.give(part, one.primary)
+                    lost = merge(lost, part)
+        if lost:
+            self._views.demote(lost)
+            self._runtime.spawn(self._shelf.note(self._views))
+            self.on_superseded()
+
+    # -- being in touch with one's epoch
+
+    def in_touch(self, part: Intervals) -> bool:
+        """Whether the views of `part` may be answered for without asking anybody."""
+        now, config = self._runtime.now(), self._config
+        for view in self._views.touching(part):
+            witnesses = self._witnesses(view)
+            if not witnesses:
+                continue
+            late = self._runtime.lateness() > config.lateness_s_max
+            if late or now - self._pulse_s > config.tend_s + config.lateness_s_max:
+                return False
+            heard_s = max(self._runtime.link(one).last_heard_s for one in witnesses)
+            if now - heard_s > config.lease_s:
+                return False
+        return True
+
+    async def confirm(self, part: Intervals) -> None:
+        """Ask the copies whether the views of `part` still stand, and give up what does not."""
+        for view in self._views.touching(part):
+            if self.in_touch(view.intervals):
+                continue
+            request = Touch(view.epoch, intersect(view.intervals, part))
+            witnesses = self._witnesses(view)
+            replies = await self.ask_all(witnesses, request)
+            for witness, reply in zip(witnesses, replies, strict=True):
+                if isinstance(reply, Touched) and reply.newer:
+                    self.passed_over(reply.newer)
+                elif not isinstance(reply, Touched) or not reply.copy:
+                    await self.evict(witness)
+
+    def _witnesses(self, view: View) -> tuple[Contact, ...]:
+        """Who would know of a later view: the copies, else whom the ring names as heirs."""
+        return view.copies or self.wanted()
+
+    def pulse(self) -> None:
+        """The loop of this peer runs."""
+        self._pulse_s = self._runtime.now()
+
+    # -- asking
+
+    async def ask_all(self, contacts: Sequence[Contact], message: object) -> list[Any]:
+        """The replies, None of who is gone."""
+        if len(contacts) == 1:
+            return [await self.ask(contacts[0], message)]
+        tasks = [self._runtime.spawn(self.ask(contact, message)) for contact in contacts]
+        return [await task for task in tasks]
+
+    async def ask(self, contact: Contact, message: object) -> Any:
+        """The reply of a peer that is asked until it answers, or is gone for good: None."""
+        asked_s, closed = self._runtime.now(), 0
+        while True:
+            try:
+                return await self._runtime.call(contact, message, self._config.silence_s)
+            except DialRefused:
+                return None
+            except LinkClosed:
+                closed += 1
+                if closed > 2:
+                    return None
+            except RequestTimeout:
+                if self._is_gone(contact, asked_s):
+                    return None
+            except CallError:
+                if self._runtime.now() - asked_s > self._config.silence_s:
+                    return None
+                await self._runtime.sleep(0.05)
+
+    def _is_gone(self, contact: Contact, asked_s: float) -> bool:
+        now, config = self._runtime.now(), self._config
+        if now - asked_s >= config.ask_s_max:
+            return True
+        if self._runtime.lateness() > config.lateness_s_max:
+            return False
+        return now - self._runtime.link(contact).last_heard_s >= config.silence_s

@@ -1,0 +1,122 @@
+"""Taking over what nobody answers for: from whose content, or as lost.
+
+Law of this file: pure.  An heir asks all holders that it knows and its next successors.  The newest
+epoch that any of them names counts.  A copy that lived all the time and was not told otherwise has
+everything: one survivor is enough.  One that was restarted, or was passed over, may have been
+evicted meanwhile: it counts only while a majority of its epoch's holders answer and at most one is
+silent, as a later epoch has at least two holders, of whom one would be among those asked (DESIGN
+section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from chord import Contact
+from meteor.views import View
+from squid import Interval, Intervals, intersect, merge
+
+SILENT_MAX = 1
+"""Silent holders beside which a restarted copy still counts: see the head of this file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Somebody has a view's content, or the memory of it."""
+
+    contact: Contact
+    view: View
+    fresh: bool
+    """Whether it is a copy that was whole all the time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Who answered, and who is known to be dead; ids."""
+
+    answered: Collection[int]
+    dead: Collection[int]
+    patient: bool
+    """Whether whoever is silent has been waited for long enough."""
+
+    def waits_for(self, silent: Collection[int]) -> bool:
+        """Whether one of these may still answer."""
+        return not self.patient and any(one not in self.dead for one in silent)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What to do with a piece."""
+
+    piece: Intervals
+    kind: Literal["adopt", "wait", "lost"]
+    view: View | None = None
+    """The newest view, when it is adopted."""
+    sources: tuple[Contact, ...] = ()
+    """Who has all of it."""
+
+
+def plan(
+    part: Intervals, evidence: Sequence[Evidence], asked: Asked, *, orphaned: bool
+) -> list[Step]:
+    """What to do with `part`, piece by piece; `orphaned` says that nobody more can be asked, so
+    that a piece without evidence is lost at once."""
+    steps: list[Step] = []
+    for piece in _pieces(part, evidence):
+        step = _decide(piece, [e for e in evidence if _has(e.view, piece)], asked, orphaned)
+        if steps and _same(steps[-1], step):
+            steps[-1] = _joined(steps[-1], step)
+        else:
+            steps.append(step)
+    return steps
+
+
+def _pieces(part: Intervals, evidence: Sequence[Evidence]) -> list[Interval]:
+    """`part` cut wherever the evidence changes."""
+    borders = sorted(
+        {first for one in evidence for first, _ in one.view.intervals}
+        | {last + 1 for one in evidence for _, last in one.view.intervals}
+    )
+    pieces = []
+    for first, last in part:
+        starts = [first, *(border for border in borders if first < border <= last)]
+        ends = [*(start - 1 for start in starts[1:]), last]
+        pieces += list(zip(starts, ends, strict=True))
+    return pieces
+
+
+def _decide(piece: Interval, evidence: Sequence[Evidence], asked: Asked, orphaned: bool) -> Step:
+    if not evidence:
+        return Step((piece,), "lost" if orphaned or asked.patient else "wait")
+    newest = max((one.view for one in evidence), key=lambda view: (view.epoch, view.key))
+    having = [one for one in evidence if one.view.key == newest.key and _is_at(one, newest)]
+    silent = [one for one in newest.holder_ids if one not in asked.answered]
+    if asked.waits_for(silent):
+        return Step((piece,), "wait")
+    fresh = any(one.fresh for one in having)
+    if not fresh and (len(silent) > SILENT_MAX or 2 * len(silent) >= len(newest.holder_ids)):
+        return Step((piece,), "lost")
+    sources = tuple(one.contact for one in having if one.fresh or not fresh)
+    return Step((piece,), "adopt", newest, sources)
+
+
+def _is_at(one: Evidence, newest: View) -> bool:
+    return one.view.epoch == newest.epoch
+
+
+def _has(view: View, piece: Interval) -> bool:
+    return intersect(view.intervals, (piece,)) == (piece,)
+
+
+def _same(left: Step, right: Step) -> bool:
+    if left.kind != right.kind or left.sources != right.sources:
+        return False
+    if left.view is None or right.view is None:
+        return left.view is right.view
+    return left.view.key == right.view.key and left.view.epoch == right.view.epoch
+
+
+def _joined(left: Step, right: Step) -> Step:
+    return Step(merge(left.piece, right.piece), left.kind, right.view, right.sources)

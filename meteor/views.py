@@ -1,0 +1,258 @@
+"""Views: who keeps which interval, in which epoch, as far as one peer knows.
+
+Law of this file: pure.  A view names an interval's primary, its copies and an epoch.  Epochs grow
+along succession: whoever changes a view, or takes an interval over, uses a higher one than any it
+has seen, and makes it durable at every copy before it acknowledges anything under it.  So of two
+views of one index the one with the higher epoch is the later, and a copy that has seen it refuses
+the earlier primary (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from chord import Contact
+from meteor.messages import WireInterval
+from squid import Intervals, intersect, merge, subtract
+
+ViewKey = tuple[int, int]
+"""The primary's id, and its number of the view."""
+
+FORMER_MAX = 256
+COPIES_MAX = 256
+"""Views of others kept at once: far above what k - 1 predecessors can have."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One primary's holding of some intervals, and who keeps copies of it."""
+
+    primary: Contact
+    number: int
+    """Drawn by the primary: it may have several views, as their copies differ."""
+    epoch: int
+    intervals: tuple[WireInterval, ...]
+    copies: tuple[Contact, ...]
+    """Who has everything besides the primary."""
+    lost: tuple[WireInterval, ...] = ()
+    """The part whose past nobody knew when it was taken over."""
+
+    @property
+    def key(self) -> ViewKey:
+        """What tells it from other views, in any epoch."""
+        return self.primary.id, self.number
+
+    @property
+    def holder_ids(self) -> frozenset[int]:
+        """Primary and copies."""
+        return frozenset((self.primary.id, *(copy.id for copy in self.copies)))
+
+    def within(self, part: Iterable[WireInterval]) -> View | None:
+        """The view of what of `part` it has; None of nothing."""
+        return _cut_to(self, intersect(self.intervals, part))
+
+    def without(self, part: Iterable[WireInterval]) -> View | None:
+        """The view of what is left of it; None of nothing."""
+        return _cut_to(self, subtract(self.intervals, part))
+
+    def has_copy(self, peer_id: int) -> bool:
+        """Whether a peer is one of the copies."""
+        return any(copy.id == peer_id for copy in self.copies)
+
+
+def _cut_to(view: View, intervals: Intervals) -> View | None:
+    if not intervals:
+        return None
+    return replace(view, intervals=intervals, lost=intersect(view.lost, intervals))
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """What this peer keeps for another one."""
+
+    view: View
+    whole: bool
+    """False while it is being filled: it can answer for nothing."""
+
+
+class Views:
+    """All views that one peer has a part in."""
+
+    def __init__(self) -> None:
+        self.own: dict[int, View] = {}
+        """As their primary, by number."""
+        self.copies: dict[ViewKey, Copy] = {}
+        self.former: list[View] = []
+        """Had in a former life, or until a newer view was heard of: evidence for whoever takes the
+        interval over, and content to be offered to its owner; nothing is answered from it."""
+        self._seen = 0
+
+    # -- questions
+
+    def touching(self, part: Intervals) -> list[View]:
+        """The own views that have some of `part`."""
+        return [view for view in self.own.values() if intersect(view.intervals, part)]
+
+    def held(self) -> Intervals:
+        """What this peer is the primary of."""
+        return merge(*(view.intervals for view in self.own.values()))
+
+    def lost(self) -> Intervals:
+        """The part of `held` whose past is not known."""
+        return merge(*(view.lost for view in self.own.values()))
+
+    def kept(self) -> Intervals:
+        """Everything whose records are to stay here, whatever for."""
+        return merge(*(view.intervals for view in self._all()))
+
+    def next_epoch(self) -> int:
+        """Higher than any epoch that this peer has seen."""
+        return self._seen + 1
+
+    def see(self, *epochs: int) -> None:
+        """Epochs that others named."""
+        self._seen = max((self._seen, *epochs))
+
+    def kept_for(self, primary_id: int, *, whole: bool) -> Intervals:
+        """What is kept here as a copy of a primary's; `whole`: without what is being filled."""
+        return merge(
+            *(
+                copy.view.intervals
+                for (primary, _), copy in self.copies.items()
+                if primary == primary_id and (copy.whole or not whole)
+            )
+        )
+
+    def passed_over_by(self, view: View) -> tuple[Contact, ...]:
+        """The other primaries whose copies here end with a view."""
+        found = {
+            copy.view.primary.id: copy.view.primary
+            for copy in self.copies.values()
+            if copy.view.epoch < view.epoch and intersect(copy.view.intervals, view.intervals)
+        }
+        found.pop(view.primary.id, None)
+        return tuple(found[one] for one in sorted(found))
+
+    def newer(self, view: View) -> tuple[View, ...]:
+        """What stands against installing another peer's view: own ones of the same interval,
+        and others of the same or a higher epoch."""
+        found = [one for one in self.own.values() if intersect(one.intervals, view.intervals)]
+        found += [
+            one
+            for one in (*(copy.view for copy in self.copies.values()), *self.former)
+            if one.key != view.key and one.epoch >= view.epoch
+            and intersect(one.intervals, view.intervals)
+        ]  # fmt: skip
+        known = self.copies.get(view.key)
+        if known is not None and known.view.epoch > view.epoch:
+            found.append(known.view)
+        return tuple(found)
+
+    def later_than(self, part: Intervals, epoch: int) -> tuple[View, ...]:
+        """The views of others of some of `part` that came after an epoch."""
+        return tuple(view for view in self._over(part) if view.epoch > epoch)
+
+    def in_sync(self, view: View, adopted_epoch: int) -> bool:
+        """Whether all that the view is of is here, up to the epoch that its primary adopted."""
+        known = self.copies.get(view.key)
+        left = view.intervals if known is None else subtract(view.intervals, known.view.intervals)
+        there = [copy.view for copy in self.copies.values() if copy.whole]
+        there += [*self.former, *self.own.values()]
+        for one in there:
+            if adopted_epoch and one.epoch >= adopted_epoch:
+                left = subtract(left, one.intervals)
+        return not left
+
+    # -- changes
+
+    def learn(self, view: View) -> None:
+        """Be filled with a view's content; what was kept of it under others stays until then."""
+        self.see(view.epoch)
+        self.copies[view.key] = Copy(view, whole=False)
+        while len(self.copies) > COPIES_MAX:
+            del self.copies[next(iter(self.copies))]
+
+    def put(self, view: View) -> None:
+        """Keep a whole copy; what it takes the place of ends."""
+        self.learn(view)
+        self.end(view)
+        self.copies[view.key] = Copy(view, whole=True)
+
+    def end(self, view: View) -> None:
+        """A view begins somewhere: earlier copies of its intervals end here."""
+        self.see(view.epoch)
+        for key, copy in list(self.copies.items()):
+            if copy.view.epoch < view.epoch and intersect(copy.view.intervals, view.intervals):
+                left = copy.view.without(view.intervals)
+                if left is None:
+                    del self.copies[key]
+                else:
+                    self.copies[key] = replace(copy, view=left)
+
+    def drop(self, key: ViewKey) -> None:
+        """Keep a copy no more."""
+        self.copies.pop(key, None)
+
+    def put_own(self, view: View) -> None:
+        """Be the primary of a view from now on, or in a later epoch of it."""
+        self.end(view)
+        for number, one in list(self.own.items()):
+            if number != view.number:
+                left = one.without(view.intervals)
+                if left is None:
+                    del self.own[number]
+                else:
+                    self.own[number] = left
+        self.own[view.number] = view
+
+    def give(self, part: Intervals) -> None:
+        """Be the primary of `part` no more, in the next epoch of what is left."""
+        for number, view in list(self.own.items()):
+            if intersect(view.intervals, part):
+                left = view.without(part)
+                if left is None:
+                    del self.own[number]
+                else:
+                    self.own[number] = replace(left, epoch=self.next_epoch())
+
+    def demote(self, part: Intervals) -> None:
+        """A newer view of `part` is known: what was held here is evidence and content now."""
+        for view in list(self.own.values()):
+            past = view.within(part)
+            if past is not None:
+                self._remember(past)
+        self.give(part)
+
+    def retire(self, key: ViewKey) -> None:
+        """The primary of a copy does not count on it any more, or is gone."""
+        copy = self.copies.pop(key, None)
+        if copy is not None and copy.whole:
+            self._remember(copy.view)
+
+    def is_former(self, part: Intervals) -> bool:
+        """Whether any of `part` was had in a former life."""
+        return any(intersect(one.intervals, part) for one in self.former)
+
+    def forget_former(self, part: Intervals) -> None:
+        """What is known of a former life about `part` is not needed any more."""
+        self.former = [left for one in self.former if (left := one.without(part)) is not None]
+
+    def restore(self, views: Iterable[View], *, whole: bool) -> None:
+        """Come back to life: whatever was is former now.  What is not `whole`, as the journal was
+        damaged, is content to be offered, and evidence of nothing."""
+        for view in views:
+            self._remember(view if whole else replace(view, lost=view.intervals))
+
+    def _remember(self, view: View) -> None:
+        self.see(view.epoch)
+        self.former.append(view)
+        del self.former[:-FORMER_MAX]
+
+    def _all(self) -> Iterator[View]:
+        yield from self.own.values()
+        yield from (copy.view for copy in self.copies.values())
+        yield from self.former
+
+    def _over(self, part: Intervals) -> Iterator[View]:
+        return (view for view in self._all() if intersect(view.intervals, part))

@@ -42,7 +42,8 @@ class Journal(Protocol):
     """A peer's durable memory."""
 
     async def append(self, batch: Sequence[Entry]) -> None:
-        """Return when every entry is durable, all or none; raises `JournalFailed`."""
+        """Return when every entry is durable, all or none, and everything before it: an empty
+        batch is a barrier.  Raises `JournalFailed`."""
 
     async def scan(self) -> Scan:
         """Everything that is durable now."""

@@ -93,11 +93,9 @@ class SqliteJournal:
         return cls(file, name)
 
     async def append(self, batch: Sequence[Entry]) -> None:
-        """Return when the batch is on disk; batches that wait together share one commit."""
-        if batch:
-            await self._ask(Write(self._name, tuple(batch)))
-        else:
-            self._check_open()
+        """Return when the batch, and all before it, are on disk; batches that wait together share
+        one commit."""
+        await self._ask(Write(self._name, tuple(batch)))
 
     async def replace(self, entries: Sequence[Entry]) -> None:
         """Make these entries the whole content of this journal, in one transaction."""

@@ -143,6 +143,26 @@ def test_an_empty_batch_is_durable_at_once(world: World) -> None:
     world.run(conversation())
 
 
+def test_an_empty_batch_waits_for_what_was_begun_before(world: World) -> None:
+    """Peers use it as a barrier: one that returned at once let a loop of theirs spin for ever."""
+
+    async def conversation() -> None:
+        journal = await world.open()
+        done: list[str] = []
+
+        async def append(name: str, batch: list[Entry]) -> None:
+            await journal.append(batch)
+            done.append(name)
+
+        tasks = [world.spawn(append("first", [put("a")])), world.spawn(append("barrier", []))]
+        for task in reversed(tasks):
+            await task
+        assert done == ["first", "barrier"]
+        await journal.close()
+
+    world.run(conversation())
+
+
 def test_appends_resolve_in_the_order_of_their_calls(world: World) -> None:
     async def conversation() -> None:
         journal = await world.open()

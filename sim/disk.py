@@ -3,9 +3,10 @@
 Law of this file: what was acknowledged stays, what was not is lost by a crash; writes that wait
 while one is under way become durable together, in the order of the calls (the group commit of
 `meteor.sqlite_journal`).  A journal belongs to the disk, not to a peer: what a closed peer began
-is finished.  Faults are set on the disk by name: `full`, `damage`, `crash`, and `unsynced`, what
-becomes of writes that were under way when the power went: lost by default; they may as well reach
-the medium though nobody was told, or tear, the record under the head damaged.
+is finished.  Faults are set on the disk by name: `full`, for all or by `fill` for one machine,
+`damage`, `crash`, and `unsynced`, what becomes of writes that were under way when the power went:
+lost by default; they may as well reach the medium though nobody was told, or tear, the record under
+the head damaged.
 
     disk = SimDisk(kernel, write_latency_s=0.002)
     journal = disk.journal("peer-3")
@@ -31,6 +32,7 @@ class SimDisk:
         """How long a commit takes, seconds of virtual time."""
         self.full = False
         """While true, every write fails and leaves the content as it was."""
+        self._filled: set[str] = set()
         self.unsynced: Literal["lost", "reach", "torn"] = "lost"
         """What a crash makes of the batches under way: all are lost; a drawn number of them, the
         first ones, have reached the medium; or these and a part of the next, its last record
@@ -62,6 +64,18 @@ class SimDisk:
             self._leave_behind([job for job in hit if job in under_way and job.entries])
         for job in hit:
             job.lost = True
+
+    def fill(self, name: str) -> None:
+        """Let every write of one journal fail until `make_room`; its content stays as it is."""
+        self._filled.add(name)
+
+    def make_room(self, name: str) -> None:
+        """Let one journal write again; harmless when it can."""
+        self._filled.discard(name)
+
+    def is_full(self, name: str) -> bool:
+        """Whether writes of that journal fail."""
+        return self.full or name in self._filled
 
     def damage(self, name: str, key: bytes) -> None:
         """Flip a bit of the stored record `key`, as a failing medium does."""
@@ -104,7 +118,7 @@ class SimDisk:
         if job.entries is None:
             job.waiter.resolve(_scanned(records))
             return
-        if self.full:
+        if self.is_full(job.journal):
             job.waiter.fail(JournalFailed(f"the disk of {job.journal!r} is full"))
             return
         _write(records, job.entries, clear=job.clear)
@@ -112,11 +126,12 @@ class SimDisk:
 
     def _leave_behind(self, jobs: list[_Job]) -> None:
         """Of batches that were being written when the power went, keep what reached the medium."""
-        reached = self._stream.randint(0, len(jobs)) if not self.full else 0
+        jobs = [job for job in jobs if not self.is_full(job.journal)]
+        reached = self._stream.randint(0, len(jobs))
         for job in jobs[:reached]:
             records = self._content.setdefault(job.journal, {})
             _write(records, job.entries or (), clear=job.clear)
-        if self.unsynced != "torn" or reached == len(jobs) or self.full:
+        if self.unsynced != "torn" or reached == len(jobs):
             return
         torn = jobs[reached]
         if torn.clear or not torn.entries:

@@ -109,15 +109,23 @@ class Kernel:
         outcome: ResultT = task.result()
         return outcome
 
-    def orphaned(self, task: Task[Any], error: BaseException) -> None:
-        """Stop the run for a failure that nobody awaits: at once for a bug or when nobody holds
-        the handle any more, after a grace for a `MeteorError` that may still be awaited."""
+    def orphaned(
+        self,
+        task: Task[Any],
+        error: BaseException,
+        failed: Callable[[BaseException], None] | None = None,
+    ) -> None:
+        """Tell `failed`, by default `fail`, of a failure that nobody awaits: at once for a bug or
+        when nobody holds the handle any more, after a grace for a `MeteorError` that may still be
+        awaited."""
         if task.witnessed:
             return
+        if failed is None:
+            failed = self.fail
         if not isinstance(error, MeteorError):
-            self.fail(error)
+            failed(error)
         elif not task.awaited:
-            task.grace = Grace(task, error, self.fail)
+            task.grace = Grace(task, error, failed)
             self.call_later(ORPHAN_GRACE_S, task.grace.end)
 
     def watch(self, look: Callable[[], None]) -> None:

@@ -12,7 +12,7 @@ world is `sim.runtime`; one seed gives one trace.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, overload
 
@@ -24,7 +24,15 @@ from chord import (
     ask_for_place,
     identifier,
 )
-from meteor import Client, ClientConfig, Journal, KeywordSpace, MemoryJournal, RendezvousPeer
+from meteor import (
+    Client,
+    ClientConfig,
+    Journal,
+    JournalFailed,
+    KeywordSpace,
+    MemoryJournal,
+    RendezvousPeer,
+)
 from sim.clock import EPOCH_S, ClockPlan
 from sim.disk import SimDisk
 from sim.faults import Faults
@@ -67,11 +75,24 @@ class SimPeer:
         )
         self.core.serve()
         self.alive = True
+        self.runtime.is_machine_failure = self._ends
 
     @property
     def address(self) -> str:
         """Where it listens."""
         return self.contact.address
+
+    def _ends(self, error: BaseException) -> bool:
+        """Whether the failure is that of its disk: its process ends then, as on sockets."""
+        if not isinstance(error, JournalFailed):
+            return False
+        self._overlay.kernel.call_soon(self._end)
+        return True
+
+    def _end(self) -> None:
+        if self.alive:
+            self._overlay.on_end(self)
+            self.crash()
 
     def crash(self) -> None:
         """End it without a word."""
@@ -131,6 +152,8 @@ class Overlay:
         self.moves = moves
         """When light peers move to where more is to be carried; None: they stay."""
         self.copies = copies
+        self.on_end: Callable[[SimPeer], None] = lambda _: None
+        """Hears of every peer that is about to end because its disk failed."""
         self.peers: list[SimPeer] = []
         self._clients = self._visitors = 0
         self._ids = list(ids) if ids is not None else None

@@ -20,8 +20,8 @@ LATELY_S: Final = 1.0
 class PausableTurns:
     """The later turns of one process (`sim.task.Turns`)."""
 
-    def __init__(self, kernel: Kernel) -> None:
-        self._kernel = kernel
+    def __init__(self, kernel: Kernel, failed: Callable[[BaseException], None]) -> None:
+        self._kernel, self._failed = kernel, failed
         self._kept: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
         self.running: Task[Any] | None = None
         """The task whose coroutine is being stepped."""
@@ -41,7 +41,7 @@ class PausableTurns:
 
     def orphaned(self, task: Task[Any], error: BaseException) -> None:
         """Hear of a task that failed while nobody awaited it."""
-        self._kernel.orphaned(task, error)
+        self._kernel.orphaned(task, error, self._failed)
 
     def _keep(self, callback: Callable[..., object], *args: Any) -> None:
         self._kept.append((callback, args))

@@ -43,10 +43,12 @@ class SimRuntime:
         """How the trace names this peer."""
         self._random = kernel.random(f"peer {contact.id:x} {contact.address}")
         self._owned: dict[Task[Any], None] = {}
-        self._turns = PausableTurns(kernel)
+        self._turns = PausableTurns(kernel, self.failed)
         self.paused = False
         """Whether the process is held: its links stay open, it neither hears nor speaks."""
         self._paused_s, self._late_s, self._resumed_s = 0.0, 0.0, float("-inf")
+        self.is_machine_failure: Callable[[BaseException], bool] = lambda _: False
+        """Hears of failures first; whether one is no bug but the end of this process."""
         self.exchange = Exchange(self)
         self._links: dict[object, LinkEnd] = {link_key(contact): self.exchange.own_link}
         network.enter(self)
@@ -208,8 +210,9 @@ class SimRuntime:
         return end
 
     def failed(self, error: BaseException) -> None:
-        """A bug in a handler stops the simulation."""
-        self._kernel.fail(error)
+        """A bug stops the simulation, unless the machine knows the failure for its own."""
+        if not self.is_machine_failure(error):
+            self._kernel.fail(error)
 
     def accept(self, contact: Contact) -> SimLinkEnd:
         """The near end of a link that `contact` opens: the one dialled at the same time, or new."""

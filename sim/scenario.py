@@ -24,13 +24,13 @@ from sim.checkers.notification import TOLD_WITHIN_S
 from sim.churn import Churn, ChurnPlan
 from sim.clock import ClockPlan
 from sim.copy_watch import CopyWatch
-from sim.disk import SimDisk
+from sim.disk_trouble import DiskPlan, DiskTrouble
 from sim.error_log import error_log
 from sim.history import History
 from sim.judgement import judge
 from sim.kernel import Kernel
 from sim.link import MessageCodec
-from sim.overlay import Overlay
+from sim.overlay import Overlay, SimPeer
 from sim.report import Report
 from sim.ring_look import ring_flaws
 from sim.trace import Trace
@@ -59,8 +59,8 @@ class Scenario:
     churn: ChurnPlan = field(default_factory=ChurnPlan)
     weather: WeatherPlan = field(default_factory=WeatherPlan)
     clocks: ClockPlan = field(default_factory=ClockPlan)
-    disk_latency_s: float | None = None
-    """Journals on simulated disks with this latency; in memory without."""
+    disks: DiskPlan | None = None
+    """What disks the journals lie on; in memory without."""
     copies: int = 1
     """How many copies peers keep of a record: with more than one nothing may be lost while one of
     them is up, whatever answers say."""
@@ -122,10 +122,7 @@ class _Stage:
 
     def __init__(self, scenario: Scenario, kernel: Kernel, codec: MessageCodec | None) -> None:
         self._scenario, self._kernel = scenario, kernel
-        disk = None
-        if scenario.disk_latency_s is not None:
-            disk = SimDisk(kernel, write_latency_s=scenario.disk_latency_s)
-            disk.unsynced = "reach"
+        disk = scenario.disks.disk(kernel) if scenario.disks is not None else None
         self.history = History()
         self.overlay = Overlay(
             scenario.peers, space=SPACE, seed=kernel.seed, kernel=kernel, codec=codec,
@@ -137,6 +134,10 @@ class _Stage:
         self.copies = CopyWatch(self.overlay, self.history)
         self._churn = Churn(self.overlay, self.copies, scenario.churn, kernel.random("churn"))
         self._weather = Weather(self.overlay, scenario.weather, kernel.random("weather"))
+        self._disks = DiskTrouble(
+            self.overlay, scenario.disks or DiskPlan(), kernel.random("disks")
+        )
+        self.overlay.on_end = self._disk_failed
         self._overlaps: dict[str, None] = {}
 
     @property
@@ -150,10 +151,12 @@ class _Stage:
         self._kernel.spawn(self._look_on())
         self._churn.start()
         self._weather.start()
+        self._disks.start()
         self.overlay.run_for(self._scenario.storm_s)
         self._workload.stop()
         self._churn.stop()
         self._weather.stop()
+        self._disks.stop()
 
     def heal(self, report: Report) -> None:
         """No faults any more: wait until the ring is ideal and every arc is held."""
@@ -179,7 +182,7 @@ class _Stage:
 
     def count(self, report: Report) -> None:
         """Fill in how often what happened."""
-        done = (self._workload.counts, self._churn.counts, self._weather.counts)
+        done = (self._workload.counts, self._churn.counts, self._weather.counts, self._disks.counts)
         for counts in done:
             report.counts.update(counts)
             report.events += sum(n for what, n in counts.items() if not _is_outcome(what))
@@ -197,6 +200,11 @@ class _Stage:
     def _held(self) -> Mapping[str, Intervals]:
         living = self.overlay.living
         return {peer.address: peer.core.holdings.held for peer in living}
+
+    def _disk_failed(self, peer: SimPeer) -> None:
+        self.copies.went_down(peer)
+        counts = self._disks.counts
+        counts["crashes: disk full"] = counts.get("crashes: disk full", 0) + 1
 
     async def _look_on(self) -> None:
         """See what is lost, and whether two peers hold one arc."""

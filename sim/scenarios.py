@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sim.churn import ChurnPlan
 from sim.clock import ClockPlan
+from sim.disk_trouble import DiskPlan
 from sim.faults import FrameFaults
 from sim.ring_scenario import RingScenario
 from sim.scenario import Scenario
@@ -34,9 +35,9 @@ _ALL = (
     ),
     Scenario(
         name="disks",
-        summary="journals on slow disks; crashes cut the power in the middle of writes",
-        churn=ChurnPlan(crashes=0.7, restarts=0.7),
-        disk_latency_s=0.01,
+        summary="slow disks that stall and run full; crashes tear what was being written",
+        churn=ChurnPlan(crashes=0.7, restarts=0.9),
+        disks=DiskPlan(latency_s=0.01, fillings=0.2, stalls=0.1),
     ),
     Scenario(
         name="rough",
@@ -86,7 +87,7 @@ _ALL = (
         churn=ChurnPlan(joins=2.5, leaves=0.5, crashes=2.4, restarts=0.6, pauses=0.2),
         weather=WeatherPlan(frames=_ROUGH, clogs=0.3, partitions=0.02, one_way_partitions=0.02),
         clocks=ClockPlan(drift_max=0.001, wall_error_s_max=60.0),
-        disk_latency_s=0.003,
+        disks=DiskPlan(latency_s=0.003, fillings=0.05, stalls=0.05),
         unique_holders=False,
     ),
 )

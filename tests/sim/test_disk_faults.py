@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Literal
 
 import pytest
 
+from chord import MeteorError
 from meteor import Entry, JournalFailed, Scan
-from sim import Kernel, SimDisk, SimJournal
+from sim import Kernel, Overlay, SimDisk, SimJournal, SimPeer
+from sim.workload import SPACE, TYPES
 
 KEPT = Entry(b"kept", b"v")
 
@@ -71,3 +74,41 @@ def test_a_full_disk_refuses_and_keeps_what_it_has() -> None:
         kernel.run_until(kernel.spawn(journal.append([Entry(b"more", b"v")])))
     disk.full = False
     assert kernel.run_until(kernel.spawn(journal.scan())).entries == (KEPT,)
+
+
+def test_one_machine_alone_can_run_full() -> None:
+    kernel = Kernel(1)
+    disk = SimDisk(kernel)
+    full, free = disk.journal("full"), disk.journal("free")
+    disk.fill("full")
+    with pytest.raises(JournalFailed, match="'full' is full"):
+        kernel.run_until(kernel.spawn(full.append([KEPT])))
+    kernel.run_until(kernel.spawn(free.append([KEPT])))
+    disk.make_room("full")
+    kernel.run_until(kernel.spawn(full.append([KEPT])))
+    assert kernel.run_until(kernel.spawn(full.scan())).entries == (KEPT,)
+
+
+def test_a_peer_whose_disk_is_full_ends_and_comes_back_when_there_is_room() -> None:
+    kernel = Kernel(4)
+    disk = SimDisk(kernel)
+    overlay = Overlay(6, space=SPACE, seed=4, kernel=kernel, disk=disk)
+    ended: list[SimPeer] = []
+    overlay.on_end = ended.append
+    client = overlay.client()
+    victim = overlay.peers[4]
+    disk.fill(victim.address)
+
+    async def store_everywhere() -> None:
+        for value in range(0, 1000, 40):
+            for kind in TYPES:
+                with suppress(MeteorError):
+                    await client.store(f"type={kind} value={value}", b"x", timeout=2.0)
+
+    overlay.run(store_everywhere())
+    assert ended == [victim]
+    assert not victim.alive
+    disk.make_room(victim.address)
+    again = overlay.run(overlay.restart(victim))
+    assert again.alive
+    assert again.core.node.joined

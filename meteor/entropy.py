@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from chord import CallError, Contact, Handler, RequestTimeout, Runtime
+from chord import CallError, Contact, Fault, Handler, RequestTimeout, Runtime
 from meteor.entropy_answers import EntropyAnswers
 from meteor.entropy_comparison import Comparison, Differences
 from meteor.entropy_forms import INTERVALS_MAX, Malformed
@@ -42,7 +42,7 @@ class AntiEntropy:
         """Compare with one copy and exchange what either lacks.
 
         Raises `chord.CallError` when the copy does not answer or refuses, `Malformed` when what it
-        answers cannot be; what was exchanged before stays."""
+        answers cannot be, and what `Source.admit` raises; what was exchanged before stays."""
         found = Differences()
         parts = merge(intervals)
         for at in range(0, len(parts), INTERVALS_MAX):
@@ -83,7 +83,7 @@ class AntiEntropy:
     async def _outcome(self, target: Target) -> Outcome:
         try:
             found = await self.compare(target.copy, target.intervals)
-        except (CallError, Malformed):
+        except (CallError, Malformed, Fault):
             return "failed"
         if found.sent or found.received or not found.whole:
             return "healed"

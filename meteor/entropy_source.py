@@ -59,7 +59,7 @@ class Source(Protocol):
 
     async def admit(self, carried: Sequence[Carried]) -> int:
         """Take in what is news (versions merge, deletes win), durable when this returns; how many
-        were."""
+        were.  Raises `chord.Fault` when this peer may not any more."""
 
     def targets(self) -> Sequence[Target]:
         """The whole copies of what this peer is the primary of now."""

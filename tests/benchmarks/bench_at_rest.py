@@ -12,6 +12,7 @@ import json
 import os
 import random
 from bisect import bisect_left
+from typing import NamedTuple
 
 import pytest
 
@@ -42,8 +43,18 @@ def report(name: str, **figures: object) -> None:
     print(json.dumps({"benchmark": name, **figures}, default=repr), flush=True)
 
 
-def drawn_record(drawn: random.Random, number: int) -> tuple[int, Carried, Box]:
-    """A reading, or a range of them; the lowest index at which it lives comes first."""
+class Drawn(NamedTuple):
+    """One record, as a store would leave it with every holder."""
+
+    lowest: int
+    """The lowest index at which it lives."""
+    carried: Carried
+    box: Box
+    profile: Profile
+
+
+def drawn_record(drawn: random.Random, number: int) -> Drawn:
+    """A reading, or a range of them."""
     values = draw_data(drawn)
     text = " ".join(f'{name}="{value}"' for name, value in values.items() if name == "type")
     if number % WIDE_SHARE:
@@ -58,41 +69,41 @@ def drawn_record(drawn: random.Random, number: int) -> tuple[int, Carried, Box]:
     blob = encode_document(Document("store", pack_profile(profile), drawn.randbytes(64)))
     stem = f"{drawn.getrandbits(128):026x}"[:26]
     full_id = make_id(stem, box, CURVE)
-    return lowest, Carried("data", full_id, "", 1, "store", TTL_MS, blob, 0, 0, None), box
+    carried = Carried("data", full_id, "", 1, "store", TTL_MS, blob, 0, 0, None)
+    return Drawn(lowest, carried, box, profile)
 
 
-async def fill(overlay: Overlay, records: list[tuple[int, Carried, Box]]) -> int:
+async def fill(overlay: Overlay, records: list[Drawn]) -> int:
     """Put every record where its holders have it: as many stores would, in a fraction of the
     time.  Returns how many copies of records that made."""
     ring = sorted(overlay.peers, key=lambda peer: peer.contact.id)
     ids = [peer.contact.id >> BITS - CURVE.index_bits for peer in ring]
-    held: list[list[Carried]] = [[] for _ in ring]
-    for lowest, carried, box in records:
-        first = bisect_left(ids, lowest) % len(ring)
-        owners = {first}
-        if not box.is_point:
+    shares: list[list[Drawn]] = [[] for _ in ring]
+    for one in records:
+        owners = {bisect_left(ids, one.lowest) % len(ring)}
+        if not one.box.is_point:
             for number, peer in enumerate(ring):
-                if any(CURVE.has_match(box, *part) for part in peer.core.holdings.held):
+                if any(CURVE.has_match(one.box, *part) for part in peer.core.holdings.held):
                     owners.add(number)
-        holders = {(owner + more) % len(ring) for owner in owners for more in range(COPIES)}
-        for holder in holders:
-            held[holder].append(carried)
+        for holder in {(owner + more) % len(ring) for owner in owners for more in range(COPIES)}:
+            shares[holder].append(one)
     expires_ms = int(overlay.wall_clock() * 1000) + TTL_MS
-    for peer, share in zip(ring, held, strict=True):
-        mine = [dataclasses.replace(one, ttl_ms=expires_ms) for one in share]
-        for at in range(0, len(mine), 1_000):
-            for written in await peer.core.shelf.write(mine[at : at + 1_000]):
-                peer.core.shelf.show(written)
-    return sum(map(len, held))
+    for peer, share in zip(ring, shares, strict=True):
+        for at in range(0, len(share), 1_000):
+            page = share[at : at + 1_000]
+            some = [dataclasses.replace(one.carried, ttl_ms=expires_ms) for one in page]
+            for one, written in zip(page, await peer.core.shelf.write(some), strict=True):
+                peer.core.shelf.show(written, one.profile)
+    return sum(map(len, shares))
 
 
 def test_traffic_at_rest() -> None:
     drawn = random.Random(1)
     records = sorted(
         (drawn_record(drawn, number) for number in range(PEERS * PROFILES)),
-        key=lambda one: one[0],
+        key=lambda one: one.lowest,
     )
-    last = [records[(number + 1) * PROFILES - 1][0] for number in range(PEERS)]
+    last = [records[(number + 1) * PROFILES - 1].lowest for number in range(PEERS)]
     config = ChordConfig.lan()
     report("preset lan", **dataclasses.asdict(config))
     network = CountingNetwork(Kernel(1))

@@ -67,6 +67,7 @@ class DictSource:
         self.copies: list[Target] = []
         self.primary: Contact | None = None
         self.admitted = 0
+        self.superseded = False
 
     def put(self, *some: Carried) -> None:
         """Keep records whatever is known of them; expiry as on the kernel's clock."""
@@ -113,6 +114,8 @@ class DictSource:
 
     async def admit(self, carried: Sequence[Carried]) -> int:
         news = 0
+        if self.superseded:
+            raise Fault("Moved", "this is another peer's now")
         for one in carried:
             known = self.records.get(key_of(one))
             if counts_more(one, None if known is None else known.carried):

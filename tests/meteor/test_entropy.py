@@ -306,6 +306,19 @@ def test_a_copy_that_is_gone_is_asked_ever_more_rarely() -> None:
     assert world.network.by_type["CompareHoldings"] < 8 * 120
 
 
+def test_a_primary_that_was_passed_over_meanwhile_goes_on_with_others() -> None:
+    world = World()
+    world.copy.source.put(record("x", point(5)))
+    world.primary.source.superseded = True
+    world.primary.source.copies = [Target(world.copy.contact, EVERYTHING)]
+    world.kernel.spawn(world.primary.entropy.watch_over())
+    world.run_for(10.0)
+    assert not world.primary.source.records
+    world.primary.source.superseded = False
+    world.run_for(60.0)
+    assert world.primary.source.records
+
+
 # -- what it costs
 
 

@@ -105,7 +105,8 @@ def split_id(arc: Arc, keys: Iterable[int], bits: int, step: int) -> int | None:
     multiples of `step` alone.  The id is that of the record in the middle, moved to the border
     between two different keys; below two of them, of the arc's middle index.  None for an arc of
     one index or none.  The new id is never that of either end."""
-    middle = _median(sorted(distance(arc.after, key, bits) for key in keys))
+    circle = 1 << bits  # how far a peer alone is from itself
+    middle = _median(sorted(distance(arc.after, key, bits) or circle for key in keys))
     if middle is None:
         middle = _mid_index(arc, bits, step)
     return None if middle is None else (arc.after + middle) & ((1 << bits) - 1)

@@ -61,6 +61,7 @@ def test_an_arc_of_one_index_is_not_split(arc: Arc, keys: list[int]) -> None:
 def test_a_peer_alone_gives_half_of_the_circle() -> None:
     assert split_id(Arc(0, 0), [], BITS, STEP) == 512
     assert split_id(Arc(3, 3), [8, 8, 16, 1016], BITS, STEP) == 8
+    assert split_id(Arc(0, 0), [0, 8], BITS, STEP) == 8  # not its own identifier, which comes last
 
 
 # -- which arc is taken

@@ -71,3 +71,8 @@ def test_restraint_wants_some_light_looks_in_a_row(looks: list[bool], wanted: in
     for at, is_light in enumerate(looks):
         permitted = restraint.permits(Look(is_light=is_light, target=None))
         assert permitted == (at + 1 >= wanted and all(looks[at + 1 - wanted : at + 1]))
+
+
+def test_nobody_moves_in_its_first_minute() -> None:
+    usual = RelocationConfig()
+    assert usual.looks * 0.75 * usual.interval_s >= 60

@@ -21,7 +21,10 @@ from squid import Box, HilbertCurve, Intervals, covers
 
 SECTIONS_MAX: Final = 16
 """Sets of intervals that are kept up to date at once: the own views and those of k - 1
-predecessors, while some of them change."""
+predecessors, while some of them change ..."""
+SECTION_IDLE: Final = 64
+"""... and one that was not among the last so many asked for is forgotten: every wide record that
+comes costs some microseconds for each."""
 EXPIRED_MAX: Final = 4096
 """Expired states that are remembered; 8 bytes each and what a dictionary takes."""
 EXPIRING_MS: Final = 2_000
@@ -44,6 +47,8 @@ class Section:
         self._unknown = [*wide.entries(0, curve.size << FINGERPRINT_BITS)]
         self._unknown.reverse()
         self._border = curve.size << FINGERPRINT_BITS
+        self.asked = 0
+        """When it was asked for last, in the count of `Fingerprints.section`."""
 
     # -- what belongs to it
 
@@ -129,6 +134,7 @@ class Fingerprints:
         self._points, self._wide = KeyTree(), KeyTree()
         self._sections: OrderedDict[Intervals, Section] = OrderedDict()
         self._expired: OrderedDict[int, None] = OrderedDict()
+        self._asked = 0
 
     def __len__(self) -> int:
         return len(self._points) + len(self._wide)
@@ -168,7 +174,11 @@ class Fingerprints:
         if section is None:
             section = Section(self._curve, intervals, self._points, self._wide)
             self._sections[intervals] = section
-            while len(self._sections) > SECTIONS_MAX:
-                self._sections.popitem(last=False)
         self._sections.move_to_end(intervals)
+        self._asked = section.asked = self._asked + 1
+        while len(self._sections) > SECTIONS_MAX or self._is_idle(next(iter(self._sections))):
+            self._sections.popitem(last=False)
         return section
+
+    def _is_idle(self, intervals: Intervals) -> bool:
+        return self._asked - self._sections[intervals].asked >= SECTION_IDLE

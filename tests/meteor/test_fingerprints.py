@@ -9,7 +9,7 @@ from itertools import permutations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from meteor.fingerprints import EXPIRED_MAX, EXPIRING_MS, Fingerprints
+from meteor.fingerprints import EXPIRED_MAX, EXPIRING_MS, SECTION_IDLE, Fingerprints
 from meteor.key_tree import Digest
 from meteor.placement import GONE, MOVED, Placed
 from meteor.standing import Standing, fingerprint_of, standing_of, supersedes
@@ -93,6 +93,14 @@ def test_sections_that_nobody_asks_for_are_forgotten_and_learned_again() -> None
     prints.remove(wide, 0)
     assert prints.section(((0, 0),)).learn(0)
     assert prints.section(((0, 0),)).whole == prints.section(((39, 39),)).whole == Digest()
+
+
+def test_a_section_that_is_not_asked_for_any_more_costs_nothing() -> None:
+    prints = Fingerprints(CURVE)
+    idle, busy = prints.section(((10, 19),)), prints.section(((30, 39),))
+    for _ in range(SECTION_IDLE):
+        assert prints.section(((30, 39),)) is busy
+    assert prints.section(((10, 19),)) is not idle
 
 
 def test_what_expires_is_remembered_and_what_is_lost_otherwise_is_not() -> None:

@@ -8,6 +8,7 @@ of frames as the codec writes them.  Every figure is one JSON line; nothing is a
 from __future__ import annotations
 
 import dataclasses
+import faulthandler
 import json
 import os
 import random
@@ -98,6 +99,7 @@ async def fill(overlay: Overlay, records: list[Drawn]) -> int:
 
 
 def test_traffic_at_rest() -> None:
+    faulthandler.cancel_dump_traceback_later()  # half a million records take minutes to put there
     drawn = random.Random(1)
     records = sorted(
         (drawn_record(drawn, number) for number in range(PEERS * PROFILES)),

@@ -239,7 +239,7 @@ class Changes:
         record = None
         if carried.kind in {DATA, INTEREST, WATCH}:
             record = self._shelf.record_of(carried, profile)
-        if record is None or not self._shelf.would_live_in(record, held):
+        if record is None or not self._shelf.meets(carried, held):
             self._shelf.show(carried, profile)
             return
         arrival = self._rendezvous.accept(record, now, here)

@@ -10,8 +10,7 @@ life.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Mapping
 
 from chord import (
     Arc,
@@ -31,7 +30,6 @@ from meteor.giving import Giving, HandoffConfig, checked_interval
 from meteor.heirs import Heirs
 from meteor.holdings import Holdings, Intervals
 from meteor.operations import (
-    Carried,
     Freeze,
     Frozen,
     Inherit,
@@ -42,7 +40,8 @@ from meteor.operations import (
     Yours,
 )
 from meteor.placement import Admission
-from meteor.replication import Replication, Superseded
+from meteor.reconciling import Reconciling, asked
+from meteor.replication import Replication
 from meteor.shelf import Shelf
 from meteor.turns import Bell
 from meteor.views import View, Views
@@ -50,17 +49,12 @@ from squid import HilbertCurve, Interval, intersect, of_arc, subtract
 
 TAKE_OVER_TRIES = 5
 
-MERGE_S = 10.0
-"""For a page of another holder's content to be durable at all copies."""
-
 LEAVE_ROUNDS, LEAVE_PAUSE_S = 3, 0.05
 """How often, and how far apart, a leaving peer asks who takes over what it holds while all that it
 knows leave too, or are dead.  Others it asks until its time is up: a freeze ends."""
 
 LEAVES = "Leaving"
 """The fault of a peer that takes nothing over, as it leaves itself."""
-
-ReplyT = TypeVar("ReplyT")
 
 
 class Handoff:
@@ -90,6 +84,9 @@ class Handoff:
             node, runtime, curve, holdings, shelf, self._config, replication, views,
             self.uncovered, self._given,
         )  # fmt: skip
+        self.reconciling = Reconciling(
+            runtime, self._config, shelf, views, replication, self._gained
+        )
         self.heirs = Heirs(node, runtime, views, self._config)
         self._bell = Bell(runtime, "handoff")
         self.leaving = False
@@ -264,7 +261,9 @@ class Handoff:
         try:
             cursor = await self._pull_pages(interval, source, admission)
             asked_s = self._runtime.now()
-            frozen = await self._ask(source, Freeze(interval, cursor), Frozen)
+            frozen = await asked(
+                self._runtime, self._config, source, Freeze(interval, cursor), Frozen
+            )
             await self._shelf.admit(frozen.page.carried, admission)
             if self.leaving:
                 return False
@@ -288,7 +287,9 @@ class Handoff:
         cursor = 0
         more = True
         while more:
-            page = await self._ask(source, Pull(interval, cursor), PulledPage)
+            page = await asked(
+                self._runtime, self._config, source, Pull(interval, cursor), PulledPage
+            )
             await self._shelf.admit(page.carried, admission)
             if page.more and page.cursor <= cursor:
                 raise RemoteFault("ProtocolError", "a hand-off that does not go on")
@@ -300,7 +301,7 @@ class Handoff:
         and all that it had is durable here; one that may have thawed took posts unknown here."""
         for _ in range(TAKE_OVER_TRIES):
             try:
-                await self._ask(source, request, Yours)
+                await asked(self._runtime, self._config, source, request, Yours)
             except RemoteFault:
                 return False
             except DialRefused:
@@ -309,13 +310,6 @@ class Handoff:
                 continue
             return True
         return False
-
-    async def _ask(self, contact: Contact, request: object, kind: type[ReplyT]) -> ReplyT:
-        """A call whose reply is what it should be; raises `CallError`."""
-        reply = await self._runtime.call(contact, request, self._config.call_s)
-        if not isinstance(reply, kind):
-            raise RemoteFault("ProtocolError", f"{contact} answered {type(reply).__name__}")
-        return reply
 
     def _gained(self, part: Intervals, admission: Admission) -> None:
         """Answer for `part` from now on."""
@@ -329,49 +323,6 @@ class Handoff:
         assert isinstance(message, Inherit)
         return Deferred(self._inherit(checked_interval(message.interval, self._curve), sender))
 
-    async def absorb(self, piece: Intervals, source: Contact) -> bool:
-        """Take what another peer has of what is held here in, with one's copies; whether all of it
-        is here now."""
-        for interval in piece:
-            try:
-                await self._absorb_pages(interval, source)
-            except (CallError, Superseded):
-                return False
-        return True
-
-    async def _absorb_pages(self, interval: Interval, source: Contact) -> int:
-        cursor, more = 0, True
-        while more:
-            page = await self._ask(source, Pull(interval, cursor), PulledPage)
-            await self._merge(interval, page.carried)
-            if page.more and page.cursor <= cursor:
-                raise RemoteFault("ProtocolError", "a hand-off that does not go on")
-            cursor, more = page.cursor, page.more
-        return cursor
-
-    async def _merge(self, interval: Interval, carried: Sequence[Carried]) -> None:
-        news = [one for one, _ in self._shelf.news(carried)]
-        if news:
-            ends_s = self._runtime.now() + MERGE_S
-            for one in await self._replication.keep(news, (interval,), ends_s):
-                self._shelf.show(one)
-
-    async def _reconcile(self, interval: Interval, source: Contact) -> bool:
-        """Two hold the interval: this peer, whose it is, takes the other's content in and lets it
-        end; whether it did."""
-        try:
-            cursor = await self._absorb_pages(interval, source)
-            frozen = await self._ask(source, Freeze(interval, cursor), Frozen)
-            await self._merge(interval, frozen.page.carried)
-            self._views.see(frozen.epoch)
-            await self._ask(source, TakeOver(interval, frozen.grant), Yours)
-        except (CallError, Superseded):
-            return False
-        for view in self._views.touching((interval,)):
-            await self._replication.change(view.number)
-        self._gained((interval,), Admission())
-        return True
-
     async def _inherit(self, interval: Interval, source: Contact) -> Inherited:
         if self.leaving:
             raise Fault(LEAVES, "the successor leaves too")
@@ -383,13 +334,13 @@ class Handoff:
             if not await self._pull(piece, source):
                 raise Fault("Moved", "the successor could not take the interval over")
         for piece in both:
-            if not await self._reconcile(piece, source):
+            if not await self.reconciling.reconcile(piece, source):
                 raise Fault("Moved", "the two holdings could not be made one")
         left = subtract((interval,), answer.held)
         if subtract(left, self._holdings.held):
             self.wake()
             raise Fault("Moved", "the interval is not held here yet")
-        if left and not await self.absorb(left, source):
+        if left and not await self.reconciling.absorb(left, source):
             raise Fault("Moved", "the offer could not be pulled")
         if intersect(left, self._holdings.lost):
             raise Fault("Moved", "it is not known yet whether this is all of the past")

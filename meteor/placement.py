@@ -55,17 +55,6 @@ class Admission:
         return self.watermarks.get(key, 0)
 
 
-def is_later(carried: Carried, known: Carried) -> bool:
-    """Whether a holder's word on a living record is later than what is known of it: a newer
-    version, a later renewal, or that another peer's client is to be told."""
-    if carried.version != known.version:
-        return carried.version > known.version
-    if carried.blob != known.blob:
-        return False
-    moved = carried.route != known.route and carried.number > known.number
-    return carried.renewed > known.renewed or (moved and carried.renewed == known.renewed)
-
-
 def key_of(carried: Carried) -> Key:
     """The identity of a record or tombstone."""
     return carried.owner, carried.id if carried.kind == MOVED else stem_of(carried.id)

@@ -20,6 +20,7 @@ from meteor import codec
 from meteor.admission import KEPT_KINDS
 from meteor.changes import Changes
 from meteor.holdings import Holdings, Intervals
+from meteor.lease import Lease
 from meteor.moves import Moves
 from meteor.operations import Carried, Summary
 from meteor.placement import Key
@@ -50,10 +51,11 @@ class RendezvousPoint:
         settle: Callable[[int, float], Awaitable[None]],
         curve: HilbertCurve,
         replication: Replication,
+        lease: Lease,
     ) -> None:
         self._runtime, self._holdings, self._shelf = runtime, holdings, shelf
         self._rendezvous, self._telling, self._settle = rendezvous, telling, settle
-        self._curve, self._replication = curve, replication
+        self._curve, self._replication, self._lease = curve, replication, lease
         self._moves = Moves(curve)
         self._reactions = Reactions(shelf, telling)
         self.changes = Changes(
@@ -83,7 +85,7 @@ class RendezvousPoint:
         task = read_task(share, self._curve)
         if task is None:
             return Work(missing=part)
-        if not task.passes or not self._replication.in_touch(part):
+        if not task.passes or not self._lease.in_touch(part):
             return None
         return self._pass(task, part)
 
@@ -94,7 +96,7 @@ class RendezvousPoint:
             return Work(missing=part)
         ends_s = self._runtime.now() + share.remaining_ms / 1000
         if task.passes:
-            await self._replication.confirm(part)
+            await self._lease.confirm(part)
         else:
             await self._undisturbed(task, part)
         if self._runtime.now() > ends_s:

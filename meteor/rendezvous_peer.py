@@ -24,12 +24,15 @@ from chord import (
     RingState,
     Runtime,
 )
+from meteor.comparing import HoldingsSource
 from meteor.copy_keeper import CopyKeeper
+from meteor.entropy import AntiEntropy
 from meteor.entry import Entry
 from meteor.errors import JoinFailed, MeteorError, SpaceMismatch, from_fault, to_fault
 from meteor.handoff import Handoff
 from meteor.holdings import Holdings, Intervals
 from meteor.journal import Journal
+from meteor.lease import Lease
 from meteor.load import placing_of
 from meteor.messages import (
     Farewell,
@@ -84,33 +87,15 @@ class RendezvousPeer:
         self.node = ChordNode(runtime.contact, runtime, self._config, self, self._ring_note.keep)
         store = Store()
         rendezvous = Rendezvous(store, runtime.random)
-        self.holdings = Holdings()
-        self.views = Views()
+        self.holdings, self.views = Holdings(), Views()
         self.shelf = Shelf(store, journal, space.curve, runtime.now, wall_clock)
-        self._rendezvous = rendezvous
         self.telling = Telling(runtime, self.shelf, self.holdings, rendezvous)
-        bits = self._config.bits
-        self.replication = Replication(
-            self.node, runtime, self.views, self.holdings, self.shelf, self._copies
-        )
-        self._keeper = CopyKeeper(
-            runtime, space.curve, self.views, self.holdings, self.shelf,
-            self.replication.passed_over,
-        )  # fmt: skip
-        self._handoff = Handoff(
-            self.node, runtime, space.curve, self.holdings, self.shelf, self.telling.derive,
-            views=self.views, replication=self.replication, keeper=self._keeper, id_bits=bits,
-        )  # fmt: skip
-        self.replication.on_superseded = self._handoff.wake
-        self._tending = Tending(
-            self.node, runtime, self.views, self.holdings, self.shelf, self.replication,
-            self._keeper, self._handoff, self.telling.derive, self.telling.watermarks,
-            self._copies, index_bits=space.curve.index_bits, id_bits=bits,
-        )  # fmt: skip
+        self._assemble_copies()
         self.point = RendezvousPoint(
             runtime, self.holdings, self.shelf, rendezvous, self.telling, self._handoff.settle,
-            space.curve, self.replication,
+            space.curve, self.replication, self._lease,
         )  # fmt: skip
+        bits = self._config.bits
         self.router = Router(self.node, runtime, space, self.point, id_bits=bits)
         self.entry = Entry(runtime, self.router, space)
         self.placing = placing_of(self.node, runtime, self._config, self.shelf, space.curve)
@@ -119,6 +104,7 @@ class RendezvousPeer:
             **self.router.handlers,
             **self._handoff.handlers,
             **self._keeper.handlers,
+            **self._entropy.handlers,
             **self.entry.handlers,
             **self.telling.handlers,
             **self.placing.handlers,
@@ -126,6 +112,29 @@ class RendezvousPeer:
             RingQuestion: self._on_ring_question,
             StateQuestion: self._on_state_question,
         }
+
+    def _assemble_copies(self) -> None:
+        """Who keeps what, and how that changes hands."""
+        runtime, curve, bits = self._runtime, self.space.curve, self._config.bits
+        self.replication = Replication(
+            self.node, runtime, self.views, self.holdings, self.shelf, self._copies
+        )
+        self._keeper = CopyKeeper(
+            runtime, curve, self.views, self.holdings, self.shelf, self.replication.passed_over
+        )
+        self._handoff = Handoff(
+            self.node, runtime, curve, self.holdings, self.shelf, self.telling.derive,
+            views=self.views, replication=self.replication, keeper=self._keeper, id_bits=bits,
+        )  # fmt: skip
+        self.replication.on_superseded = self._handoff.wake
+        self._lease = Lease(runtime, self.views, self.replication, self._copies)
+        source = HoldingsSource(self.shelf, self.views, self._handoff.reconciling.merge)
+        self._entropy = AntiEntropy(runtime, curve, source)
+        self._tending = Tending(
+            self.node, runtime, self.views, self.holdings, self.shelf, self.replication,
+            self._keeper, self._handoff, self.telling.derive, self.telling.watermarks,
+            self._lease, self._entropy, self._copies, index_bits=curve.index_bits, id_bits=bits,
+        )  # fmt: skip
 
     # -- life
 
@@ -141,6 +150,7 @@ class RendezvousPeer:
         note = self.restored.note
         whole = not (self.restored.incomplete or self.restored.damaged)
         self.views.restore((*note.own, *note.former, *note.copies), whole=whole)
+        self._tending.damaged = not whole
         kept = await self._ring_note.read()
         if kept is not None and not kept.alone:
             await self._resume(kept, join)
@@ -152,6 +162,7 @@ class RendezvousPeer:
         self.node.start()
         self._runtime.spawn(self._handoff.watch_over())
         self._runtime.spawn(self._tending.go_on())
+        self._runtime.spawn(self._entropy.watch_over())
         self._runtime.spawn(self._sweep())
         self._ready = True
 

@@ -23,7 +23,7 @@ from chord import (
     RequestTimeout,
     Runtime,
 )
-from meteor.copy_messages import Instate, Instated, Keep, Kept, Touch, Touched
+from meteor.copy_messages import Instate, Instated, Keep, Kept
 from meteor.holdings import Holdings
 from meteor.operations import Carried
 from meteor.shelf import Shelf
@@ -82,7 +82,6 @@ class Replication:
         """Views with content that their copies may lack: it came from a former life."""
         self.on_superseded: Callable[[], None] = lambda: None
         self.on_changed: Callable[[], None] = lambda: None
-        self._pulse_s = runtime.now()
 
     # -- changes of records
 
@@ -124,28 +123,45 @@ class Replication:
             views = self._views.touching(part)
             if subtract(part, merge(*(view.intervals for view in views))):
                 raise Superseded("the part was given up meanwhile")
-            targets = self._targets(views, have)
+            targets = self._targets(views, part, have)
             if not targets:
                 if not any(self.lacks(view) for view in views):
                     return
                 await self._wait_for_a_copy(ends_s)
                 continue
-            message = Keep(part, tuple(map(self._shelf.outgoing, numbered)))
-            replies = await self.ask_all(targets, message)
-            for contact, reply in zip(targets, replies, strict=True):
+            tasks = [
+                (contact, self._runtime.spawn(self._keep_at(contact, numbered, its)))
+                for contact, its in targets
+            ]
+            for contact, task in tasks:
                 have.add(contact.id)
-                if isinstance(reply, Kept) and reply.newer:
-                    self.passed_over(reply.newer)
-                if not isinstance(reply, Kept) or reply.newer or not reply.known:
+                if not await task:
                     self.learners.pop(contact.id, None)
                     await self.evict(contact)
 
-    def _targets(self, views: Sequence[View], have: set[int]) -> list[Contact]:
-        numbers = {view.number for view in views}
-        found = {copy.id: copy for view in views for copy in view.copies}
-        found.update(
-            (one, learner) for one, (learner, number) in self.learners.items() if number in numbers
-        )
+    async def _keep_at(
+        self, contact: Contact, numbered: Sequence[Carried], part: Intervals
+    ) -> bool:
+        """Let a copy keep what is of its part; whether it has it now."""
+        its = [one for one in numbered if self._shelf.meets(one, part)] if part else []
+        if not its:
+            return True
+        reply = await self.ask(contact, Keep(part, tuple(map(self._shelf.outgoing, its))))
+        if isinstance(reply, Kept) and reply.newer:
+            self.passed_over(reply.newer)
+        return isinstance(reply, Kept) and reply.known and not reply.newer
+
+    def _targets(
+        self, views: Sequence[View], part: Intervals, have: set[int]
+    ) -> list[tuple[Contact, Intervals]]:
+        """Who is to keep a change of `part`, each with what of it is its own."""
+        found: dict[int, tuple[Contact, Intervals]] = {}
+        for view in views:
+            its = intersect(view.intervals, part)
+            learners = [one for one, number in self.learners.values() if number == view.number]
+            for contact in (*view.copies, *learners):
+                known = found.get(contact.id, (contact, ()))
+                found[contact.id] = contact, merge(known[1], its)
         return [found[one] for one in sorted(found) if one not in have]
 
     def lacks(self, view: View) -> bool:
@@ -311,45 +327,6 @@ class Replication:
             self._views.demote(lost)
             self._runtime.spawn(self._shelf.note(self._views))
             self.on_superseded()
-
-    # -- being in touch with one's epoch
-
-    def in_touch(self, part: Intervals) -> bool:
-        """Whether the views of `part` may be answered for without asking anybody."""
-        now, config = self._runtime.now(), self._config
-        for view in self._views.touching(part):
-            witnesses = self._witnesses(view)
-            if not witnesses:
-                continue
-            late = self._runtime.lateness() > config.lateness_s_max
-            if late or now - self._pulse_s > config.tend_s + config.lateness_s_max:
-                return False
-            heard_s = max(self._runtime.link(one).last_heard_s for one in witnesses)
-            if now - heard_s > config.lease_s:
-                return False
-        return True
-
-    async def confirm(self, part: Intervals) -> None:
-        """Ask the copies whether the views of `part` still stand, and give up what does not."""
-        for view in self._views.touching(part):
-            if self.in_touch(view.intervals):
-                continue
-            request = Touch(view.epoch, intersect(view.intervals, part))
-            witnesses = self._witnesses(view)
-            replies = await self.ask_all(witnesses, request)
-            for witness, reply in zip(witnesses, replies, strict=True):
-                if isinstance(reply, Touched) and reply.newer:
-                    self.passed_over(reply.newer)
-                elif not isinstance(reply, Touched) or not reply.copy:
-                    await self.evict(witness)
-
-    def _witnesses(self, view: View) -> tuple[Contact, ...]:
-        """Who would know of a later view: the copies, else whom the ring names as heirs."""
-        return view.copies or self.wanted()
-
-    def pulse(self) -> None:
-        """The loop of this peer runs."""
-        self._pulse_s = self._runtime.now()
 
     # -- asking
 

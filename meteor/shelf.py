@@ -9,10 +9,8 @@ local clock (DESIGN sections 4 and 5).
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from heapq import heappop, heappush
 
 from arms import Profile, Record, Store
 from chord import MeteorError
@@ -28,18 +26,23 @@ from meteor.placement import (
     Key,
     Placed,
     box_of,
-    is_later,
     journal_key,
     key_of,
     lowest_of,
     readable,
 )
+from meteor.placement_table import PlacementTable
 from meteor.record_id import split_id, stem_of
+from meteor.standing import is_later
 from meteor.views import Views
 from squid import Box, HilbertCurve, Interval, Intervals
 
 PAGE_BYTES = 64 * 1024
 """A page of a hand-off: small enough to leave the link free for others in between."""
+
+
+OWN_KEYS = (b"views", b"r:")
+"""How the journal's keys begin that are a shelf's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +70,12 @@ class Shelf:
         self.store = store
         self._journal, self._curve = journal, curve
         self._now, self._wall_clock = now, wall_clock
-        self._placed: dict[Key, Placed] = {}
+        self.table = PlacementTable(curve)
         self._begun: dict[Key, list[Carried]] = {}
         """Changes under way that do not show yet."""
-        self._buried: dict[bytes, dict[Key, None]] = {}
-        """What each delete buried here."""
-        self._changes: list[tuple[int, Key]] = []
-        self._stones: list[tuple[int, Key]] = []
-        self._number = self._change = 0
+        self._committing: list[Sequence[Carried]] = []
+        """On their way to the journal."""
+        self._number = 0
         self.watermark: Callable[[str], int] = lambda _: 0
         """What an interest's client has acknowledged; who tells clients sets it."""
         self.displaced: Callable[[Carried, Carried], None] = lambda _, __: None
@@ -102,9 +103,11 @@ class Shelf:
     async def commit(self, numbered: Sequence[Carried]) -> None:
         """Return when these records are durable here, and what they take the place of is gone."""
         left = [behind for one in numbered if (behind := self._left_behind(one)) is not None]
+        self._committing.append(numbered)
         await self._journal.append(
             [self._entry(one) for one in numbered] + [Entry(journal_key(key), None) for key in left]
         )
+        self._committing.remove(numbered)
 
     def end(self, numbered: Iterable[Carried]) -> None:
         """The changes show, or will not."""
@@ -151,7 +154,7 @@ class Shelf:
         left = self._left_behind(carried)
         if left is not None:
             self.store.remove(*left)
-            self._unplace(left)
+            self.table.remove(left, self.wall_ms())
         if carried.kind == GONE:
             self.store.tombstone(*key_of(carried), self._expires_s(carried))
         elif carried.kind != MOVED:
@@ -196,28 +199,41 @@ class Shelf:
 
     async def note(self, views: Views) -> None:
         """Make durable what this peer has a part in, as it is now."""
+        await self._journal.append([self._noted(views)])
+
+    @staticmethod
+    def _noted(views: Views) -> Entry:
         note = ViewsNote(
             tuple(views.own.values()),
             tuple(copy.view for copy in views.copies.values() if copy.whole),
             tuple(views.former),
         )
-        await self._journal.append([Entry(b"views", codec.encode(note))])
+        return Entry(b"views", codec.encode(note))
+
+    async def rewrite(self, views: Views) -> None:
+        """Begin the journal anew with what is here, and what is not this shelf's."""
+        await self.barrier()
+        scan = await self._journal.scan()
+        others = [entry for entry in scan.entries if not entry.key.startswith(OWN_KEYS)]
+        under_way = [one for batch in self._committing for one in batch]
+        records = [placed.carried for placed in self.table] + under_way
+        await self._journal.replace([*others, *map(self._entry, records), self._noted(views)])
 
     # -- questions
 
     def placed(self, record: Record) -> Placed:
         """Where a stored record lives."""
-        return self._placed[record.key]
+        return self.table[record.key]
+
+    def meets(self, carried: Carried, part: Intervals) -> bool:
+        """Whether a record, here or on its way, lives in any of `part`."""
+        _, box = split_id(carried.id, self._curve)
+        return any(self._curve.has_match(box, *interval) for interval in part)
 
     def lives_in(self, record: Record, part: Intervals) -> bool:
         """Whether a stored record's region meets any of `part`."""
         placed = self.placed(record)
-        return any(self._meets(placed, interval) for interval in part)
-
-    def would_live_in(self, record: Record, part: Intervals) -> bool:
-        """Whether the region of a record that is not stored here yet meets any of `part`."""
-        box = box_of(record)
-        return any(self._curve.has_match(box, *interval) for interval in part)
+        return any(self.table.meets(placed, interval) for interval in part)
 
     def ttl_ms(self, record: Record) -> int:
         """The remaining life of a record, rounded down."""
@@ -225,11 +241,11 @@ class Shelf:
 
     def find(self, key: Key) -> Placed | None:
         """The record or tombstone of an identity."""
-        return self._placed.get(key)
+        return self.table.find(key)
 
     def buried(self, operation: bytes) -> list[Placed]:
         """The tombstones that this delete put here, or where it was handed over from."""
-        return [self._placed[key] for key in self._buried.get(operation, ())]
+        return self.table.buried(operation)
 
     def number_of_pair(self, left: Record, right: Record) -> int:
         """A pair has the number of its later arrival."""
@@ -247,59 +263,43 @@ class Shelf:
     def page(self, interval: Interval, cursor: int, *, whole: bool = False) -> PulledPage:
         """The records of an interval changed here after `cursor`, oldest change first."""
         carried: list[Carried] = []
-        size = 0
-        start = bisect_right(self._changes, cursor, key=lambda change: change[0])
-        for number, key in self._changes[start:]:
-            placed = self._placed.get(key)
-            if placed is None or placed.change != number or not self._meets(placed, interval):
-                cursor = number
-                continue
+        size, newest = 0, self.table.newest
+        for number, placed in self.table.changed_after(cursor, interval):
             if carried and size >= PAGE_BYTES and not whole:
                 return PulledPage(tuple(carried), cursor, more=True)
-            one = self.outgoing(placed.carried)
             cursor = number
+            one = self.outgoing(placed.carried)
             if one.ttl_ms > 0:
                 carried.append(one)
                 size += len(one.blob) + 200
-        return PulledPage(tuple(carried), cursor, more=False)
+        return PulledPage(tuple(carried), newest, more=False)
 
     # -- leaving things behind
 
     async def drop(self, keys: Iterable[Key]) -> None:
         """Forget what the store gave up (expired), in memory and in the journal; not what is
         being written anew."""
-        gone = [key for key in keys if key in self._placed and key not in self._begun]
+        gone = [key for key in keys if key in self.table and key not in self._begun]
         for key in gone:
-            self._unplace(key)
+            self.table.remove(key, self.wall_ms())
         await self.erase(gone)
 
     async def erase(self, keys: Iterable[Key]) -> None:
         """Forget in the journal what is in memory no more."""
-        gone = [key for key in keys if key not in self._placed and key not in self._begun]
+        gone = [key for key in keys if key not in self.table and key not in self._begun]
         if gone:
             await self._journal.append([Entry(journal_key(key), None) for key in gone])
 
     def stones_over(self) -> list[Key]:
         """The tombstones whose time is over."""
-        now_ms = self.wall_ms()
-        over = []
-        while self._stones and self._stones[0][0] <= now_ms:
-            _, key = heappop(self._stones)
-            placed = self._placed.get(key)
-            if placed is not None and placed.carried.kind in {GONE, MOVED}:
-                over.append(key)
-        return over
+        return self.table.stones_over(self.wall_ms())
 
     def forget_outside(self, held: Intervals) -> list[Key]:
         """Take from memory what lives in none of `held`; returns what to `erase`."""
-        gone = [
-            key
-            for key, placed in self._placed.items()
-            if not any(self._meets(placed, interval) for interval in held)
-        ]
+        gone = self.table.outside(held)
         for key in gone:
             self.store.remove(*key)
-            self._unplace(key)
+            self.table.remove(key, self.wall_ms())
         return gone
 
     async def restore(self) -> Restored:
@@ -308,7 +308,7 @@ class Shelf:
         views = ViewsNote()
         damaged = list(scan.damaged)
         for entry in scan.entries:
-            if entry.value is None or not entry.key.startswith((b"views", b"r:")):
+            if entry.value is None or not entry.key.startswith(OWN_KEYS):
                 continue
             try:
                 note = codec.decode(entry.value)
@@ -324,7 +324,7 @@ class Shelf:
             elif self._expires_s(note) > self._now():
                 self._number = max(self._number, note.number)
                 self.show(note, profile or None)
-        return Restored(views, len(self._placed), tuple(damaged), scan.incomplete)
+        return Restored(views, len(self.table), tuple(damaged), scan.incomplete)
 
     # -- forms
 
@@ -340,71 +340,32 @@ class Shelf:
         return replace(carried, ttl_ms=left_ms, acknowledged=acknowledged)
 
     def _is_news(self, carried: Carried) -> bool:
-        """Versions merge, deletes win, and of one version the later word counts: a renewal."""
+        """Whether it counts more than all that is known of its identity, also under way."""
         key = key_of(carried)
-        under_way = self._begun.get(key, ())
-        if carried.kind == GONE:
-            return not any(one.kind == GONE for one in under_way) and not self._is_gone(key)
-        if self.store.is_deleted(*key, self._now()) or self._has_moved_on(carried):
+        if self._has_moved_on(carried):
             return False
-        placed = self._placed.get(key)
-        known = [*under_way, *(() if placed is None else (placed.carried,))]
-        return all(one.kind != GONE and is_later(carried, one) for one in known)
-
-    def _is_gone(self, key: Key) -> bool:
-        placed = self._placed.get(key)
-        return placed is not None and placed.carried.kind == GONE
+        placed = self.table.find(key)
+        known = [*self._begun.get(key, ()), *(() if placed is None else (placed.carried,))]
+        return all(is_later(carried, one) for one in known)
 
     def _has_moved_on(self, carried: Carried) -> bool:
         """Whether word was left here that this very record lives elsewhere in a later version."""
-        word = self._placed.get((carried.owner, carried.id))
+        word = self.table.find((carried.owner, carried.id))
         return word is not None and carried.version < word.carried.version
 
     def _place(self, key: Key, box: Box, carried: Carried) -> None:
-        if box.is_point:
-            lowest: int | None = self._curve.encode(box.low)
-        else:
-            lowest = self._curve.next_match(box, 0)
-        assert lowest is not None, "a box has at least one cell"
-        known = self._placed.get(key)
+        known = self.table.find(key)
         if known is not None and known.carried.id != carried.id:
             self.displaced(known.carried, carried)
-        self._unplace(key)
-        self._change += 1
-        self._placed[key] = Placed(box, lowest, carried.number, carried, self._change)
-        self._changes.append((self._change, key))
-        if carried.kind in {GONE, MOVED}:
-            heappush(self._stones, (carried.ttl_ms, key))
-        if carried.operation:
-            self._buried.setdefault(carried.operation, {})[key] = None
-        if len(self._changes) > 2 * len(self._placed) + 64:
-            current = self._placed
-            self._changes = [
-                (number, key)
-                for number, key in self._changes
-                if key in current and current[key].change == number
-            ]
+        self.table.place(key, box, carried, self.wall_ms())
 
     def _left_behind(self, word: Carried) -> Key | None:
         """The record that the word of a move speaks of, if it is still here as it was."""
         key = (word.owner, stem_of(word.id))
-        placed = self._placed.get(key)
+        placed = self.table.find(key)
         if word.kind != MOVED or placed is None or placed.carried.id != word.id:
             return None
         return key if placed.carried.version < word.version else None
-
-    def _unplace(self, key: Key) -> None:
-        placed = self._placed.pop(key, None)
-        if placed is not None and placed.carried.operation:
-            buried = self._buried[placed.carried.operation]
-            del buried[key]
-            if not buried:
-                del self._buried[placed.carried.operation]
-
-    def _meets(self, placed: Placed, interval: Interval) -> bool:
-        if placed.box.is_point:
-            return interval[0] <= placed.lowest <= interval[1]
-        return self._curve.has_match(placed.box, *interval)
 
     def _entry(self, carried: Carried) -> Entry:
         return Entry(journal_key(key_of(carried)), codec.encode(carried))

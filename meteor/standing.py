@@ -46,6 +46,15 @@ def supersedes(state: Standing, known: Standing | None) -> bool:
     return (state.version, state.renewed) > (known.version, known.renewed)
 
 
+def is_later(carried: Carried, known: Carried) -> bool:
+    """Whether a holder's word on a record counts more than what is known of it: by its state, or as
+    it says that a client is linked to another peer now."""
+    state, there = standing_of(carried), standing_of(known)
+    if state != there or carried.kind == GONE:
+        return supersedes(state, there)
+    return carried.route != known.route and carried.number > known.number
+
+
 def fingerprint(owner: str, full_id: str, state: Standing) -> int:
     """64 bits for a record in a state: the same at all its holders."""
     text = f"{owner}\0{full_id}\0{state.kind}\0{state.version}\0{state.renewed}"

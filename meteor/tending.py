@@ -15,8 +15,10 @@ from typing import Final
 from chord import CallError, ChordNode, Contact, LookupFailed, NotJoined, Runtime
 from meteor.copy_keeper import CopyKeeper
 from meteor.copy_messages import Instated, Keep, Kept, Learn, Stands, Watermarks
+from meteor.entropy import AntiEntropy
 from meteor.handoff import Handoff
 from meteor.holdings import Holdings
+from meteor.lease import Lease
 from meteor.operations import Inherit, Inherited
 from meteor.placement import Admission
 from meteor.replication import CopiesConfig, Replication
@@ -48,6 +50,8 @@ class Tending:
         handoff: Handoff,
         on_found: Callable[[Intervals, Admission], None],
         watermarks: Callable[[], Iterable[tuple[str, str, int]]],
+        lease: Lease,
+        entropy: AntiEntropy,
         config: CopiesConfig,
         *,
         index_bits: int,
@@ -57,7 +61,10 @@ class Tending:
         self._views, self._holdings, self._shelf = views, holdings, shelf
         self._replication, self._keeper, self._handoff = replication, keeper, handoff
         self._on_found, self._watermarks = on_found, watermarks
+        self._lease, self._entropy = lease, entropy
         self._index_bits, self._id_bits = index_bits, id_bits
+        self.damaged = False
+        """Whether the journal has lost something since it was begun."""
         self._bell = Bell(runtime, "tending")
         self._shunned: dict[int, float] = {}
         self._outside_since: float | None = None
@@ -78,15 +85,16 @@ class Tending:
             await self._bell.wait(pause_s)
 
     async def _look(self) -> None:
-        self._replication.pulse()
+        self._lease.pulse()
         await self._recruit()
-        await self._resync()
+        self._resync()
         await self._unify()
         if self._handoff.leaving:
             return
         await self._heal()
         await self._offer_outside()
         await self._offer_former()
+        await self._make_whole()
         await self._let_go()
         self._mark()
 
@@ -148,14 +156,12 @@ class Tending:
                     return False
         return True
 
-    async def _resync(self) -> None:
-        """What came from a former life goes to the copies as well."""
-        for number in sorted(self._replication.resync):
-            self._replication.resync.discard(number)
-            view = self._views.own.get(number)
-            for copy in () if view is None else view.copies:
-                if not await self._push(copy, view.intervals if view else ()):
-                    await self._replication.evict(copy)
+    def _resync(self) -> None:
+        """What came from a former life goes to the copies as well: compared at once, and so that
+        the epoch of the last comparison does not hide it."""
+        if self._replication.resync:
+            self._replication.resync.clear()
+            self._entropy.stir()
 
     async def _unify(self) -> None:
         """Views with the same copies become one."""
@@ -175,7 +181,7 @@ class Tending:
 
     async def _find(self, piece: Intervals, sources: tuple[Contact, ...]) -> None:
         here = any(one.id == self._runtime.contact.id for one in sources)
-        if not here and not await self._handoff.absorb(piece, sources[0]):
+        if not here and not await self._handoff.reconciling.absorb(piece, sources[0]):
             return
         for view in self._views.touching(piece):
             part = intersect(view.lost, piece)
@@ -202,6 +208,12 @@ class Tending:
                 for taken in await self._offer(interval):
                     self._views.forget_former((taken,))
         await self._keeper.tidy_if_less()
+
+    async def _make_whole(self) -> None:
+        """All that the journal had lost is here again, or elsewhere: it begins anew."""
+        if self.damaged and not self._views.former and not self._handoff.uncovered():
+            self.damaged = False
+            await self._shelf.rewrite(self._views)
 
     async def _offer(self, interval: Interval) -> list[Interval]:
         """Offer an interval to its owners, piece by piece; returns what they have now."""

@@ -109,7 +109,7 @@ def test_numbers_show_in_their_order_while_writes_are_under_way() -> None:
         await post(stem)
 
     world.run(post("a"), world.shelf.admit([known], Admission()), post("b"), later("c"))
-    numbers = [number for number, _ in world.shelf._changes]
+    numbers = [number for number, _ in world.shelf.table.changed_after(0, EVERYTHING[0])]
     assert numbers == sorted(numbers)
 
 

@@ -1,0 +1,64 @@
+"""Being in touch with one's epoch: when a primary may answer without asking anybody.
+
+Law of this file: a primary that was held, or cut off, may have been passed over without knowing.
+Any frame of a copy shows that it was not, as whoever hears of a later view says so on that very
+link before anything else; after too long a silence, or when this peer's own loop was late, it asks
+first (DESIGN section 5).  The lease is shorter than the silence after which the ring names another
+owner.
+"""
+
+from __future__ import annotations
+
+from chord import Contact, Runtime
+from meteor.copy_messages import Touch, Touched
+from meteor.replication import CopiesConfig, Replication
+from meteor.views import View, Views
+from squid import Intervals, intersect
+
+
+class Lease:
+    """Whether one peer's own views still stand."""
+
+    def __init__(
+        self, runtime: Runtime, views: Views, replication: Replication, config: CopiesConfig
+    ) -> None:
+        self._runtime, self._views, self._config = runtime, views, config
+        self._replication = replication
+        self._pulse_s = runtime.now()
+
+    def in_touch(self, part: Intervals) -> bool:
+        """Whether the views of `part` may be answered for without asking anybody."""
+        now, config = self._runtime.now(), self._config
+        for view in self._views.touching(part):
+            witnesses = self._witnesses(view)
+            if not witnesses:
+                continue
+            late = self._runtime.lateness() > config.lateness_s_max
+            if late or now - self._pulse_s > config.tend_s + config.lateness_s_max:
+                return False
+            heard_s = max(self._runtime.link(one).last_heard_s for one in witnesses)
+            if now - heard_s > config.lease_s:
+                return False
+        return True
+
+    async def confirm(self, part: Intervals) -> None:
+        """Ask the copies whether the views of `part` still stand, and give up what does not."""
+        for view in self._views.touching(part):
+            if self.in_touch(view.intervals):
+                continue
+            request = Touch(view.epoch, intersect(view.intervals, part))
+            witnesses = self._witnesses(view)
+            replies = await self._replication.ask_all(witnesses, request)
+            for witness, reply in zip(witnesses, replies, strict=True):
+                if isinstance(reply, Touched) and reply.newer:
+                    self._replication.passed_over(reply.newer)
+                elif not isinstance(reply, Touched) or not reply.copy:
+                    await self._replication.evict(witness)
+
+    def _witnesses(self, view: View) -> tuple[Contact, ...]:
+        """Who would know of a later view: the copies, else whom the ring names as heirs."""
+        return view.copies or self._replication.wanted()
+
+    def pulse(self) -> None:
+        """The loop of this peer runs."""
+        self._pulse_s = self._runtime.now()

@@ -1,0 +1,130 @@
+"""What lies where on one shelf, and when it came there.
+
+Law of this file: pure bookkeeping, no journal and no clock of its own.  Every change here has a
+number of this table alone, ascending, so that a hand-off can ask for "what changed since"; the
+fingerprints follow every change.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from heapq import heappop, heappush
+
+from meteor.fingerprints import Fingerprints
+from meteor.holdings import Intervals
+from meteor.operations import Carried
+from meteor.placement import GONE, MOVED, Key, Placed
+from squid import Box, HilbertCurve, Interval
+
+
+class PlacementTable:
+    """Records and tombstones by identity, by place, and by the order in which they came."""
+
+    def __init__(self, curve: HilbertCurve) -> None:
+        self._curve = curve
+        self._placed: dict[Key, Placed] = {}
+        self._buried: dict[bytes, dict[Key, None]] = {}
+        """What each delete buried here."""
+        self._changes: list[tuple[int, Key]] = []
+        self._stones: list[tuple[int, Key]] = []
+        self._change = 0
+        self.fingerprints = Fingerprints(curve)
+
+    def __len__(self) -> int:
+        return len(self._placed)
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._placed
+
+    def __iter__(self) -> Iterator[Placed]:
+        return iter(self._placed.values())
+
+    def __getitem__(self, key: Key) -> Placed:
+        return self._placed[key]
+
+    def find(self, key: Key) -> Placed | None:
+        """The record or tombstone of an identity."""
+        return self._placed.get(key)
+
+    def buried(self, operation: bytes) -> list[Placed]:
+        """The tombstones that this delete put here, or where it was handed over from."""
+        return [self._placed[key] for key in self._buried.get(operation, ())]
+
+    def meets(self, placed: Placed, interval: Interval) -> bool:
+        """Whether a record lives in an interval."""
+        if placed.box.is_point:
+            return interval[0] <= placed.lowest <= interval[1]
+        return self._curve.has_match(placed.box, *interval)
+
+    def changed_after(self, cursor: int, interval: Interval) -> Iterator[tuple[int, Placed]]:
+        """What lives in an interval and changed after `cursor`, oldest change first."""
+        start = bisect_right(self._changes, cursor, key=lambda change: change[0])
+        for number, key in self._changes[start:]:
+            placed = self._placed.get(key)
+            if placed is not None and placed.change == number and self.meets(placed, interval):
+                yield number, placed
+
+    @property
+    def newest(self) -> int:
+        """The number of the last change."""
+        return self._change
+
+    def outside(self, intervals: Intervals) -> list[Key]:
+        """What lives in none of these intervals."""
+        return [
+            key
+            for key, placed in self._placed.items()
+            if not any(self.meets(placed, interval) for interval in intervals)
+        ]
+
+    def place(self, key: Key, box: Box, carried: Carried, now_ms: int) -> None:
+        """A record or tombstone shows, in the place of what had its identity."""
+        if box.is_point:
+            lowest: int | None = self._curve.encode(box.low)
+        else:
+            lowest = self._curve.next_match(box, 0)
+        assert lowest is not None, "a box has at least one cell"
+        self.remove(key, now_ms)
+        self._change += 1
+        placed = Placed(box, lowest, carried.number, carried, self._change)
+        self._placed[key] = placed
+        self.fingerprints.add(placed)
+        self._changes.append((self._change, key))
+        if carried.kind in {GONE, MOVED}:
+            heappush(self._stones, (carried.ttl_ms, key))
+        if carried.operation:
+            self._buried.setdefault(carried.operation, {})[key] = None
+        if len(self._changes) > 2 * len(self._placed) + 64:
+            self._forget_changes()
+
+    def remove(self, key: Key, now_ms: int) -> None:
+        """It shows no more; harmless when it did not."""
+        placed = self._placed.pop(key, None)
+        if placed is None:
+            return
+        self.fingerprints.remove(placed, now_ms)
+        if placed.carried.operation:
+            buried = self._buried[placed.carried.operation]
+            del buried[key]
+            if not buried:
+                del self._buried[placed.carried.operation]
+
+    def stones_over(self, now_ms: int) -> list[Key]:
+        """The tombstones whose time is over; each is named once."""
+        over = []
+        while self._stones and self._stones[0][0] <= now_ms:
+            _, key = heappop(self._stones)
+            placed = self._placed.get(key)
+            if placed is not None and placed.carried.kind in {GONE, MOVED}:
+                over.append(key)
+        return over
+
+    def _forget_changes(self) -> None:
+        """Later changes of the same identities count."""
+        current = self._placed
+        self._changes = [
+            (number, key)
+            for number, key in self._changes
+            if key in current and current[key].change == number
+        ]

@@ -8,12 +8,17 @@ who comes back is told to the watch over the copies, at that moment.
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any, Final
 
 from chord import Contact, MeteorError
 from sim.copy_watch import CopyWatch
 from sim.overlay import SETTLE_S, Overlay, SimPeer
+
+LOOK_S: Final = 0.05
+"""How often it is looked whether a peer has done what it is doing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,15 +104,29 @@ class Churn:
         self._count("joins")
         peer = self._overlay.new_peer(await self._overlay.place())
         self._moving[peer.contact] = None
+        await self._done(peer, self._start(peer))
+        if not peer.alive:
+            self._count("joins that failed")
+        self._moving.pop(peer.contact, None)
+
+    async def _start(self, peer: SimPeer) -> None:
         known = [Contact.at(one.address) for one in self._overlay.peers[: self._plan.steady]]
         try:
             await peer.core.start(known)
-            await peer.core.settled(SETTLE_S)
         except MeteorError:
-            self._count("joins that failed")
             peer.crash()
-        finally:
-            self._moving.pop(peer.contact, None)
+        else:
+            await peer.core.settled(SETTLE_S)
+
+    async def _rejoin(self, again: SimPeer) -> None:
+        with suppress(MeteorError):  # it is dead then, and counted as such
+            await self._overlay.rejoin(again)
+
+    async def _done(self, peer: SimPeer, conversation: Coroutine[Any, Any, object]) -> None:
+        """Let the peer do something, unless it ends before: what it waits for may never come."""
+        task = peer.runtime.spawn(conversation)
+        while not task.done() and not peer.runtime.exchange.closed:
+            await self._overlay.kernel.sleep(LOOK_S)
 
     async def _leave(self) -> None:
         peer = self._drawn()
@@ -115,10 +134,9 @@ class Churn:
             return
         self._count("leaves")
         self._moving[peer.contact] = None
-        try:
-            await peer.leave()
-        finally:
-            self._moving.pop(peer.contact, None)
+        await self._done(peer, peer.leave())
+        peer.runtime.close()
+        self._moving.pop(peer.contact, None)
         self._copies.went_down(peer)
 
     async def _crash(self) -> None:
@@ -140,12 +158,13 @@ class Churn:
         peer = self._stream.choice(dead)
         self._count("restarts")
         self._moving[peer.contact] = None
-        try:
-            self._copies.came_back(await self._overlay.restart(peer))
-        except MeteorError:
+        again = self._overlay.reincarnate(peer)
+        await self._done(again, self._rejoin(again))
+        if again.alive:
+            self._copies.came_back(again)
+        else:
             self._count("restarts that failed")
-        finally:
-            self._moving.pop(peer.contact, None)
+        self._moving.pop(peer.contact, None)
 
     async def _pause(self) -> None:
         peer = self._drawn()

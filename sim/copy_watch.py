@@ -13,12 +13,14 @@ from squid import Intervals, merge, subtract
 
 
 def kept(peer: SimPeer) -> Intervals:
-    """The curve indexes whose records this peer has."""
-    return peer.core.holdings.held
+    """The curve indexes whose records this peer has, as their primary or as a whole copy."""
+    views = peer.core.views
+    copies = [copy.view.intervals for copy in views.copies.values() if copy.whole]
+    return merge(subtract(views.held(), views.lost()), *copies)
 
 
 def stems(peer: SimPeer) -> set[str]:
-    """The records that this peer has durable."""
+    """The records that this peer has durable, whatever for."""
     return {record.stem for record in peer.core.shelf.store.records()}
 
 
@@ -35,10 +37,10 @@ class CopyWatch:
             peer for peer in self._overlay.living if peer not in fallen and not peer.runtime.paused
         ]
         lost = subtract(
-            merge(sum((kept(peer) for peer in fallen), ())),
-            merge(sum((kept(peer) for peer in up), ())),
+            merge(*(kept(peer) for peer in fallen)),
+            merge(*(kept(peer) for peer in up)),
         )
-        self._history.wounds = merge(self._history.wounds + lost)
+        self._history.wounds = merge(self._history.wounds, lost)
         self.ledger.went_down(
             {peer.address: stems(peer) for peer in fallen},
             set().union(*(stems(peer) for peer in up)),

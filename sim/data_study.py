@@ -47,17 +47,14 @@ class DataPlan:
     peers: int = 1000
     successors: int = 20
     profiles: int = 2000
-    copies: tuple[int, ...] = (1,)
+    copies: tuple[int, ...] = (3, 5)
     churn_s: float = 60.0
     """How long peers come and go before everything is asked for."""
     seed: int = 1
 
-    def config(self, copies: int) -> ChordConfig:
-        """The preset of all figures, with the papers' successor lists.
-
-        Raises `ValueError` for more copies than peers keep."""
-        if copies != 1:
-            raise ValueError(f"{copies} copies: peers keep one of each record")
+    @property
+    def config(self) -> ChordConfig:
+        """The preset of all figures, with the papers' successor lists."""
         return replace(ChordConfig.lan(), successor_count=self.successors)
 
 
@@ -112,7 +109,7 @@ def under_churn(
             stage = _Stage(plan, copies)
             stage.fill()
             stage.come_and_go(rate)
-            within_repair = min(1.0, rate * plan.config(copies).silence_s / plan.peers)
+            within_repair = min(1.0, rate * plan.config.silence_s / plan.peers)
             rows.append(stage.judged(rate, within_repair))
             progress(_line(f"R = {rate:g} a second", rows[-1]))
     return rows
@@ -127,7 +124,7 @@ class _Stage:
 
     def __init__(self, plan: DataPlan, copies: int) -> None:
         self._plan, self._copies = plan, copies
-        self._overlay = Overlay(plan.peers, space=SPACE, seed=plan.seed, config=plan.config(copies))
+        self._overlay = Overlay(plan.peers, space=SPACE, seed=plan.seed, config=plan.config)
         self._history = History()
         self._watch = CopyWatch(self._overlay, self._history)
         self._stream = self._overlay.kernel.random("study")

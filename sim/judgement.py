@@ -19,8 +19,8 @@ CHECKERS = {
 }
 
 
-def judge(history: History, losses: Mapping[str, Loss] | None) -> list[str]:
+def judge(history: History, losses: Mapping[str, Loss]) -> list[str]:
     """What is not true, each with the name of its checker; `losses` are the records that had all
-    their copies down at once, None where nobody kept account of copies."""
+    their copies down at once."""
     found = [f"{name}: {text}" for name, check in CHECKERS.items() for text in check(history)]
     return found + [f"durability: {text}" for text in durability.violations(history, losses)]

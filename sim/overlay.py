@@ -76,6 +76,7 @@ class SimPeer:
         self.core.serve()
         self.alive = True
         self.runtime.is_machine_failure = self._ends
+        overlay.on_new(self)
 
     @property
     def address(self) -> str:
@@ -152,6 +153,8 @@ class Overlay:
         self.moves = moves
         """When light peers move to where more is to be carried; None: they stay."""
         self.copies = copies
+        self.on_new: Callable[[SimPeer], None] = lambda _: None
+        """Hears of every peer, and of every new incarnation, before it starts."""
         self.on_end: Callable[[SimPeer], None] = lambda _: None
         """Hears of every peer that is about to end because its disk failed."""
         self.peers: list[SimPeer] = []
@@ -241,6 +244,12 @@ class Overlay:
         `peers`.
 
         Raises what joining raises, `JoinFailed` first of all; the new incarnation is dead then."""
+        again = self.reincarnate(peer, peer_id)
+        await self.rejoin(again)
+        return again
+
+    def reincarnate(self, peer: SimPeer, peer_id: int | None = None) -> SimPeer:
+        """The first half of a restart: the new incarnation listens and has not started."""
         assert not peer.alive, "restart: the peer is alive"
         journal = peer.journal
         if isinstance(journal, MemoryJournal):
@@ -250,6 +259,10 @@ class Overlay:
         contact = peer.contact if peer_id is None else Contact(peer_id, peer.address)
         again = SimPeer(self, contact, journal, peer.incarnation + 1)
         self.peers[self.peers.index(peer)] = again
+        return again
+
+    async def rejoin(self, again: SimPeer) -> None:
+        """The second half: it comes back into the ring; raises as `restart` does."""
         others = [Contact.at(other.address) for other in self.living if other is not again]
         try:
             await again.core.start(others[:3])
@@ -258,7 +271,6 @@ class Overlay:
             raise
         await again.core.settled(SETTLE_S)
         self._let_move(again)
-        return again
 
     def _let_move(self, peer: SimPeer) -> None:
         if self.moves is not None:

@@ -19,7 +19,6 @@ from chord import ChordConfig
 from meteor import Client
 from sim.checkers import holders
 from sim.checkers.convergence import IDEAL_WITHIN_S
-from sim.checkers.copies import Loss
 from sim.checkers.notification import TOLD_WITHIN_S
 from sim.churn import Churn, ChurnPlan
 from sim.clock import ClockPlan
@@ -34,9 +33,10 @@ from sim.overlay import Overlay, SimPeer
 from sim.report import Report
 from sim.ring_look import ring_flaws
 from sim.trace import Trace
+from sim.view_watch import ViewWatch
 from sim.weather import Weather, WeatherPlan
 from sim.workload import SPACE, Workload, WorkloadPlan
-from squid import Intervals, merge
+from squid import Intervals
 
 LOOK_S = 0.25
 """How often the peers' holdings are looked at."""
@@ -61,9 +61,9 @@ class Scenario:
     clocks: ClockPlan = field(default_factory=ClockPlan)
     disks: DiskPlan | None = None
     """What disks the journals lie on; in memory without."""
-    copies: int = 1
-    """How many copies peers keep of a record: with more than one nothing may be lost while one of
-    them is up, whatever answers say."""
+    copies: int = 3
+    """How many copies peers keep of a record: nothing may be lost while one of them is up, whatever
+    answers say."""
     unique_holders: bool = True
     """Whether no two peers may hold one arc at any time; else only at rest."""
 
@@ -113,7 +113,8 @@ def _play(stage: _Stage, report: Report, sabotage: Callable[[Overlay], None] | N
     stage.storm()
     stage.heal(report)
     stage.ask_at_last(report)
-    report.violations += judge(stage.history, stage.losses)
+    report.violations += [f"ownership: {text}" for text in stage.views.violations]
+    report.violations += judge(stage.history, stage.copies.ledger.losses)
     stage.count(report)
 
 
@@ -126,12 +127,13 @@ class _Stage:
         self.history = History()
         self.overlay = Overlay(
             scenario.peers, space=SPACE, seed=kernel.seed, kernel=kernel, codec=codec,
-            config=ChordConfig.lan(), disk=disk, clocks=scenario.clocks,
+            config=ChordConfig.lan(), disk=disk, clocks=scenario.clocks, copies=scenario.copies,
         )  # fmt: skip
         self._workload = Workload(
             self.overlay, self.history, scenario.workload, kernel.random("workload")
         )
         self.copies = CopyWatch(self.overlay, self.history)
+        self.views = ViewWatch(self.overlay)
         self._churn = Churn(self.overlay, self.copies, scenario.churn, kernel.random("churn"))
         self._weather = Weather(self.overlay, scenario.weather, kernel.random("weather"))
         self._disks = DiskTrouble(
@@ -139,11 +141,6 @@ class _Stage:
         )
         self.overlay.on_end = self._disk_failed
         self._overlaps: dict[str, None] = {}
-
-    @property
-    def losses(self) -> Mapping[str, Loss] | None:
-        """What had all its copies down at once; None while peers keep one copy."""
-        return self.copies.ledger.losses if self._scenario.copies > 1 else None
 
     def storm(self) -> None:
         """The workload under churn and faults."""
@@ -207,12 +204,8 @@ class _Stage:
         counts["crashes: disk full"] = counts.get("crashes: disk full", 0) + 1
 
     async def _look_on(self) -> None:
-        """See what is lost, and whether two peers hold one arc."""
+        """See whether two peers hold one arc."""
         while True:
-            for peer in self.overlay.living:
-                lost = peer.core.holdings.lost
-                if lost and self._scenario.copies == 1:
-                    self.history.wounds = merge(self.history.wounds + lost)
             if self._scenario.unique_holders:
                 for overlap in holders.overlaps(self._held()):
                     self._overlaps[f"at {self._kernel.now():.2f} s: {overlap}"] = None

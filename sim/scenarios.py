@@ -38,6 +38,7 @@ _ALL = (
         summary="slow disks that stall and run full; crashes tear what was being written",
         churn=ChurnPlan(crashes=0.7, restarts=0.9),
         disks=DiskPlan(latency_s=0.01, fillings=0.2, stalls=0.1),
+        unique_holders=False,
     ),
     Scenario(
         name="rough",

@@ -2,8 +2,7 @@
 
 Law of this file: judged by the questions asked when everything had healed, which select all.  What
 was acknowledged and still lives is found by each of them, unless every copy of it was down at once
-(`sim.checkers.copies`): then the answer names its place as missing.  While peers keep one copy, a
-run without that accounting passes what is named.
+(`sim.checkers.copies`): then the answer names its place as missing.
 """
 
 from __future__ import annotations
@@ -15,9 +14,8 @@ from sim.checkers.recall import SLACK_S
 from sim.history import History, Question, Write
 
 
-def violations(history: History, losses: Mapping[str, Loss] | None = None) -> list[str]:
-    """Every write that is gone for no reason, or without a word; `losses` by stem, None where
-    nobody kept account of the copies."""
+def violations(history: History, losses: Mapping[str, Loss]) -> list[str]:
+    """Every write that is gone for no reason, or without a word; `losses` by stem."""
     questions = list(history.last_questions())
     if not questions:
         return ["nothing was asked when the run was over: it cannot be judged"]
@@ -41,16 +39,14 @@ def _lacking(question: Question, history: History) -> Iterator[Write]:
             yield write
 
 
-def _wrong(question: Question, write: Write, losses: Mapping[str, Loss] | None) -> str:
+def _wrong(question: Question, write: Write, losses: Mapping[str, Loss]) -> str:
     """What is wrong about a write that the answer lacks; nothing if that may be."""
-    is_named = question.excuses(write.index)
-    if losses is None:
-        return "" if is_named else _lost(write)
     loss = losses.get(write.stem)
     if loss is None:
-        return f"{_lost(write)}, though a copy of it was always up"
-    return "" if is_named else f"an answer lacks without a word what is lost: {loss}"
-
-
-def _lost(write: Write) -> str:
-    return f"{write.stem}, acknowledged at {write.acknowledged_s:.3f} s, is lost"
+        return (
+            f"{write.stem}, acknowledged at {write.acknowledged_s:.3f} s, is lost, though a copy "
+            "of it was always up"
+        )
+    if question.excuses(write.index):
+        return ""
+    return f"an answer lacks without a word what is lost: {loss}"

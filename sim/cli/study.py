@@ -93,8 +93,8 @@ def copy_counts(_: click.Context, __: click.Parameter, value: str) -> tuple[int,
         counts = tuple(int(part) for part in value.split(",") if part)
     except ValueError:
         raise click.BadParameter(f"{value!r} is no list of copies such as 3,5") from None
-    if any(count != 1 for count in counts):
-        raise click.BadParameter(f"{value!r}: peers keep one copy of a record")
+    if any(count < 1 for count in counts):
+        raise click.BadParameter(f"{value!r}: a record has at least one copy")
     return counts
 
 
@@ -104,6 +104,6 @@ def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "--profiles", default=2000, show_default=True, type=click.IntRange(1), help="A row of data."
     )(command)
     return click.option(
-        "--copies", default="1", show_default=True, callback=copy_counts,
+        "--copies", default="3,5", show_default=True, callback=copy_counts,
         help="Copies of each profile, a table each; '' leaves the data out.",
     )(command)  # fmt: skip

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -22,6 +23,7 @@ from sim.checkers.convergence import Pointers
 from sim.checkers.copies import CopyLedger, Loss
 from sim.checkers.ownership import Claim
 from sim.history import History, Question, Subscription, Write
+from squid import Intervals
 
 
 def write(stem: str, **changes: Any) -> Write:
@@ -40,11 +42,16 @@ def history(*writes: Write, asked: Question = ASKED, told: tuple[str, ...] = ("a
     return History({one.stem: one for one in writes}, [asked], [subscription], ended_s=100)
 
 
-ALL = (recall, durability, deletion, lifetimes, notification)
+NOTHING: Final[Mapping[str, Loss]] = {}
+ALL = (recall, deletion, lifetimes, notification)
 
 
-def complaints(case: History) -> dict[str, list[str]]:
+DOWN = Loss("b", 15.0, (("p", 14.0), ("q", 15.0)))
+
+
+def complaints(case: History, losses: Mapping[str, Loss] = NOTHING) -> dict[str, list[str]]:
     found = {one.__name__.rpartition(".")[2]: one.violations(case) for one in ALL}
+    found["durability"] = durability.violations(case, losses)
     return {name: texts for name, texts in found.items() if texts}
 
 
@@ -61,15 +68,18 @@ def complaints(case: History) -> dict[str, list[str]]:
         history(write("a", ttl_s=6, drift=0.5)),
         history(write("a"), write("b", ttl_s=13, drift=0.4)),
         history(write("a"), write("b", began_s=20.5, acknowledged_s=90)),
-        history(
-            write("a"), write("b"),
-            asked=replace(ASKED, complete=False, missing=((400, 600),)), told=("a", "b"),
-        ),
-        history(write("a"), write("b"), asked=replace(ASKED, complete=False), told=("a", "b")),
     ],
 )  # fmt: skip
 def test_what_is_right_passes(case: History) -> None:
     assert complaints(case) == {}
+
+
+@pytest.mark.parametrize("missing", [((400, 600),), ()])
+def test_what_had_no_copy_up_may_be_said_missing(missing: Intervals) -> None:
+    asked = replace(ASKED, complete=False, missing=missing)
+    case = history(write("a"), write("b"), asked=asked, told=("a", "b"))
+    assert complaints(case, {"b": DOWN}) == {}
+    assert set(complaints(case)) == {"durability"}
 
 
 @pytest.mark.parametrize(
@@ -112,14 +122,12 @@ def test_with_copies_only_what_had_none_up_may_be_lost_and_must_be_named() -> No
     named = history(
         write("a"), write("b"), asked=replace(ASKED, complete=False, missing=((400, 600),))
     )
-    loss = Loss("b", 15.0, (("p", 14.0), ("q", 15.0)))
-    assert durability.violations(named) == []
-    assert durability.violations(named, {"b": loss}) == []
-    assert durability.violations(named, {"a": loss}) == [
+    assert durability.violations(named, {"b": DOWN}) == []
+    assert durability.violations(named, {"a": DOWN}) == [
         "b, acknowledged at 11.000 s, is lost, though a copy of it was always up"
     ]
     silent = history(write("a"), write("b"))
-    assert durability.violations(silent, {"b": loss}) == [
+    assert durability.violations(silent, {"b": DOWN}) == [
         "an answer lacks without a word what is lost: "
         "b: 2 copies down: p at 14.000 s, q at 15.000 s"
     ]

@@ -95,19 +95,19 @@ def test_churn_prints_its_table(capsys: Printed) -> None:
 
 
 def test_profiles_are_lost_with_their_copies_alone() -> None:
-    plan = DataPlan(peers=24, successors=8, profiles=60)
-    (row,) = under_failures(plan, [0.25])
-    assert row.violations == []
-    assert 0 < len(row.losses) < 40
-    assert all(len(loss.copies) == row.copies for loss in row.losses)
-    assert (row.profiles, row.expected_share) == (60, 0.25**row.copies)
+    plan = DataPlan(peers=24, successors=8, profiles=80, copies=(2, 3))
+    two, three = under_failures(plan, [0.5])
+    assert (two.violations, three.violations) == ([], [])
+    assert 0 < len(three.losses) <= len(two.losses) < 40
+    assert all(len(loss.copies) >= row.copies for row in (two, three) for loss in row.losses)
+    assert (three.profiles, three.expected_share) == (80, 0.5**3)
 
 
 def test_profiles_under_churn_are_accounted_for() -> None:
-    plan = DataPlan(peers=16, successors=8, profiles=40, churn_s=8.0)
+    plan = DataPlan(peers=16, successors=8, profiles=40, copies=(3,), churn_s=8.0)
     (row,) = under_churn(plan, [1.0])
     assert row.violations == []
-    assert row.lost_share < 1
+    assert row.losses == []
     assert under_churn(plan, [1.0]) == [row]
 
 
@@ -122,7 +122,7 @@ def test_a_profile_that_no_dead_copy_explains_is_a_violation(
         return []
 
     monkeypatch.setattr(data_study, "ring_flaws", forget)
-    (row,) = under_failures(DataPlan(peers=12, successors=8, profiles=40), [0.0])
+    (row,) = under_failures(DataPlan(peers=12, successors=8, profiles=40, copies=(1,)), [0.0])
     assert row.violations
     assert all("though a copy of it was always up" in text for text in row.violations)
 
@@ -141,7 +141,8 @@ def test_the_tables_of_data_have_p_to_the_k_and_name_the_copies() -> None:
 
 def test_failures_with_data_names_what_was_lost(tmp_path: Path, capsys: Printed) -> None:
     small = ["--peers", "16", "--successors", "8", "--lookups", "10", "--profiles", "40"]
-    arguments = ["failures", *small, "--fractions", "0.3", "--out", str(tmp_path)]
+    varied = ["--fractions", "0.5", "--copies", "2"]
+    arguments = ["failures", *small, *varied, "--out", str(tmp_path)]
     assert main(arguments) == DONE
     assert "profiles after simultaneous failures" in capsys.readouterr().out
     assert (tmp_path / "failures-data.csv").read_text().count("\n") > 1

@@ -207,14 +207,15 @@ class Views:
         self.own[view.number] = view
 
     def give(self, part: Intervals) -> None:
-        """Be the primary of `part` no more, in the next epoch of what is left."""
+        """Be the primary of `part` no more.  What is left stays in its epoch until its copies have
+        a later one: by an epoch that they do not know it could not be told from an heir's."""
         for number, view in list(self.own.items()):
             if intersect(view.intervals, part):
                 left = view.without(part)
                 if left is None:
                     del self.own[number]
                 else:
-                    self.own[number] = replace(left, epoch=self.next_epoch())
+                    self.own[number] = left
 
     def demote(self, part: Intervals) -> None:
         """A newer view of `part` is known: what was held here is evidence and content now."""

@@ -1,0 +1,187 @@
+"""What an heir decides: index by index against a dumb twin, and against a history of epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise, product
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chord import Contact
+from meteor.takeover import Asked, Evidence, Step, plan
+from meteor.views import View
+from squid import Interval, Intervals, merge
+
+FEWER = settings(max_examples=settings().max_examples // 3)
+SIZE = 10
+PEERS = [Contact(n, f"peer-{n}") for n in range(6)]
+IDS = [peer.id for peer in PEERS]
+
+spans = st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1)).map(
+    lambda ends: (min(ends), max(ends))
+)
+parts = st.lists(spans, min_size=1, max_size=3).map(lambda found: merge(tuple(found)))
+peers = st.sampled_from(PEERS)
+views = st.builds(
+    View, peers, st.integers(1, 2), st.integers(1, 3), parts,
+    st.lists(peers, max_size=2, unique=True).map(tuple),
+)  # fmt: skip
+evidences = st.lists(st.builds(Evidence, peers, views, st.booleans()), max_size=6)
+askings = st.builds(
+    Asked, st.sets(st.sampled_from(IDS)), st.sets(st.sampled_from(IDS)), st.booleans()
+)
+
+
+def indexes(part: Iterable[Interval]) -> set[int]:
+    return {index for first, last in part for index in range(first, last + 1)}
+
+
+Decision = tuple[str, tuple[int, int, int] | None, tuple[Contact, ...]]
+
+
+def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bool) -> Decision:
+    """One index, in plain words."""
+    known = [one for one in evidence if index in indexes(one.view.intervals)]
+    if not known:
+        return ("lost" if orphaned or asked.patient else "wait", None, ())
+    newest = max(known, key=lambda one: (one.view.epoch, one.view.key)).view
+    silent = {one for one in newest.holder_ids if one not in set(asked.answered)}
+    if not asked.patient and silent - set(asked.dead):
+        return ("wait", None, ())
+    having = [one for one in known if (one.view.key, one.view.epoch) == (newest.key, newest.epoch)]
+    survivors = [one.contact for one in having if one.fresh]
+    if not survivors:
+        answered = len(newest.holder_ids) - len(silent)
+        if len(silent) > 1 or answered <= len(silent):
+            return ("lost", None, ())
+        survivors = [one.contact for one in having]
+    return ("adopt", (*newest.key, newest.epoch), tuple(survivors))
+
+
+def of_step(step: Step) -> Decision:
+    view = step.view
+    return step.kind, None if view is None else (*view.key, view.epoch), step.sources
+
+
+@given(parts, evidences, askings, st.booleans())
+def test_every_index_gets_what_the_twin_decides(
+    part: Intervals, evidence: list[Evidence], asked: Asked, orphaned: bool
+) -> None:
+    steps = plan(part, evidence, asked, orphaned=orphaned)
+    found = {index: of_step(step) for step in steps for index in indexes(step.piece)}
+    assert found == {index: decided(index, evidence, asked, orphaned) for index in indexes(part)}
+    assert sum(len(indexes(step.piece)) for step in steps) == len(found), "an index in two steps"
+    assert all(of_step(one) != of_step(other) for one, other in pairwise(steps)), "cut too often"
+
+
+@FEWER
+@given(parts, evidences, askings, st.booleans(), st.randoms(use_true_random=False))
+def test_the_order_of_answers_does_not_matter(
+    part: Intervals, evidence: list[Evidence], asked: Asked, orphaned: bool, drawn: object
+) -> None:
+    steps = plan(part, evidence, asked, orphaned=orphaned)
+    drawn.shuffle(evidence)  # type: ignore[attr-defined]
+    again = plan(part, evidence, asked, orphaned=orphaned)
+
+    def each(some: list[Step]) -> dict[int, tuple[object, ...]]:
+        return {
+            index: (kind, view, frozenset(sources))
+            for step in some
+            for kind, view, sources in (of_step(step),)
+            for index in indexes(step.piece)
+        }
+
+    assert each(steps) == each(again)
+
+
+@FEWER
+@given(parts, evidences, askings, st.booleans())
+def test_no_content_of_an_epoch_that_has_passed_is_taken_over(
+    part: Intervals, evidence: list[Evidence], asked: Asked, orphaned: bool
+) -> None:
+    for step in plan(part, evidence, asked, orphaned=orphaned):
+        if step.kind == "adopt":
+            assert step.view is not None
+            assert step.sources
+            for one in evidence:
+                if indexes(one.view.intervals) & indexes(step.piece):
+                    assert one.view.epoch <= step.view.epoch
+
+
+HISTORIES = [
+    history
+    for length in range(1, 4)
+    for history in product(("evict first", "evict last", "recruit"), repeat=length)
+]
+"""What may happen to the three holders of an interval, one epoch after the other."""
+
+
+def epochs_of(history: Sequence[str]) -> list[View]:
+    """The views of a primary, oldest first, each durable at all its holders."""
+    copies, spare = [PEERS[1], PEERS[2]], [PEERS[3], PEERS[4], PEERS[5]]
+    views = [View(PEERS[0], 1, 1, ((0, SIZE - 1),), tuple(copies))]
+    for step in history:
+        if step == "recruit":
+            copies = [*copies, spare.pop(0)] if len(copies) < 2 else copies
+        elif len(copies) > 1:  # a primary that is alone acknowledges nothing
+            copies = copies[1:] if step == "evict first" else copies[:-1]
+        if tuple(copies) != views[-1].copies:
+            views.append(replace(views[-1], epoch=len(views) + 1, copies=tuple(copies)))
+    return views
+
+
+def last_known(epochs: list[View], peer: Contact) -> View | None:
+    """The last epoch that a peer was a holder in."""
+    had = [view for view in epochs if peer.id in view.holder_ids]
+    return had[-1] if had else None
+
+
+def test_one_survivor_of_the_last_epoch_is_enough_and_nobody_of_an_earlier_one_gives() -> None:
+    """Everybody else is dead; who was evicted was told, and remembers it as a former life."""
+    for history in HISTORIES:
+        epochs = epochs_of(history)
+        for answering in ((peer,) for peer in PEERS):
+            evidence = [
+                Evidence(peer, view, fresh=view.epoch == len(epochs) and peer != PEERS[0])
+                for peer in answering
+                if (view := last_known(epochs, peer)) is not None
+            ]
+            dead = [peer.id for peer in PEERS if peer not in answering]
+            asked = Asked([peer.id for peer in answering], dead, patient=True)
+            (step,) = plan(epochs[-1].intervals, evidence, asked, orphaned=True)
+            survives = answering[0] in epochs[-1].copies
+            assert (step.kind == "adopt") == survives, (history, answering)
+
+
+def test_restarted_holders_take_over_only_what_was_acknowledged_last() -> None:
+    """All were restarted and one is missing: whatever may have been evicted meanwhile gives
+    nothing, while whoever has everything does."""
+    for history in HISTORIES:
+        epochs = epochs_of(history)
+        for missing in PEERS:
+            evidence = [
+                Evidence(peer, view, fresh=False)
+                for peer in PEERS
+                if peer != missing and (view := last_known(epochs, peer)) is not None
+            ]
+            asked = Asked([one.contact.id for one in evidence], [], patient=True)
+            (step,) = plan(epochs[-1].intervals, evidence, asked, orphaned=True)
+            alone = len(epochs[-1].holder_ids) == 2 and missing.id in epochs[-1].holder_ids
+            assert (step.kind == "lost") == alone, (history, missing, step)
+            if step.kind == "adopt":
+                assert step.view == epochs[-1]
+                assert {one.id for one in step.sources} == epochs[-1].holder_ids - {missing.id}
+
+
+def test_a_holder_that_is_slow_is_waited_for() -> None:
+    view = View(PEERS[0], 1, 5, ((0, 9),), (PEERS[1], PEERS[2]))
+    evidence = [Evidence(PEERS[1], view, fresh=True)]
+    asked = Asked([1], [0], patient=False)
+    (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
+    assert step.kind == "wait"
+    (step,) = plan(((2, 3),), evidence, replace(asked, dead=[0, 2]), orphaned=True)
+    assert step.kind == "adopt"
+    (step,) = plan(((2, 3),), evidence, replace(asked, patient=True), orphaned=True)
+    assert step.kind == "adopt"

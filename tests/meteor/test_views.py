@@ -1,0 +1,319 @@
+"""Views against a dumb twin that knows for every index of a tiny curve who has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chord import Contact
+from meteor.views import COPIES_MAX, FORMER_MAX, Copy, View, Views
+from squid import Interval, Intervals, merge
+
+FEWER = settings(max_examples=settings().max_examples // 3)
+
+SIZE = 12
+HERE, *OTHERS = [Contact(n, f"peer-{n}") for n in range(5)]
+
+spans = st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1)).map(
+    lambda ends: (min(ends), max(ends))
+)
+parts = st.lists(spans, min_size=1, max_size=3).map(lambda found: merge(tuple(found)))
+
+
+def indexes(part: Iterable[Interval]) -> frozenset[int]:
+    return frozenset(index for first, last in part for index in range(first, last + 1))
+
+
+def intervals(some: Iterable[int]) -> Intervals:
+    return merge(tuple((index, index) for index in some))
+
+
+@st.composite
+def views(draw: st.DrawFn, primaries: tuple[Contact, ...]) -> View:
+    part = draw(parts)
+    lost = draw(st.sampled_from([(), part[:1]]))
+    copies = draw(st.lists(st.sampled_from([HERE, *OTHERS]), max_size=2, unique=True))
+    primary = draw(st.sampled_from(primaries))
+    return View(
+        primary, draw(st.integers(1, 3)), draw(st.integers(1, 9)), part, tuple(copies), lost
+    )
+
+
+@dataclass(frozen=True)
+class Had:
+    """What the twin knows of a view: everything by index."""
+
+    view: View
+    has: frozenset[int]
+    whole: bool = True
+
+    @classmethod
+    def of(cls, view: View, *, whole: bool = True) -> Had:
+        return cls(view, indexes(view.intervals), whole)
+
+    @property
+    def lost(self) -> frozenset[int]:
+        return indexes(self.view.lost) & self.has
+
+    def as_view(self) -> View:
+        return replace(self.view, intervals=intervals(self.has), lost=intervals(self.lost))
+
+    def keeping(self, some: frozenset[int]) -> Had:
+        return replace(self, has=some)
+
+
+@dataclass
+class Twin:
+    """The same questions and changes, index by index."""
+
+    own: dict[int, Had] = field(default_factory=dict)
+    copies: dict[tuple[int, int], Had] = field(default_factory=dict)
+    former: list[Had] = field(default_factory=list)
+    seen: int = 0
+
+    def learn(self, view: View) -> None:
+        self.seen = max(self.seen, view.epoch)
+        self.copies[view.key] = Had.of(view, whole=False)
+
+    def put(self, view: View) -> None:
+        self.learn(view)
+        self.end(view)
+        self.copies[view.key] = Had.of(view)
+
+    def end(self, view: View) -> None:
+        self.seen = max(self.seen, view.epoch)
+        gone = indexes(view.intervals)
+        for key, had in list(self.copies.items()):
+            if had.view.epoch < view.epoch:
+                self.copies[key] = had.keeping(had.has - gone)
+        self.copies = {key: had for key, had in self.copies.items() if had.has}
+
+    def drop(self, view: View) -> None:
+        self.copies.pop(view.key, None)
+
+    def put_own(self, view: View) -> None:
+        self.end(view)
+        taken = indexes(view.intervals)
+        for number, had in list(self.own.items()):
+            if number != view.number:
+                self.own[number] = had.keeping(had.has - taken)
+        self.own = {number: had for number, had in self.own.items() if had.has}
+        self.own[view.number] = Had.of(view)
+
+    def give(self, part: Intervals) -> None:
+        given_away = indexes(part)
+        for number, had in list(self.own.items()):
+            if had.has & given_away:
+                self.own[number] = had.keeping(had.has - given_away)
+        self.own = {number: had for number, had in self.own.items() if had.has}
+
+    def demote(self, part: Intervals) -> None:
+        for had in list(self.own.values()):
+            past = had.keeping(had.has & indexes(part))
+            self.former += [past] if past.has else []
+        self.give(part)
+
+    def retire(self, view: View) -> None:
+        had = self.copies.pop(view.key, None)
+        if had is not None and had.whole:
+            self.former.append(had)
+
+    def forget_former(self, part: Intervals) -> None:
+        left = [had.keeping(had.has - indexes(part)) for had in self.former]
+        self.former = [had for had in left if had.has]
+
+    def restore(self, view: View) -> None:
+        self.seen = max(self.seen, view.epoch)
+        self.former.append(Had.of(view))
+
+    def all(self) -> list[Had]:
+        return [*self.own.values(), *self.copies.values(), *self.former]
+
+
+VIEW_CHANGES = ("learn", "put", "end", "drop", "retire", "restore")
+PART_CHANGES = ("give", "demote", "forget_former")
+changes = st.one_of(
+    st.tuples(st.sampled_from(VIEW_CHANGES), views(tuple(OTHERS))),
+    st.tuples(st.just("put_own"), views((HERE,))),
+    st.tuples(st.sampled_from(PART_CHANGES), parts),
+)
+
+
+def carry_out(subject: Views, twin: Twin, change: str, value: Any) -> None:
+    getattr(twin, change)(value)
+    if change in {"drop", "retire"}:
+        getattr(subject, change)(value.key)
+    elif change == "restore":
+        subject.restore((value,), whole=True)
+    else:
+        getattr(subject, change)(value)
+
+
+def after(done: list[tuple[str, Any]]) -> tuple[Views, Twin]:
+    subject, twin = Views(), Twin()
+    for change, value in done:
+        carry_out(subject, twin, change, value)
+    return subject, twin
+
+
+histories = st.lists(changes, max_size=14)
+
+
+@given(histories)
+def test_what_is_had_is_that_of_the_twin(done: list[tuple[str, Any]]) -> None:
+    subject, twin = after(done)
+    assert subject.own == {number: had.as_view() for number, had in twin.own.items()}
+    assert subject.former == [had.as_view() for had in twin.former]
+    assert subject.copies == {
+        key: Copy(had.as_view(), had.whole) for key, had in twin.copies.items()
+    }
+
+
+@FEWER
+@given(histories, parts)
+def test_questions_are_answered_as_by_the_twin(
+    done: list[tuple[str, Any]], part: Intervals
+) -> None:
+    subject, twin = after(done)
+    some, everything = indexes(part), twin.all()
+    own = twin.own.values()
+    assert indexes(subject.held()) == frozenset().union(*(had.has for had in own))
+    assert indexes(subject.lost()) == frozenset().union(*(had.lost for had in own))
+    assert indexes(subject.kept()) == frozenset().union(*(had.has for had in everything))
+    assert subject.touching(part) == [had.as_view() for had in own if had.has & some]
+    assert subject.is_former(part) == any(had.has & some for had in twin.former)
+    for primary in OTHERS:
+        mine = [had for had in twin.copies.values() if had.view.primary == primary]
+        for whole in (True, False):
+            counted = [had.has for had in mine if had.whole or not whole]
+            kept = subject.kept_for(primary.id, whole=whole)
+            assert indexes(kept) == frozenset().union(*counted)
+    for epoch in range(10):
+        assert list(subject.later_than(part, epoch)) == [
+            had.as_view() for had in everything if had.has & some and had.view.epoch > epoch
+        ]
+
+
+@FEWER
+@given(histories, views(tuple(OTHERS)))
+def test_what_stands_against_a_view_is_what_is_later_or_mine(
+    done: list[tuple[str, Any]], view: View
+) -> None:
+    subject, twin = after(done)
+    some = indexes(view.intervals)
+    against = [had.as_view() for had in twin.own.values() if had.has & some]
+    against += [
+        had.as_view()
+        for had in (*twin.copies.values(), *twin.former)
+        if had.has & some and had.view.key != view.key and had.view.epoch >= view.epoch
+    ]
+    known = twin.copies.get(view.key)
+    if known is not None and known.view.epoch > view.epoch:
+        against.append(known.as_view())
+    assert list(subject.newer(view)) == against
+
+
+@FEWER
+@given(histories, views(tuple(OTHERS)))
+def test_primaries_that_end_with_a_view_are_told_once(
+    done: list[tuple[str, Any]], view: View
+) -> None:
+    subject, twin = after(done)
+    ended = {
+        had.view.primary
+        for had in twin.copies.values()
+        if had.has & indexes(view.intervals)
+        and had.view.epoch < view.epoch
+        and had.view.primary != view.primary
+    }
+    assert subject.passed_over_by(view) == tuple(sorted(ended, key=lambda one: one.id))
+
+
+@FEWER
+@given(histories, views(tuple(OTHERS)), st.integers(0, 9))
+def test_a_copy_is_in_sync_when_every_index_is_vouched_for(
+    done: list[tuple[str, Any]], view: View, adopted: int
+) -> None:
+    """By the content that it is filled with, or by the epoch that is taken over, or a later one."""
+    subject, twin = after(done)
+    filled = twin.copies.get(view.key)
+    vouched = set() if filled is None else set(filled.has)
+    there = [had for had in twin.copies.values() if had.whole]
+    for had in (*there, *twin.former, *twin.own.values()):
+        if adopted and had.view.epoch >= adopted:
+            vouched |= had.has
+    assert subject.in_sync(view, adopted) == (indexes(view.intervals) <= vouched)
+
+
+@FEWER
+@given(histories)
+def test_epochs_only_grow_and_the_next_is_beyond_all_that_are_known(
+    done: list[tuple[str, Any]],
+) -> None:
+    subject, twin, before = Views(), Twin(), 0
+    for change, value in done:
+        carry_out(subject, twin, change, value)
+        assert subject.next_epoch() >= before
+        before = subject.next_epoch()
+        known = [*subject.own.values(), *subject.former]
+        known += [copy.view for copy in subject.copies.values()]
+        assert all(view.epoch < before for view in known)
+
+
+@FEWER
+@given(histories)
+def test_no_index_is_in_two_own_views(done: list[tuple[str, Any]]) -> None:
+    subject, _ = after(done)
+    own = [index for view in subject.own.values() for index in indexes(view.intervals)]
+    assert len(own) == len(set(own))
+
+
+@FEWER
+@given(histories, views(tuple(OTHERS)))
+def test_a_learner_answers_for_nothing_and_keeps_what_it_had(
+    done: list[tuple[str, Any]], view: View
+) -> None:
+    subject, _ = after(done)
+    others = {key: copy for key, copy in subject.copies.items() if key != view.key}
+    subject.learn(view)
+    assert {key: copy for key, copy in subject.copies.items() if key != view.key} == others
+    assert not subject.copies[view.key].whole
+
+
+@given(views(tuple(OTHERS)), parts)
+def test_a_view_is_cut_into_what_lies_within_and_what_does_not(view: View, part: Intervals) -> None:
+    within, without = view.within(part), view.without(part)
+    some = indexes(view.intervals)
+    assert indexes(within.intervals if within else ()) == some & indexes(part)
+    assert indexes(without.intervals if without else ()) == some - indexes(part)
+    for cut in (within, without):
+        if cut is not None:
+            assert indexes(cut.lost) == indexes(view.lost) & indexes(cut.intervals)
+            assert (cut.key, cut.epoch, cut.copies) == (view.key, view.epoch, view.copies)
+
+
+def test_a_damaged_journal_is_evidence_of_nothing() -> None:
+    subject = Views()
+    view = View(OTHERS[0], 1, 4, ((0, 5),), (HERE,))
+    subject.restore((view,), whole=False)
+    (former,) = subject.former
+    assert former.lost == former.intervals
+    assert subject.next_epoch() == 5
+
+
+@pytest.mark.parametrize("how", ["learn", "retire"])
+def test_what_others_say_takes_bounded_room(how: str) -> None:
+    subject = Views()
+    for number in range(2 * max(COPIES_MAX, FORMER_MAX)):
+        view = View(OTHERS[0], number, 1, ((0, 5),), (HERE,))
+        subject.learn(view)
+        if how == "retire":
+            subject.put(view)
+            subject.retire(view.key)
+    assert len(subject.copies) == (COPIES_MAX if how == "learn" else 0)
+    assert len(subject.former) == (FORMER_MAX if how == "retire" else 0)

@@ -3,6 +3,7 @@
 #   make test       the suite                     make test-long  the longer suites as well
 #   make lint       ruff                          make types      mypy --strict
 #   make bench      measurements, one JSON line each
+#   make faults     peers in processes killed, held and restarted: an account; RUNS="power-cut" SEED=1
 
 PYTHON ?= python3
 VENV   := .venv
@@ -10,11 +11,13 @@ BIN    := $(VENV)/bin
 # Named by what is installed: another set of dependencies makes another stamp.
 STAMP  := $(VENV)/.installed-$(shell cat setup.cfg pyproject.toml | cksum | cut -d' ' -f1)
 READINGS ?=
+RUNS ?=
+SEED ?= 1
 # Two processes by default: the suite is meant to stay short on two cores.
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long lint types bench clean
+.PHONY: help demo test test-long lint types bench faults clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -44,6 +47,9 @@ types: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m pytest -m benchmark -s -q tests/benchmarks
+
+faults: $(STAMP)
+	$(BIN)/python -m tests.processes.fault_runs $(RUNS) --seed $(SEED)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .hypothesis .mypy_cache .ruff_cache

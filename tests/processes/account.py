@@ -1,0 +1,98 @@
+"""An account of everything that an overlay acknowledged, kept outside of it.
+
+Law of this file: what is not known to have been refused may have happened.  A post or delete that
+failed is *open*: it may be found or not.  Every answer is checked against the account as it was
+when the question was asked and when the answer was there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from meteor import KeywordSpace, Match, Notification
+from meteor.record_id import split_id, stem_of
+
+HOT = 80
+"""The temperature from which the watchers want to know."""
+
+
+@dataclass
+class Account:
+    """What was posted and deleted, and what came of it."""
+
+    space: KeywordSpace
+    posted: dict[str, str] = field(default_factory=dict)
+    """Acknowledged: stem -> full id."""
+    hot: set[str] = field(default_factory=set)
+    """The stems that watchers must hear of, acknowledged or not."""
+    deleting: set[str] = field(default_factory=set)
+    """Stems for which a delete was sent."""
+    deleted: set[str] = field(default_factory=set)
+    """Stems whose delete was acknowledged."""
+    open_posts: Counter[str] = field(default_factory=Counter)
+    """Posts that failed, by the kind of failure: they may be there."""
+    last_failure: str = ""
+    notices: dict[str, Counter[str]] = field(default_factory=dict)
+    """By watcher: how often each notification came."""
+    answers: Counter[str] = field(default_factory=Counter)
+    """Questions asked meanwhile: complete, incomplete, failed."""
+    violations: list[str] = field(default_factory=list)
+
+    # -- notifications
+
+    def noted(self, watcher: str, notification: Notification) -> None:
+        """A notification came."""
+        self.notices.setdefault(watcher, Counter())[stem_of(notification.id)] += 1
+
+    def unheard(self, watcher: str) -> set[str]:
+        """What this watcher must still hear of."""
+        must = (self.hot & self.posted.keys()) - self.deleting
+        return must - self.notices.get(watcher, Counter()).keys()
+
+    def repeated(self, watcher: str) -> dict[str, int]:
+        """What this watcher's object handed out more than once."""
+        return {stem: n for stem, n in self.notices.get(watcher, Counter()).items() if n > 1}
+
+    # -- answers
+
+    def question(self) -> Question:
+        """Remember what an answer to a question asked now must hold."""
+        return Question(
+            self, frozenset(self.posted.keys() - self.deleting), frozenset(self.deleted)
+        )
+
+    def lies_in(self, stem: str, intervals: tuple[tuple[int, int], ...]) -> bool:
+        """Whether the place of a posted message is in one of the curve intervals."""
+        curve = self.space.curve
+        _, box = split_id(self.posted[stem], curve)
+        index = curve.encode(box.low)
+        return any(first <= index <= last for first, last in intervals)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What was acknowledged when a question was asked."""
+
+    account: Account
+    must: frozenset[str]
+    dead: frozenset[str]
+
+    def check(
+        self, matches: list[Match], *, complete: bool, missing: tuple[tuple[int, int], ...]
+    ) -> tuple[set[str], str]:
+        """The stems not found, and what is wrong with that: "" when the answer is honest."""
+        account = self.account
+        found = {stem_of(match.id) for match in matches}
+        lacking = set(self.must - account.deleting - found)
+        returned = found & self.dead
+        silent = [stem for stem in sorted(lacking) if not account.lies_in(stem, missing)]
+        wrong = []
+        if returned:
+            wrong.append(f"{len(returned)} deleted are back: {sorted(returned)[:3]}")
+        if complete and missing:
+            wrong.append("complete, but something is missing")
+        if silent:
+            said = "complete" if complete else "incomplete elsewhere"
+            wrong.append(f"{len(silent)} acknowledged are not found ({said}): {silent[:3]}")
+        return lacking, "; ".join(wrong)

@@ -88,7 +88,8 @@ class Changes:
         if refused:
             return [], Summary(0, refused=refused)
         if known is not None and known.carried.version == carried.version:
-            carried = replace(carried, ttl_ms=max(carried.ttl_ms, known.carried.ttl_ms))
+            ttl_ms = max(carried.ttl_ms, known.carried.ttl_ms)
+            carried = replace(carried, ttl_ms=ttl_ms, renewed=known.carried.renewed)
         carried = (await write([carried]))[0]
         record = self._shelf.record_of(carried, task.profile)
         now, belongs = self._runtime.now(), self._reactions.within(part)

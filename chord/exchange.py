@@ -9,7 +9,6 @@ whatever comes too late is dropped and counted (contract: `chord.runtime`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from chord.contact import Contact
@@ -24,6 +23,7 @@ from chord.errors import (
 )
 from chord.expectations import Expectation, Expectations
 from chord.link import FaultReport, Forwarded, FrameKind, LinkEnd, LoopBack, RoundTrip
+from chord.pending_call import PendingCall
 from chord.runtime import Deferred, Handler
 from chord.world import Counters, Waiter, World
 
@@ -43,18 +43,7 @@ _REQUEST, _REPLY, _FAULT = FrameKind.REQUEST, FrameKind.REPLY, FrameKind.FAULT
 _BUSY, _SEND, _FORWARD = FrameKind.BUSY, FrameKind.SEND, FrameKind.FORWARD
 
 
-@dataclass(slots=True, eq=False)
-class _Call:
-    """A request that waits for its reply."""
-
-    waiter: Waiter
-    link: LinkEnd
-    request: str
-    sent_s: float
-    timeout_s: float
-
-
-_Entry = _Call | Expectation | LinkEnd
+_Entry = PendingCall | Expectation | LinkEnd
 
 
 class Exchange:
@@ -88,7 +77,7 @@ class Exchange:
             if link.asking >= CALLS_PER_LINK:
                 raise Busy(f"{name}: {link.asking} calls to {contact} wait for replies already")
             now_s = self._world.now()
-            number = self._add(now_s + timeout_s, _Call(waiter, link, name, now_s, timeout_s))
+            number = self._add(now_s + timeout_s, PendingCall(waiter, link, name, now_s, timeout_s))
             try:
                 link.transmit(_REQUEST, number, timeout_s, request)
                 link.asking += 1
@@ -255,7 +244,7 @@ class Exchange:
     ) -> None:
         """Give a call its outcome; only the link that was asked may answer."""
         entry = self._pending.get(number)
-        if not isinstance(entry, _Call) or entry.link is not link:
+        if not isinstance(entry, PendingCall) or entry.link is not link:
             self.counters.late_replies += 1
             return
         self._pending.take(number)
@@ -286,7 +275,7 @@ class Exchange:
             return
         link.settle(self._world.now())
         for number, entry in self._pending.items():
-            if isinstance(entry, _Call) and entry.link is link:
+            if isinstance(entry, PendingCall) and entry.link is link:
                 self._pending.take(number)
                 entry.waiter.fail(kind(f"{entry.request} to {link.contact}: {reason}"))
         link.asking = 0
@@ -318,13 +307,8 @@ class Exchange:
         self._arm()
 
     def _give_up(self, entry: _Entry, now_s: float) -> None:
-        if isinstance(entry, _Call):
-            entry.link.asking -= 1
-            entry.waiter.fail(
-                RequestTimeout(
-                    f"{entry.request} to {entry.link.contact}: no reply in {entry.timeout_s} s"
-                )
-            )
+        if isinstance(entry, PendingCall):
+            entry.give_up(now_s)
         elif isinstance(entry, Expectation):
             self._expected.drop(entry)
             entry.waiter.fail(
@@ -350,7 +334,7 @@ class Exchange:
         self.closed = True
         for number, entry in self._pending.items():
             self._pending.take(number)
-            if isinstance(entry, _Call):
+            if isinstance(entry, PendingCall):
                 entry.waiter.fail(LinkClosed(f"{entry.request} to {entry.link.contact}: closed"))
         self._expected.clear()
 

@@ -146,5 +146,5 @@ class Runtime(Protocol):
         """What is known of the link to `contact`."""
 
     def suspects(self, contact: Contact) -> bool:
-        """Whether a forwarded frame on the link to `contact` met with too much silence, and nothing
-        was heard since."""
+        """Whether a forwarded frame on the link to `contact`, or a call whose time is up, met with
+        silence, and nothing was heard since."""

@@ -2,8 +2,7 @@
 
 Law of this file: pure, bounded, and `now` is given.  A refused dial is proof at once; silence is
 proof only after several misses and some time, as a pointer changed in error moves ownership.
-Soft suspicion, which steers routing and no more, is a question of moments and is taken back by any
-frame.  DESIGN section 2.
+Soft suspicion, which steers routing and no more, is the link's (`chord.link`).  DESIGN section 2.
 """
 
 from __future__ import annotations
@@ -32,11 +31,6 @@ class Silence:
     def heard(self, contact: Contact) -> None:
         """Forget the misses of a contact that answered, or that is no longer asked."""
         self._misses.pop(contact, None)
-
-    def missed_since_s(self, contact: Contact) -> float | None:
-        """When the first of the calls was made that brought nothing; None without one."""
-        missed = self._misses.get(contact)
-        return None if missed is None else missed[0]
 
 
 class Departed:

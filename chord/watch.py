@@ -87,11 +87,7 @@ class Watch:
         """Whether the contact is silent at this moment: a reason to go round it, and no more.
 
         Where this peer's own loop was late, the silence may be its own."""
-        missed_s = self._silence.missed_since_s(contact)
-        silent = missed_s is not None and self._runtime.link(contact).last_heard_s <= missed_s
-        if not silent and not self._runtime.suspects(contact):
-            return False
-        return self._runtime.lateness() < SILENCE_FLOOR_S
+        return self._runtime.suspects(contact) and self._runtime.lateness() < SILENCE_FLOOR_S
 
     def remember(self, contact: Contact) -> None:
         """The contact was lost without a good-bye; it may come back."""

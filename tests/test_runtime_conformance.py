@@ -423,6 +423,26 @@ def test_a_peer_silent_about_a_forwarded_frame_is_suspected_until_it_is_heard(
     world.run(scenario)
 
 
+def test_a_call_that_nothing_came_back_from_is_a_reason_to_suspect(world: World) -> None:
+    async def scenario() -> None:
+        a, b = await two(world)
+        await a.runtime.call(b.contact, Ask("echo"), 5.0)
+        busy = a.runtime.spawn(outcome_of(a, b.contact, Ask("never"), 0.05))
+        await a.runtime.sleep(0.01)
+        await a.runtime.call(b.contact, Ask("echo"), 5.0)
+        assert isinstance(await busy, RequestTimeout)
+        assert not a.runtime.suspects(b.contact)
+        hold(world, b.runtime)
+        outcome = await outcome_of(a, b.contact, Ask("echo"), 0.05)
+        assert isinstance(outcome, RequestTimeout)
+        assert a.runtime.suspects(b.contact)
+        release(world, b.runtime)
+        await a.runtime.call(b.contact, Ask("echo"), 5.0)
+        assert not a.runtime.suspects(b.contact)
+
+    world.run(scenario)
+
+
 def hold(world: World, runtime: Any) -> None:
     """Let a peer neither read nor answer, its links left open."""
     if isinstance(world, SimWorld):

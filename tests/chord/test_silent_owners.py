@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from chord import Arc, ChordNode, Contact, Owner
+from chord import Arc, ChordNode, Contact, Owner, RequestTimeout
 from chord.link import SILENCE_DIAL_S, SILENCE_FLOOR_S
-from chord.messages import FindOwner
+from chord.messages import FindOwner, Ping
 from sim import Faults
 
 
@@ -178,6 +178,17 @@ def test_an_answer_that_takes_unusually_long_is_hedged_by_another_first_hop(
     assert owner.contact.id == 2000
     assert 5 * SILENCE_FLOOR_S <= took_s < 5 * SILENCE_FLOOR_S + 10 * usual_s
     assert took_s < ring.config.lookup_attempt_s
+
+
+def test_a_call_without_an_answer_steers_routes_too(sim_ring: Any) -> None:
+    ring, node = warm_ring(sim_ring)
+    ring.peers[200].runtime.pause()
+    call = node._runtime.call(contact_of(ring, 200), Ping(), 0.05)
+    with pytest.raises(RequestTimeout):
+        ring.run(call)
+    owner, took_s = timed_lookup(ring, node, 150)
+    assert owner.suspected
+    assert took_s < SILENCE_FLOOR_S
 
 
 def test_a_vanished_machine_is_suspected_like_a_held_process(sim_ring: Any) -> None:

@@ -28,16 +28,6 @@ def test_any_answer_begins_the_count_anew_for_that_contact_alone() -> None:
     assert silence.missed(OTHER, 1.0, 1.0)
 
 
-def test_the_first_miss_in_a_row_says_since_when_a_contact_is_silent() -> None:
-    silence = Silence(misses_max=3, silence_s=1.5)
-    assert silence.missed_since_s(PEER) is None
-    silence.missed(PEER, 1.0, 1.2)
-    silence.missed(PEER, 1.2, 1.4)
-    assert silence.missed_since_s(PEER) == 1.0
-    silence.heard(PEER)
-    assert silence.missed_since_s(PEER) is None
-
-
 def test_the_gone_are_remembered_up_to_a_number_and_a_time() -> None:
     departed = Departed(limit=2, memory_s=10.0)
     for at, contact in enumerate((PEER, OTHER, Contact(3, "three:1"))):

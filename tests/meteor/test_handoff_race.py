@@ -103,7 +103,7 @@ def test_peers_that_join_at_one_moment_share_the_curve_without_overlap(seed: int
     tasks = [overlay.kernel.spawn(join(peer, draw.uniform(0.0, 1.0))) for peer in peers]
     for task in tasks:
         overlay.kernel.run_until(task)
-    overlay.run_for(5.0)
+    overlay.run_for(10.0)  # a hand-off takes a dozen messages, of 0.1 s each on average
     held = sorted(piece for peer in overlay.peers for piece in peer.core.holdings.held)
     assert held[0][0] == 0
     assert held[-1][1] == SPACE.curve.size - 1

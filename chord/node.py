@@ -210,6 +210,11 @@ class ChordNode:
         if owner.contact.id != self.contact.id:
             self._lookups.arc_cache.learn(owner.contact, owner.arc, owner.heirs)
 
+    def heirs(self, key: int) -> tuple[Contact, ...]:
+        """Who would inherit the arc in which a key is, as far as its owner has said."""
+        known = self._lookups.arc_cache.recall(key)
+        return () if known is None else known.heirs
+
     def forget(self, contact: Contact) -> None:
         """Drop what is remembered of a contact's arc."""
         self._lookups.arc_cache.forget(contact)

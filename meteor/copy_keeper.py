@@ -150,12 +150,13 @@ class CopyKeeper:
     def _on_touch(self, sender: Contact, message: object, _: float) -> Touched:
         assert isinstance(message, Touch)
         part = self._checked(message.part)
+        primary_id = sender.id if message.primary is None else message.primary
         newer = tuple(
             view
             for view in self._views.later_than(part, message.epoch)
             if view.primary.id != sender.id
         )
-        return Touched(newer, not subtract(part, self._views.kept_for(sender.id, whole=True)))
+        return Touched(newer, not subtract(part, self._views.kept_for(primary_id, whole=True)))
 
     # -- what others say is not believed
 

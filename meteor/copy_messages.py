@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from chord import WideInt
 from meteor.messages import WireInterval
 from meteor.operations import Carried
 from meteor.views import View
@@ -68,10 +69,12 @@ class Instated:
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """Am I still the primary of this, as far as you know?"""
+    """Am I, or is another one, still the primary of this, as far as you know?"""
 
     epoch: int
     part: tuple[WireInterval, ...]
+    primary: WideInt | None = None
+    """Of whom the asker keeps a copy; None when it means itself."""
 
 
 @dataclass(frozen=True, slots=True)

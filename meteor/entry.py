@@ -158,7 +158,10 @@ class Entry:
             collector.held = fresh
 
         body = codec.encode(operation)
-        outcome, summaries = await self._ask(box, body, timeout_s, collector, on_frame)
+        outcome, summaries = await self._ask(
+            box, body, timeout_s, collector, on_frame,
+            asks=operation.verb == "retrieve" and operation.ttl_ms == 0,
+        )  # fmt: skip
         _raise_refusals(operation, summaries)
         finds = operation.verb == "retrieve" or operation.dry_run
         return PostReply(
@@ -180,10 +183,14 @@ class Entry:
         timeout_s: float,
         collector: _Collector,
         on_frame: Callable[[Contact, bytes], None],
+        *,
+        asks: bool,
     ) -> tuple[Outcome, list[Summary]]:
         """Ask the whole region, and once more where something went while it was being asked."""
         deadline = self._runtime.now() + timeout_s
-        whole = await self._router.disseminate(box, body, timeout_s=timeout_s, on_frame=on_frame)
+        whole = await self._router.disseminate(
+            box, body, timeout_s=timeout_s, on_frame=on_frame, asks=asks
+        )
         summaries = _summaries(whole)
         asked: set[str] = set()
         for _ in range(MOVES_MAX):
@@ -194,7 +201,7 @@ class Entry:
             asked |= moved
             left_s = max(deadline - self._runtime.now(), 0.0)
             outcome = await self._router.disseminate(
-                again, body, timeout_s=left_s, on_frame=on_frame
+                again, body, timeout_s=left_s, on_frame=on_frame, asks=asks
             )
             whole = replace(
                 whole,

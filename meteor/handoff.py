@@ -220,6 +220,11 @@ class Handoff:
                 return
         await self._take(piece, view, others, (view.primary,), lost=False)
 
+    async def step_up(self, view: View) -> None:
+        """Go on with a copy alone: nobody else of its holders has been heard of for too long."""
+        if view.key in self._views.copies:
+            await self._take(view.intervals, view, (), (view.primary, *view.copies), lost=False)
+
     async def _fetch(self, piece: Intervals, source: Contact) -> bool:
         """Pull content from somebody who is not its primary."""
         for interval in piece:
@@ -250,7 +255,8 @@ class Handoff:
         if begun is None:
             return
         for one in passed_over:
-            self._replication.announce(one, begun)
+            if one.id != self._runtime.contact.id:
+                self._replication.announce(one, begun)
         admission = Admission() if view is None else self._keeper.watermarks(view.primary.id)
         self._gained(begun.intervals, admission)
 

@@ -9,7 +9,7 @@ owner.
 
 from __future__ import annotations
 
-from chord import Contact, Runtime
+from chord import CallError, Contact, RequestTimeout, Runtime
 from meteor.copy_messages import Touch, Touched
 from meteor.replication import CopiesConfig, Replication
 from meteor.views import View, Views
@@ -25,6 +25,7 @@ class Lease:
         self._runtime, self._views, self._config = runtime, views, config
         self._replication = replication
         self._pulse_s = runtime.now()
+        self._asked = 0
 
     def in_touch(self, part: Intervals) -> bool:
         """Whether the views of `part` may be answered for without asking anybody."""
@@ -62,3 +63,47 @@ class Lease:
     def pulse(self) -> None:
         """The loop of this peer runs."""
         self._pulse_s = self._runtime.now()
+
+    async def unconfirmed(self, part: Intervals) -> list[View]:
+        """The views of which copies are kept here of `part`, as far as no other holder says that
+        they are of the present epoch.  Not the primary: whoever asks has found that one silent."""
+        own, left = self._runtime.contact.id, []
+        for copy in list(self._views.copies.values()):
+            view = copy.view.within(part) if copy.whole else None
+            if view is None:
+                continue
+            others = tuple(one for one in view.copies if one.id != own)
+            request = Touch(view.epoch, view.intervals, view.primary.id)
+            if not await self._any_confirms(others, request):
+                left.append(copy.view)
+        return left
+
+    def is_deserted(self, view: View) -> bool:
+        """Whether all other holders have been silent for so long that a copy may go on alone."""
+        if self._runtime.lateness() > self._config.lateness_s_max:
+            return False
+        now, own = self._runtime.now(), self._runtime.contact.id
+        others = [one for one in (view.primary, *view.copies) if one.id != own]
+        heard_s = max(self._runtime.link(one).last_heard_s for one in others)
+        return now - heard_s >= self._config.silence_s
+
+    async def _any_confirms(self, others: tuple[Contact, ...], request: Touch) -> bool:
+        """Whether one of them has the same epoch; the first that says so counts."""
+        self._asked += 1
+        token = ("epoch confirmed", self._asked)
+        confirmed = self._runtime.expect(token, self._config.silence_s)
+        for other in others:
+            self._runtime.spawn(self._confirms(other, request, token))
+        try:
+            await confirmed
+        except RequestTimeout:
+            return False
+        return True
+
+    async def _confirms(self, other: Contact, request: Touch, token: tuple[str, int]) -> None:
+        try:
+            reply = await self._runtime.call(other, request, self._config.silence_s)
+        except CallError:
+            return
+        if isinstance(reply, Touched) and reply.copy and not reply.newer:
+            self._runtime.deliver(token, None)

@@ -29,6 +29,7 @@ from meteor.replication import Replication, Superseded
 from meteor.shelf import Shelf
 from meteor.task import DELETES, Task, read_task
 from meteor.telling import Telling
+from meteor.views import View, Views
 from squid import Box, HandOn, HilbertCurve, Work, intersect, merge, subtract
 
 PAGE_BYTES = 64 * 1024
@@ -52,10 +53,13 @@ class RendezvousPoint:
         curve: HilbertCurve,
         replication: Replication,
         lease: Lease,
+        views: Views,
+        step_up: Callable[[View], Awaitable[None]],
     ) -> None:
         self._runtime, self._holdings, self._shelf = runtime, holdings, shelf
         self._rendezvous, self._telling, self._settle = rendezvous, telling, settle
         self._curve, self._replication, self._lease = curve, replication, lease
+        self._views, self._step_up = views, step_up
         self._moves = Moves(curve)
         self._reactions = Reactions(shelf, telling)
         self.changes = Changes(
@@ -88,6 +92,28 @@ class RendezvousPoint:
         if not task.passes or not self._lease.in_touch(part):
             return None
         return self._pass(task, part)
+
+    def copied(self) -> Intervals:
+        """The indexes of which a whole copy is kept here for others."""
+        return self._views.copied()
+
+    async def stand_in(self, share: HandOn, part: Intervals) -> Work | None:
+        """Answer for a silent primary, once another holder says that the copy here counts."""
+        task = read_task(share, self._curve)
+        if task is None or not task.passes:
+            return None
+        await self._lease.confirm(part)
+        for view in await self._lease.unconfirmed(subtract(part, self._holdings.held)):
+            if not self._lease.is_deserted(view):
+                return None
+            await self._step_up(view)
+        if subtract(part, merge(self._views.copied(), self._holdings.held)):
+            return None
+        work = self._pass(task, part)
+        missing = merge(work.missing, intersect(part, self._views.copied_lost()))
+        return replace(
+            work, missing=subtract(missing, subtract(self._holdings.held, self._holdings.lost))
+        )
 
     async def perform(self, share: HandOn, part: Intervals) -> Work:
         """Do an operation's work in `part`."""

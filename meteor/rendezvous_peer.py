@@ -93,7 +93,7 @@ class RendezvousPeer:
         self._assemble_copies()
         self.point = RendezvousPoint(
             runtime, self.holdings, self.shelf, rendezvous, self.telling, self._handoff.settle,
-            space.curve, self.replication, self._lease,
+            space.curve, self.replication, self._lease, self.views, self._handoff.step_up,
         )  # fmt: skip
         bits = self._config.bits
         self.router = Router(self.node, runtime, space, self.point, id_bits=bits)

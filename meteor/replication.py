@@ -39,7 +39,7 @@ class CopiesConfig:
 
     copies: int = 3
     """k: the primary and k - 1 others keep every record."""
-    silence_s: float = 0.8
+    silence_s: float = 0.6
     """A copy that is silent for so long is evicted; longer than a link stands still for a collector
     pause, shorter than anybody waits for a store."""
     lease_s: float = 1.0

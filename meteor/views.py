@@ -124,6 +124,14 @@ class Views:
             )
         )
 
+    def copied(self) -> Intervals:
+        """What is kept whole for others."""
+        return merge(*(copy.view.intervals for copy in self.copies.values() if copy.whole))
+
+    def copied_lost(self) -> Intervals:
+        """The part of it whose past nobody knew."""
+        return merge(*(copy.view.lost for copy in self.copies.values() if copy.whole))
+
     def passed_over_by(self, view: View) -> tuple[Contact, ...]:
         """The other primaries whose copies here end with a view."""
         found = {

@@ -68,8 +68,7 @@ def _file(node: Node, open_nodes: list[tuple[int, int, Node]], done: list[Interv
 def _join_smallest_gaps(clusters: list[Interval], limit: int) -> list[Interval]:
     """Join neighbours until `limit` are left."""
     gaps = [
-        (after[0] - before[1], place)
-        for place, (before, after) in enumerate(pairwise(clusters))
+        (after[0] - before[1], place) for place, (before, after) in enumerate(pairwise(clusters))
     ]
     heapify(gaps)
     closed = {heappop(gaps)[1] for _ in range(len(clusters) - limit)}

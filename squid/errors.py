@@ -44,8 +44,7 @@ class LimitExceeded(SquidError, ValueError):
 
     def __str__(self) -> str:
         return (
-            f"{self.name} is {self.value}, at most {self.limit} are allowed; "
-            "give less, or split it"
+            f"{self.name} is {self.value}, at most {self.limit} are allowed; give less, or split it"
         )
 
 

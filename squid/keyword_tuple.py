@@ -56,9 +56,7 @@ def _word(dimension: Word, end: str | int | float | None) -> str | None:
     raise SpaceError(f"{end!r} is no word, as {dimension.name!r} asks for")
 
 
-def _number(
-    dimension: Number | Choice | Time, end: str | int | float | None
-) -> float | int | None:
+def _number(dimension: Number | Choice | Time, end: str | int | float | None) -> float | int | None:
     if end is None:
         return None
     if isinstance(dimension, Choice):

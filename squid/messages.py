@@ -35,6 +35,10 @@ class HandOn:
     """Time left at the origin when this was sent."""
     body: bytes
     """What the layer above wants done; opaque here."""
+    asks: bool = False
+    """Whether it changes nothing: who keeps a copy may answer it."""
+    stands_in: bool = False
+    """The receiver is asked as the keeper of a copy; what it cannot answer for it refuses."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,9 +150,7 @@ class Refinement:
         return True
 
 
-def _halve(
-    tight: int, borders: int, bit: int, low: int, high: int, upper: int
-) -> tuple[int, int]:
+def _halve(tight: int, borders: int, bit: int, low: int, high: int, upper: int) -> tuple[int, int]:
     """What stays tight in the two halves of a node, first the one that a zero index bit takes
     (`upper` says which that is); _MISS for a half without a cell of the box.
 

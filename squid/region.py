@@ -77,8 +77,7 @@ class Box:
     def contains(self, point: Sequence[int]) -> bool:
         """Whether a cell lies in the box."""
         return len(point) == len(self.low) and all(
-            low <= cell <= high
-            for low, cell, high in zip(self.low, point, self.high, strict=True)
+            low <= cell <= high for low, cell, high in zip(self.low, point, self.high, strict=True)
         )
 
     def intersection(self, other: Box) -> Box | None:

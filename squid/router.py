@@ -17,6 +17,7 @@ from chord import (
     CallError,
     ChordNode,
     Contact,
+    Deferred,
     Fault,
     Handler,
     LookupFailed,
@@ -33,20 +34,12 @@ from squid.keyword_tuple import KeywordTuple, box_of
 from squid.messages import HandOn, HandOnTaken, Report, ResultFrame
 from squid.operation import OriginatedOperation, Outcome
 from squid.region import Box
+from squid.share_check import REMAINING_MS_MAX, check_share
+from squid.standby import Standby
 from squid.worker import Work, Worker
-
-HOPS_MAX = 64
-"""A share handed on more often than this goes in circles: it is dropped, and the origin's ledger
-shows the gap.  A tree of N peers is about log2 N deep."""
-
-REMAINING_MS_MAX = 600_000
-"""Time that a share may still have: nobody waits longer, whatever a hostile message says."""
 
 RESOLVING_MAX = 8192
 """Shares in hand at once; more are refused, and tried again by who sent them."""
-
-JOB_INTERVALS_MAX = 4096
-"""Intervals in one share: a bound for hostile input, far above what two borders can cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +74,7 @@ class Router:
         self._shift = id_bits - self._curve.index_bits
         self._config = config or RouterConfig()
         self._operations: dict[bytes, OriginatedOperation] = {}
+        self._standby = Standby(node, runtime)
         self._parts = self._resolving = 0
 
     @property
@@ -105,11 +99,13 @@ class Router:
         *,
         timeout_s: float,
         on_frame: Callable[[Contact, bytes], None] | None = None,
+        asks: bool = False,
     ) -> Outcome:
         """Bring `body` to every peer whose holding meets `box`; returns when every matching index
         is reported on, or with what is `missing` when the time is up.  No share of an attempt is
         tried longer than until the next attempt: none goes about when the answer is long out.
 
+        `asks` says that nothing is changed: who keeps a copy may answer for a silent owner.
         `on_frame(peer, page)` is told of each result page as it comes, possibly more than once.
         """
         job = self._job_of(box)
@@ -124,7 +120,9 @@ class Router:
                 left_s = max(deadline - self._runtime.now(), 0.0)
                 lasts_s = min(patience_s, left_s)
                 waiting = self._runtime.expect(operation_id, lasts_s)
-                share = self._first_share(operation_id, attempt, box, job, body, lasts_s)
+                share = replace(
+                    self._first_share(operation_id, attempt, box, job, body, lasts_s), asks=asks
+                )
                 self._runtime.spawn(self._resolve(share, lasts_s))
                 with suppress(RequestTimeout):
                     await waiting
@@ -184,15 +182,31 @@ class Router:
 
     # -- receiver
 
-    def _on_share(self, _: Contact, message: object, __: float) -> HandOnTaken:
+    def _on_share(self, _: Contact, message: object, __: float) -> HandOnTaken | Deferred:
         assert isinstance(message, HandOn)
-        self._check(message)
+        check_share(message, self._space)
+        if message.stands_in:
+            return Deferred(self._stand_in(message))
         if not self._answer_at_once(message):
             if self._resolving >= RESOLVING_MAX:
                 raise Fault("Busy", f"{self._resolving} shares are in hand")
             self._resolving += 1
             self._runtime.spawn(self._take(message))
         return HandOnTaken(self._node.arc)
+
+    async def _stand_in(self, share: HandOn) -> HandOnTaken:
+        """Answer what a copy here can answer, and hand on the rest."""
+        deadline = self._runtime.now() + share.remaining_ms / 1000
+        part = intersect(share.job, merge(self._worker.copied(), self._worker.held()))
+        work = await self._worker.stand_in(share, part) if part and share.asks else None
+        if work is None:
+            raise Fault("NoCopy", "nothing that counts is kept here of this")
+        blocks = shares(self._curve, Box(share.low, share.high), share.job, part)
+        self._tell_origin(share, work, part, len(blocks))
+        if blocks:
+            onward = replace(share, stands_in=False)
+            self._runtime.spawn(self._hand_on(onward, blocks, deadline))
+        return HandOnTaken()
 
     async def _take(self, share: HandOn) -> None:
         await self._resolve(share, share.remaining_ms / 1000)
@@ -212,28 +226,6 @@ class Router:
             return False
         self._tell_origin(share, work, mine, handed=0)
         return True
-
-    def _check(self, share: HandOn) -> None:
-        """Refuse what no peer of this ring would send."""
-        if share.digest != self._space.digest:
-            raise Fault("SpaceMismatch", "the share was made for another keyword space")
-        side, size = self._curve.side, self._curve.size
-        corners = zip(share.low, share.high, strict=False)
-        if len(share.low) != self._curve.dimensions or len(share.high) != self._curve.dimensions:
-            raise Fault("ProtocolError", "the box has the wrong number of dimensions")
-        if not all(0 <= low <= high < side for low, high in corners):
-            raise Fault("ProtocolError", "the box lies outside the keyword space")
-        if not 1 <= len(share.job) <= JOB_INTERVALS_MAX:
-            raise Fault("ProtocolError", f"a job has 1 to {JOB_INTERVALS_MAX} intervals")
-        if not 0 <= share.remaining_ms <= REMAINING_MS_MAX:
-            raise Fault("ProtocolError", f"a share has at most {REMAINING_MS_MAX} ms")
-        after = -1
-        for first, last in share.job:
-            if not after < first <= last < size:
-                raise Fault("ProtocolError", "the job's intervals are not sorted and disjoint")
-            after = last
-        if share.hops > HOPS_MAX:
-            raise Fault("ProtocolError", f"handed on more than {HOPS_MAX} times")
 
     async def _resolve(self, share: HandOn, left_s: float) -> None:
         """Do one's own part of a share and hand on the rest."""
@@ -335,6 +327,8 @@ class Router:
             owner = await self._node.lookup(index << self._shift, timeout_s=left_s)
         except (LookupFailed, NotJoined):
             return self._worker.holder_of(index)
+        if owner.suspected:
+            self._standby.silent(owner.contact, owner.heirs)
         if owner.contact.id == self._runtime.contact.id:
             return self._worker.holder_of(index) or owner.contact
         return owner.contact
@@ -350,17 +344,35 @@ class Router:
         if owner.id == self._runtime.contact.id:
             return await self._keep(share, job, left_s)
         onward = replace(share, job=job, hops=share.hops + 1, remaining_ms=_remaining_ms(left_s))
+        if not share.asks:
+            return await self._hand(onward, owner, min(self._config.hand_on_s, left_s))
+        order = self._standby.order(owner, batch[0].first << self._shift)
+        for contact, stands_in in order:
+            patience_s = self._standby.patience_s(contact)
+            if contact is order[-1][0]:
+                patience_s = max(patience_s, self._config.hand_on_s)
+            message = replace(onward, stands_in=stands_in)
+            if await self._hand(message, contact, min(patience_s, left_s)):
+                return True
+        return False
+
+    async def _hand(self, share: HandOn, contact: Contact, timeout_s: float) -> bool:
+        """Hand a share to one peer; whether it took it."""
         try:
-            timeout_s = min(self._config.hand_on_s, left_s)
-            taken = await self._runtime.call(owner, onward, timeout_s)
-        except CallError:
-            self._node.forget(owner)
-            self._worker.unreachable(owner)
+            taken = await self._runtime.call(contact, share, timeout_s)
+        except CallError as error:
+            if not share.stands_in:
+                self._standby.silent(contact)
+                self._worker.unreachable(contact)
+            if not share.asks or not isinstance(error, RequestTimeout):
+                self._node.forget(contact)
             return False
         if not isinstance(taken, HandOnTaken):
             return False
+        if not share.stands_in:
+            self._standby.heard(contact)
         if taken.arc is not None:
-            self._node.learn(Owner(owner, taken.arc, 0))
+            self._node.learn(Owner(contact, taken.arc, 0))
         return True
 
     async def _keep(self, share: HandOn, job: tuple[Interval, ...], left_s: float) -> bool:

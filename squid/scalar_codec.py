@@ -102,9 +102,7 @@ def tables(dimensions: int) -> Tables:
 @cache
 def spread_table(dimensions: int) -> list[int]:
     """By byte: its bits pulled apart, so that bit k stands at k * dimensions."""
-    return [
-        sum((byte >> bit & 1) << bit * dimensions for bit in range(8)) for byte in range(256)
-    ]
+    return [sum((byte >> bit & 1) << bit * dimensions for bit in range(8)) for byte in range(256)]
 
 
 class ScalarCodec:

@@ -40,6 +40,13 @@ class Worker(Protocol):
     def unreachable(self, holder: Contact) -> None:
         """A peer that `holder_of` may have named does not answer."""
 
+    def copied(self) -> tuple[Interval, ...]:
+        """The indexes of which this peer keeps a whole copy for others."""
+
+    async def stand_in(self, share: HandOn, part: tuple[Interval, ...]) -> Work | None:
+        """Answer a question in `part`, of which a copy is kept here, in its holder's stead; None
+        when the copy may be out of date."""
+
     async def settle(self, index: int, timeout_s: float) -> None:
         """Wait until an index that the ring gives to this peer is held here, or the time is up."""
 

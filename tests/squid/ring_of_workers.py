@@ -32,6 +32,12 @@ class NotingWorker:
     def unreachable(self, holder: Contact) -> None:
         assert holder
 
+    def copied(self) -> Intervals:
+        return ()
+
+    async def stand_in(self, share: HandOn, part: Intervals) -> Work | None:
+        return None
+
     async def settle(self, index: int, timeout_s: float) -> None:
         assert timeout_s >= 0
         assert index >= 0

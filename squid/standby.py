@@ -1,0 +1,56 @@
+"""Asking in a silent owner's stead: whom, in which order, and for how long each.
+
+Law of this file: small decisions over what the runtime and the ring know; nothing is sent here.
+Only questions go to others than the owner: whoever keeps a copy may answer them, once it has made
+sure that its copy still counts (DESIGN section 5).  Falsely taken for silent, an owner costs one
+message more, never an answer: the origin's ledger counts every part once.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Final
+
+from chord import ChordNode, Contact, Runtime
+
+SILENT_S: Final = 2.0
+"""How long somebody is asked last who did not answer: until the ring has mended, or it is back."""
+SILENT_MAX: Final = 256
+PATIENCE_S_MIN: Final = 0.02
+"""Shorter than anybody notices, longer than a busy loop takes for a turn."""
+PATIENCE_S_UNKNOWN: Final = 0.25
+"""For a link that is not measured: a dial is part of it."""
+
+
+class Standby:
+    """What one peer remembers of owners that were silent."""
+
+    def __init__(self, node: ChordNode, runtime: Runtime) -> None:
+        self._node, self._runtime = node, runtime
+        self._silent: OrderedDict[int, tuple[float, tuple[Contact, ...]]] = OrderedDict()
+
+    def order(self, owner: Contact, key: int) -> list[tuple[Contact, bool]]:
+        """Whom to ask, and whether in the owner's stead; the owner first unless it is silent."""
+        since_s, named = self._silent.get(owner.id, (None, ()))
+        heirs = [(one, True) for one in self._node.heirs(key) or named if one.id != owner.id]
+        silent = since_s is not None and self._runtime.now() - since_s < SILENT_S
+        return [*heirs, (owner, False)] if silent else [(owner, False), *heirs]
+
+    def patience_s(self, contact: Contact) -> float:
+        """How long to wait for one before the next is asked."""
+        link = self._runtime.link(contact)
+        if link.srtt_s <= 0:
+            return PATIENCE_S_UNKNOWN
+        late_s = 2 * self._runtime.lateness()
+        return max(PATIENCE_S_MIN, link.srtt_s + 4 * link.rttvar_s, late_s)
+
+    def silent(self, owner: Contact, heirs: tuple[Contact, ...] = ()) -> None:
+        """Somebody did not answer; the ring may have named who would inherit its arc."""
+        _, known = self._silent.pop(owner.id, (0.0, ()))
+        self._silent[owner.id] = self._runtime.now(), heirs or known
+        while len(self._silent) > SILENT_MAX:
+            self._silent.popitem(last=False)
+
+    def heard(self, owner: Contact) -> None:
+        """It answered."""
+        self._silent.pop(owner.id, None)

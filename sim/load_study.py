@@ -96,6 +96,8 @@ class LoadRow:
     """Records."""
     handed_over_by_moves: int
     """Records."""
+    looks: int
+    """After how many looks of each peer, about a minute apart, the last one moved."""
 
     @property
     def meets_target(self) -> bool:
@@ -148,23 +150,25 @@ def run(
     model = LoadModel(step=step, bits=BITS)
     CASES[case](model, plan, seed, keys)
     joined, handed_over = Spread.of(model.loads), model.handed_over
-    if case != "hash":
-        _settle(model, plan, seed)
+    looks = 0 if case == "hash" else _settle(model, plan, seed)
     return LoadRow(
         words, case, seed, joined, Spread.of(model.loads), model.moves, handed_over,
-        model.handed_over - handed_over,
+        model.handed_over - handed_over, looks,
     )  # fmt: skip
 
 
-def _settle(model: LoadModel, plan: LoadPlan, seed: int) -> None:
+def _settle(model: LoadModel, plan: LoadPlan, seed: int) -> int:
+    """Let all look around until nobody has moved for some looks; after which one the last did."""
     stream, config = random.Random(f"moves {seed}"), RelocationConfig(load_min=1)
-    quiet = 0
-    for _ in range(plan.looks_max):
+    last = 0
+    for look in range(1, plan.looks_max + 1):
         moves = model.moves
         model.look_around(stream, config)
-        quiet = 0 if model.moves > moves else quiet + 1
-        if quiet > config.looks:
-            return
+        if model.moves > moves:
+            last = look
+        elif look - last > config.looks:
+            break
+    return last
 
 
 def _by_hash(model: LoadModel, plan: LoadPlan, seed: int, keys: Sequence[int]) -> None:

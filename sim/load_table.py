@@ -47,6 +47,11 @@ class LoadSummary:
         """Peers that moved, at worst."""
         return max(row.moves for row in self.rows)
 
+    @property
+    def looks(self) -> int:
+        """After how many looks of each peer the last one moved, at worst."""
+        return max(row.looks for row in self.rows)
+
     def bytes_by_joins(self, plan: LoadPlan) -> int:
         """Bytes that new peers took over, at worst."""
         return plan.record_bytes * max(row.handed_over_by_joins for row in self.rows)
@@ -69,7 +74,7 @@ def as_text(plan: LoadPlan, rows: Sequence[LoadRow]) -> str:
     """The table for people, beside what is asked for and what a first sketch reached."""
     head = [
         "words", "case", "joined", "settled", "at most", "sketch", "gini", "sketch", "empty",
-        "moves", "MB by joins", "MB by moves",
+        "moves", "looks", "MB by joins", "MB by moves",
     ]  # fmt: skip
     lines = [head, *_cells(plan, rows)]
     widths = [max(len(line[at]) for line in lines) for at in range(len(head))]
@@ -78,7 +83,8 @@ def as_text(plan: LoadPlan, rows: Sequence[LoadRow]) -> str:
         for line in lines
     ]
     seeds = f"the worst of {len(plan.seeds)} seeds" if len(plan.seeds) > 1 else "one seed"
-    return "\n".join([*text, f"joined, settled: largest load over the mean, {seeds}"])
+    meaning = f"joined, settled: largest load over the mean, {seeds}; a look a minute"
+    return "\n".join([*text, meaning])
 
 
 def _cells(plan: LoadPlan, rows: Sequence[LoadRow]) -> Iterator[list[str]]:
@@ -89,8 +95,8 @@ def _cells(plan: LoadPlan, rows: Sequence[LoadRow]) -> Iterator[list[str]]:
             "-" if one.case == "hash" else f"{TARGETS[one.words]:.1f}",
             "-" if sketch is None else f"{sketch[0]:.1f}",
             f"{one.gini:.2f}", "-" if sketch is None else f"{sketch[1]:.2f}",
-            f"{one.empty:.1%}", str(one.moves), f"{one.bytes_by_joins(plan) / 1e6:.0f}",
-            f"{one.bytes_by_moves(plan) / 1e6:.0f}",
+            f"{one.empty:.1%}", str(one.moves), str(one.looks),
+            f"{one.bytes_by_joins(plan) / 1e6:.0f}", f"{one.bytes_by_moves(plan) / 1e6:.0f}",
         ]  # fmt: skip
 
 
@@ -101,7 +107,7 @@ def as_csv(plan: LoadPlan, rows: Sequence[LoadRow]) -> str:
     writer.writerow([
         "words", "case", "seed", "joined_largest", "joined_gini", "joined_empty",
         "settled_largest", "settled_gini", "settled_empty", "moves", "bytes_by_joins",
-        "bytes_by_moves", "at_most",
+        "bytes_by_moves", "looks", "at_most",
     ])  # fmt: skip
     for row in rows:
         spreads = [
@@ -112,7 +118,7 @@ def as_csv(plan: LoadPlan, rows: Sequence[LoadRow]) -> str:
         writer.writerow([
             row.words, row.case, row.seed, *spreads, row.moves,
             plan.record_bytes * row.handed_over_by_joins,
-            plan.record_bytes * row.handed_over_by_moves,
+            plan.record_bytes * row.handed_over_by_moves, row.looks,
             "" if row.case == "hash" else TARGETS[row.words],
         ])  # fmt: skip
     return text.getvalue()
@@ -142,6 +148,7 @@ def plot(title: str, rows: Sequence[LoadRow], path: Path) -> None:
         )
         panel.axhline(target, linestyle="--", label=f"at most {target:g}")
         panel.set(title=f"{words} words", yscale="log", ylabel="largest load over the mean")
+        panel.set_ylim(bottom=1)
         panel.set_xticks(list(places), [one.case for one in shown])
         panel.legend()
     figure.savefig(path, dpi=120)

@@ -79,12 +79,12 @@ def test_a_record_has_about_the_bytes_that_the_study_counts() -> None:
 
 def row(case: str, largest: float) -> LoadRow:
     spread = Spread(largest, 0.1, 0.0)
-    return LoadRow("distinct", case, 1, spread, spread, 3, 100, 50)  # type: ignore[arg-type]
+    return LoadRow("distinct", case, 1, spread, spread, 3, 100, 50, 2)  # type: ignore[arg-type]
 
 
 def test_the_table_stands_beside_what_is_asked_for() -> None:
     text = load_table.as_text(SMALL, [row("hash", 9.0), row("data first", 2.0)]).splitlines()
-    assert " ".join(text[1].split()) == "distinct hash 9.00 9.00 - 10.7 0.10 0.64 0.0% 3 0 0"
+    assert " ".join(text[1].split()) == "distinct hash 9.00 9.00 - 10.7 0.10 0.64 0.0% 3 2 0 0"
     assert text[2].split()[3:7] == ["2.00", "2.00", "2.5", "2.0"]
     lines = list(csv.DictReader(io.StringIO(load_table.as_csv(SMALL, [row("ring first", 2.0)]))))
     assert lines[0]["bytes_by_moves"] == str(50 * SMALL.record_bytes)

@@ -40,18 +40,28 @@ def empty_words(count: int) -> Words:
 def slots_in(words: Words) -> Slots:
     """The slots whose bits are set, in order."""
     if len(words) <= _SHORT:
-        return np.flatnonzero(_unpacked(words))
-    filled = np.flatnonzero(words)
+        return _unpacked(words).nonzero()[0]
+    filled = words.nonzero()[0]
     if len(filled) * _DENSE <= len(words):
-        bits = np.flatnonzero(_unpacked(words[filled]))
+        bits = _unpacked(words[filled]).nonzero()[0]
         found: Slots = (filled[bits >> 6] << 6) + (bits & 63)
         return found
-    set_share = int(np.bitwise_count(words).sum()) / (len(words) * WORD_BITS)
+    set_share = bits_in(words) / (len(words) * WORD_BITS)
     if not _SLOW_FROM < set_share < _SLOW_TO:
-        return np.flatnonzero(_unpacked(words))
+        return _unpacked(words).nonzero()[0]
     spare = len(words) // 8 + 1
-    bits = np.flatnonzero(_unpacked(np.concatenate([words, np.full(spare, _ALL_BITS)])))
+    bits = _unpacked(np.concatenate([words, np.full(spare, _ALL_BITS)])).nonzero()[0]
     return bits[: -spare * WORD_BITS]
+
+
+def bits_in(words: Words) -> int:
+    """How many bits are set."""
+    return int(np.add.reduce(np.bitwise_count(words), dtype=np.intp))
+
+
+def joined(slots: Slots, more: Slots) -> Slots:
+    """Both, one after the other."""
+    return np.concatenate([slots, more]) if len(more) else slots
 
 
 def _unpacked(words: Words) -> Mask:

@@ -58,8 +58,8 @@ class Column:
     """The intervals at one path and axis; the rows themselves lie in the table's store."""
 
     __slots__ = (
-        "_extremes", "_marks_misses", "axis", "bits", "count", "edges", "has", "path", "planned",
-        "rare", "vocabulary",
+        "_decided", "_extremes", "_marks_misses", "axis", "bits", "count", "edges", "has", "path",
+        "planned", "rare", "vocabulary",
     )  # fmt: skip
 
     def __init__(self, path: str, axis: int, *, marks_misses: bool) -> None:
@@ -75,6 +75,8 @@ class Column:
         self.bits = _NO_BITMAPS
         """A line for every edge of beginnings, then one for every edge of ends."""
         self._extremes = _no_extremes(0)
+        self._decided = _as_lists(self._extremes)
+        """The same for single reads."""
 
     # -- values as floats
 
@@ -105,6 +107,7 @@ class Column:
         for extreme in self._extremes:
             labelled = np.isfinite(extreme)
             extreme[labelled] = new[np.searchsorted(old, extreme[labelled])]
+        self._decided = _as_lists(self._extremes)
 
     # -- changes
 
@@ -167,6 +170,7 @@ class Column:
         self.has = empty_words(words)
         set_bits(self.has, slots)
         self._extremes = _no_extremes(len(self.edges))
+        self._decided = _as_lists(self._extremes)
         if self.axis > WILDCARD:
             self._mark(slots, *self._buckets(low, high), words)
 
@@ -179,6 +183,7 @@ class Column:
         np.maximum.at(last_low, first, low)
         np.minimum.at(first_high, last, high)
         np.maximum.at(last_high, last, high)
+        self._decided = _as_lists(self._extremes)
         return first, last
 
     def _mark(self, slots: Slots, first: Slots, last: Slots, words: int) -> None:
@@ -197,7 +202,7 @@ class Column:
 
     def cut(self, low: float, high: float) -> Cut:
         """Which bitmaps answer the question for an overlap with [low, high]."""
-        first_low, last_low, first_high, last_high = self._extremes
+        first_low, last_low, first_high, last_high = self._decided
         start = sure_start = bisect_right(self.edges, high)
         if last_low[start] > high:
             sure_start -= 1
@@ -255,3 +260,7 @@ def _no_extremes(edges: int) -> tuple[Floats, Floats, Floats, Floats]:
     """The lowest and highest beginning, and the lowest and highest end, of every bucket."""
     lowest, highest = np.full(edges + 1, math.inf), np.full(edges + 1, -math.inf)
     return lowest, highest, lowest.copy(), highest.copy()
+
+
+def _as_lists(extremes: tuple[Floats, ...]) -> tuple[list[float], ...]:
+    return tuple(extreme.tolist() for extreme in extremes)

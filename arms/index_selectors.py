@@ -16,7 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from arms import index_subjects
-from arms.index_bits import Mask, Slots, Words, clear_bits, empty_words, grown, set_bits, slots_in
+from arms.index_bits import (
+    Mask,
+    Slots,
+    Words,
+    clear_bits,
+    empty_words,
+    grown,
+    joined,
+    set_bits,
+    slots_in,
+)
 from arms.index_column import Column, Cut
 from arms.index_rows import Test, ambiguous_paths
 from arms.index_store import Numbers, any_in_line
@@ -150,33 +160,32 @@ class SelectorTable(Table[K]):
         others = more[0] if len(more) == 1 else np.unique(np.concatenate(more))
         fitting = self._fitting(frozenset(wide))[:words] & self.live[:words]
         found = _without_misses(fitting, wide, words, sure=False)
-        slots = slots_in(found)
         if all(cut.is_exact for _, cut in wide.values()):
-            return np.concatenate([slots, self._confirmed(others, served)])
-        if index_subjects.is_few(len(slots), words):
-            return self._confirmed(np.concatenate([slots, others]), served)
+            return joined(slots_in(found), self._confirmed(others, served))
+        if index_subjects.is_few(found):
+            return self._confirmed(joined(slots_in(found), others), served)
         sure = _without_misses(fitting, wide, words, sure=True)
-        unsure = np.concatenate([slots_in(found & ~sure), others])
-        return np.concatenate([slots_in(sure), self._confirmed(unsure, served)])
+        unsure = joined(slots_in(found ^ sure), others)
+        return joined(slots_in(sure), self._confirmed(unsure, served))
 
     def _confirmed(self, slots: Slots, served: Served) -> Slots:
         """Those of the slots whose rows are satisfied in every column."""
         if not len(slots):
             return slots
-        numbers = np.fromiter(served, np.intp, len(served))
-        ends = np.array(list(served.values())).reshape(-1, 2)
-        self._lowest[numbers], self._highest[numbers] = ends[:, 0], ends[:, 1]
+        for number, (low, high) in served.items():
+            self._lowest[number], self._highest[number] = low, high
         kept = [
             self._confirmed_few(slots[at : at + index_subjects.ROWS_AT_ONCE])
             for at in range(0, len(slots), index_subjects.ROWS_AT_ONCE)
         ]
-        self._lowest[numbers] = self._highest[numbers] = np.nan
+        for number in served:
+            self._lowest[number] = self._highest[number] = np.nan
         return kept[0] if len(kept) == 1 else np.concatenate(kept)
 
     def _confirmed_few(self, slots: Slots) -> Slots:
         columns, low, high = self.store.rows(slots)
-        met = low <= np.take(self._highest, columns)
-        met &= high >= np.take(self._lowest, columns)
+        met = low <= self._highest.take(columns)
+        met &= high >= self._lowest.take(columns)
         return slots[~any_in_line(np.invert(met, met))]
 
     # -- shapes

@@ -91,7 +91,7 @@ class RowStore(Generic[K]):
 
     def rows(self, slots: Slots) -> tuple[Numbers, Floats, Floats]:
         """The columns, beginnings and ends of rows, one line each."""
-        return self._parts(np.take(self._lines, slots, axis=0))
+        return self._parts(self._lines.take(slots, axis=0))
 
     def all_rows(self) -> tuple[Numbers, Floats, Floats]:
         """As `rows`, of every slot in use or free; a view to change them by."""

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 
-from arms.index_bits import WORD_BITS, Mask, Slots, Words, set_bits, slots_in
+from arms.index_bits import WORD_BITS, Mask, Slots, Words, bits_in, joined, set_bits, slots_in
 from arms.index_column import Column, Cut
 from arms.index_rows import Row
 from arms.index_store import any_in_line
@@ -110,18 +110,17 @@ class SubjectTable(Table[K]):
         rare = [clause for clause in clauses if all(choice.cut is None for choice in clause)]
         if rare:
             few = self._living(_fewest(rare))
-            return self._confirmed(np.concatenate([few, waiting]), clauses)
+            return self._confirmed(joined(few, waiting), clauses)
         found = self._left_by(clauses, sure=False)
-        slots = slots_in(found)
         doubtful = [each for each in clauses if not all(one.is_decided for one in each)]
         if not doubtful:
-            return np.concatenate([slots, self._confirmed(waiting, clauses)])
+            return joined(slots_in(found), self._confirmed(waiting, clauses))
         tests = clauses if len(waiting) else doubtful
-        if is_few(len(slots), len(found)):
-            return self._confirmed(np.concatenate([slots, waiting]), tests)
+        if is_few(found):
+            return self._confirmed(joined(slots_in(found), waiting), tests)
         sure = self._left_by(clauses, sure=True)
-        unsure = np.concatenate([slots_in(found & ~sure), waiting])
-        return np.concatenate([slots_in(sure), self._confirmed(unsure, tests)])
+        unsure = joined(slots_in(found ^ sure), waiting)
+        return joined(slots_in(sure), self._confirmed(unsure, tests))
 
     def _left_by(self, clauses: list[_Clause], *, sure: bool) -> Words:
         """The rows that may meet every clause by the bitmaps, or surely do."""
@@ -144,15 +143,17 @@ class SubjectTable(Table[K]):
 
     def _confirmed(self, slots: Slots, clauses: list[_Clause]) -> Slots:
         """Those of the slots whose rows meet every clause."""
+        if not len(slots):
+            return slots
         kept = [
             self._confirmed_few(slots[at : at + ROWS_AT_ONCE], clauses)
             for at in range(0, len(slots), ROWS_AT_ONCE)
         ]
-        return kept[0] if len(kept) == 1 else np.concatenate([_NOTHING, *kept])
+        return kept[0] if len(kept) == 1 else np.concatenate(kept)
 
     def _confirmed_few(self, slots: Slots, clauses: list[_Clause]) -> Slots:
         columns, low, high = self.store.rows(slots)
-        met = np.ones(len(slots), bool)
+        met: Mask | None = None
         for clause in clauses:
             hit: Mask | None = None
             for choice in clause:
@@ -163,13 +164,15 @@ class SubjectTable(Table[K]):
                     here &= high >= choice.low
                 hit = here if hit is None else np.logical_or(hit, here, out=hit)
             if hit is not None:
-                met &= any_in_line(hit)
-        return slots[met]
+                lines = any_in_line(hit)
+                met = lines if met is None else np.logical_and(met, lines, out=met)
+        return slots if met is None else slots[met]
 
 
-def is_few(candidates: int, words: int) -> bool:
-    """Whether it is quicker to look at so many rows than at more bitmaps of so many words."""
-    return candidates <= max(FEW_CANDIDATES, words * WORD_BITS // ROWS_A_CANDIDATE)
+def is_few(found: Words) -> bool:
+    """Whether it is quicker to look at so many rows than at more bitmaps of as many words."""
+    most = max(FEW_CANDIDATES, len(found) * WORD_BITS // ROWS_A_CANDIDATE)
+    return bits_in(found) <= most
 
 
 _NOTHING: Final[Slots] = np.zeros(0, np.intp)

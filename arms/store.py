@@ -167,15 +167,15 @@ class Store:
         return self._living(self._indexes[kind].match_subject(subject), now)
 
     def _living(self, keys: list[Key], now: float) -> list[Record]:
-        records = [self._records[key] for key in keys]
-        return [record for record in records if record.expires_s > now]
+        records = self._records
+        return [record for key in keys if (record := records[key]).expires_s > now]
 
     def _insert(self, record: Record, known: Record | None) -> None:
         key = record.key
         if known is not None and known.kind != record.kind:
             self._indexes[known.kind].remove(key)
-        self._records[key] = record
-        self._indexes[record.kind].add(key, record.profile)
+        kept = self._indexes[record.kind].add(key, record.profile)
+        self._records[key] = record if kept is record.profile else replace(record, profile=kept)
         self._note_deadline(record.expires_s, key)
 
     def _note_deadline(self, at: float, key: Key) -> None:

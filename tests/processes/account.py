@@ -33,6 +33,8 @@ class Account:
     open_posts: Counter[str] = field(default_factory=Counter)
     """Posts that failed, by the kind of failure: they may be there."""
     last_failure: str = ""
+    phase: str = "started"
+    """What was done to the overlay last."""
     notices: dict[str, Counter[str]] = field(default_factory=dict)
     """By watcher: how often each notification came."""
     answers: Counter[str] = field(default_factory=Counter)
@@ -59,7 +61,7 @@ class Account:
     def question(self) -> Question:
         """Remember what an answer to a question asked now must hold."""
         return Question(
-            self, frozenset(self.posted.keys() - self.deleting), frozenset(self.deleted)
+            self, frozenset(self.posted.keys() - self.deleting), frozenset(self.deleted), self.phase
         )
 
     def lies_in(self, stem: str, intervals: tuple[tuple[int, int], ...]) -> bool:
@@ -77,6 +79,7 @@ class Question:
     account: Account
     must: frozenset[str]
     dead: frozenset[str]
+    phase: str
 
     def check(
         self, matches: list[Match], *, complete: bool, missing: tuple[tuple[int, int], ...]
@@ -84,6 +87,7 @@ class Question:
         """The stems not found, and what is wrong with that: "" when the answer is honest."""
         account = self.account
         found = {stem_of(match.id) for match in matches}
+        phase = f"asked when {self.phase}, answered when {account.phase}"
         lacking = set(self.must - account.deleting - found)
         returned = found & self.dead
         silent = [stem for stem in sorted(lacking) if not account.lies_in(stem, missing)]
@@ -95,4 +99,6 @@ class Question:
         if silent:
             said = "complete" if complete else "incomplete elsewhere"
             wrong.append(f"{len(silent)} acknowledged are not found ({said}): {silent[:3]}")
+        if wrong:
+            wrong.append(phase)
         return lacking, "; ".join(wrong)

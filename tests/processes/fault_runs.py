@@ -133,6 +133,7 @@ async def killed_and_held(folder: Path, seed: int, size: Size = Size()) -> tuple
         async with Load(account, [peer.address for peer in ring.peers], seed) as load:
             control = await load.client("control")
             await has_posts(account, size.posts)
+            account.phase = "killed"
             ring.hold(order[at] for at in held)
             await ring.kill(order[at] for at in killed)
             if held:
@@ -140,10 +141,12 @@ async def killed_and_held(folder: Path, seed: int, size: Size = Size()) -> tuple
                 ring.go_on()
             ring.check_alive()
             await has_posts(account, len(account.posted) + size.posts)
+            account.phase = "restarting"
             await ring.restart(order[at] for at in drawn.sample(sorted(killed), len(killed)))
             await has_posts(account, len(account.posted) + size.posts)
             await load.stop()
             await is_whole(ring, control)
+            account.phase = "whole"
             await judged(table, load, control)
             ring.check_alive()
         return table, load
@@ -183,6 +186,7 @@ async def free_draws(folder: Path, seed: int, size: Size = Size()) -> tuple[Tabl
         async with Load(account, [peer.address for peer in ring.peers], seed) as load:
             control = await load.client("control")
             await has_posts(account, 3 * size.posts)
+            account.phase = "killed"
             await ring.kill(order[at] for at in sorted(killed))
             await has_posts(account, len(account.posted) + size.posts)
             await is_whole(ring, control)
@@ -194,9 +198,11 @@ async def free_draws(folder: Path, seed: int, size: Size = Size()) -> tuple[Tabl
                 arc = of_arc(order[at - 1].id, order[at].id, SPACE.curve.index_bits, ID_BITS)
                 if subtract(arc, missing):
                     account.violations.append(f"the arc of {order[at].number} is not missing")
+            account.phase = "restarting"
             await ring.restart(order[at] for at in drawn.sample(sorted(killed), len(killed)))
             await load.stop()
             await is_whole(ring, control)
+            account.phase = "whole"
             await judged(table, load, control)
         return table, load
 
@@ -214,15 +220,19 @@ async def power_cut(folder: Path, seed: int, size: Size = Size()) -> tuple[Table
             drawn.shuffle(everybody)
             late = everybody.pop()
             table.add("late", late.number)
+            account.phase = "restarting"
             await ring.restart(everybody)
+            account.phase = "one missing"
             await is_whole(ring, control)
             await has_posts(account, len(account.posted) + size.posts)
             lacking, complete, _ = await load.ask(control)
             table.add("with one missing: complete", complete)
             table.add("  acknowledged and not found", len(lacking))
+            account.phase = "restarting the last"
             await ring.restart([late])
             await load.stop()
             await is_whole(ring, control)
+            account.phase = "whole"
             await judged(table, load, control)
         return table, load
 

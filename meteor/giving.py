@@ -135,6 +135,7 @@ class Giving:
             grant,
             intersect((interval,), self._holdings.lost),
             epoch=min((view.epoch for view in views), default=0),
+            highest=max((view.epoch for view in views), default=0),
             copies=tuple(
                 copy for copy in (shared[0] if shared else ())
                 if all(any(copy.id == one.id for one in copies) for copies in shared)
@@ -171,6 +172,12 @@ class Giving:
 
     async def _commit(self, part: Intervals, taker: Contact, view: View | None) -> None:
         """From here on the taker is the primary; this peer is one of its copies, if it says so."""
+        if subtract(part, self._holdings.held):
+            raise Fault("Moved", "part of the interval is held by another peer")
+        if view is not None and any(
+            one.epoch >= view.epoch for one in self._views.touching(part)
+        ):
+            raise Fault("Busy", "a later epoch began here meanwhile: pull again")
         numbers = [one.number for one in self._views.touching(part)]
         self._views.give(part)
         if view is not None and view.has_copy(self._runtime.contact.id):

@@ -273,7 +273,7 @@ class Handoff:
             await self._shelf.admit(frozen.page.carried, admission)
             if self.leaving:
                 return False
-            self._views.see(frozen.epoch)
+            self._views.see(frozen.epoch, frozen.highest)
             have = {source.id, *(copy.id for copy in frozen.copies)}
             copies = tuple(one for one in self._replication.wanted() if one.id in have)
             view = self._replication.new_view((interval,), copies, frozen.lost)

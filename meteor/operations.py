@@ -155,8 +155,11 @@ class Frozen:
     grant: int
     lost: tuple[WireInterval, ...]
     epoch: int = 0
+    """The lowest of the giver's views of it: who has all of that has everything."""
     copies: tuple[Contact, ...] = ()
     """Who has all of it besides the giver."""
+    highest: int = 0
+    """The highest of them: the taker's is to be later."""
 
 
 @dataclass(frozen=True, slots=True)

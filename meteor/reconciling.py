@@ -93,7 +93,7 @@ class Reconciling:
                 self._runtime, self._config, source, Freeze(interval, cursor), Frozen
             )
             await self.merge(frozen.page.carried)
-            self._views.see(frozen.epoch)
+            self._views.see(frozen.epoch, frozen.highest)
             await asked(
                 self._runtime, self._config, source, TakeOver(interval, frozen.grant), Yours
             )

@@ -87,7 +87,7 @@ class RendezvousPeer:
         self.node = ChordNode(runtime.contact, runtime, self._config, self, self._ring_note.keep)
         store = Store()
         rendezvous = Rendezvous(store, runtime.random)
-        self.holdings, self.views = Holdings(), Views()
+        self.holdings, self.views = Holdings(), Views(runtime.contact.id)
         self.shelf = Shelf(store, journal, space.curve, runtime.now, wall_clock)
         self.telling = Telling(runtime, self.shelf, self.holdings, rendezvous)
         self._assemble_copies()

@@ -20,6 +20,7 @@ ViewKey = tuple[int, int]
 """The primary's id, and its number of the view."""
 
 FORMER_MAX = 256
+RANK_BITS = 20
 COPIES_MAX = 256
 """Views of others kept at once: far above what k - 1 predecessors can have."""
 
@@ -79,7 +80,7 @@ class Copy:
 class Views:
     """All views that one peer has a part in."""
 
-    def __init__(self) -> None:
+    def __init__(self, own_id: int = 0) -> None:
         self.own: dict[int, View] = {}
         """As their primary, by number."""
         self.copies: dict[ViewKey, Copy] = {}
@@ -87,6 +88,7 @@ class Views:
         """Had in a former life, or until a newer view was heard of: evidence for whoever takes the
         interval over, and content to be offered to its owner; nothing is answered from it."""
         self._seen = 0
+        self._rank = own_id % ((1 << RANK_BITS) - 3)
 
     # -- questions
 
@@ -107,8 +109,9 @@ class Views:
         return merge(*(view.intervals for view in self._all()))
 
     def next_epoch(self) -> int:
-        """Higher than any epoch that this peer has seen."""
-        return self._seen + 1
+        """Higher than any epoch that this peer has seen, and no other peer's: its last bits are of
+        the peer's own id, so that two who take over at one moment never share an epoch."""
+        return ((self._seen >> RANK_BITS) + 1 << RANK_BITS) + self._rank
 
     def see(self, *epochs: int) -> None:
         """Epochs that others named."""

@@ -303,7 +303,7 @@ def test_a_damaged_journal_is_evidence_of_nothing() -> None:
     subject.restore((view,), whole=False)
     (former,) = subject.former
     assert former.lost == former.intervals
-    assert subject.next_epoch() == 5
+    assert subject.next_epoch() > view.epoch
 
 
 @pytest.mark.parametrize("how", ["learn", "retire"])

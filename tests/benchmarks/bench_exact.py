@@ -1,0 +1,180 @@
+"""Exact store and retrieve with k = 3 copies on 64 peers, beside OpenDHT in the same run.
+
+The first three rows of DESIGN section 8: one request in flight (p50, p99), 16 in flight (requests a
+second), for memory journals and for all peers on one SQLite file with `synchronous=FULL`.  Meteor
+is one process with 64 peers on WebSockets and one client; OpenDHT is one process with 64 nodes on
+UDP.  They take turns, `ROUNDS` times, so that both meet the same machine; the figures are of all
+rounds together.  `ratio` is Meteor's p50 over OpenDHT's, and of rates the other way round.
+`sync_ms` is the machine's own median for appending 4 KiB to a file and bringing it to disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import random
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+
+import meteor
+from meteor.journal import Journal
+from meteor.sqlite_journal import SqliteJournal
+from tests.benchmarks.measuring import Request, in_flight, one_by_one, report, spread_ms
+from tests.benchmarks.opendht_ring import OpenDhtRing
+
+pytestmark = [pytest.mark.benchmark, pytest.mark.sockets]
+
+PEERS, COPIES = 64, 3
+ROUNDS, ALONE, TOGETHER = 5, 200, 400
+IN_FLIGHT = 16
+WARM_UP = 200
+SETTLE_S = 5.0
+PORT = 22_000
+
+SPACE = meteor.KeywordSpace(
+    "bench",
+    [meteor.Word("type"), meteor.Number("temperature", 0, 100), meteor.Number("humidity", 0, 100)],
+)
+
+
+@dataclass
+class Series:
+    """All rounds of one verb of one system."""
+
+    alone_s: list[float] = field(default_factory=list)
+    per_s: list[float] = field(default_factory=list)
+    cpu_s: float = 0.0
+
+    def figures(self) -> dict[str, float]:
+        """What is printed of it."""
+        return {**spread_ms(self.alone_s), f"per_s_{IN_FLIGHT}": median(self.per_s)}
+
+
+class Workload:
+    """Exact profiles anywhere in the space, each stored once."""
+
+    def __init__(self, client: meteor.Client) -> None:
+        self._client = client
+        self._draw = random.Random(1)
+        self._profiles: list[meteor.Profile] = []
+        self._taken = 0
+
+    def fresh(self, count: int) -> Iterable[int]:
+        """Items that nobody stored yet."""
+        for _ in range(count):
+            word = "".join(self._draw.choices("abcdefghijklmnopqrstuvwxyz", k=6))
+            temperature, humidity = self._draw.uniform(0, 100), self._draw.uniform(0, 100)
+            attributes = {"type": word, "temperature": temperature, "humidity": humidity}
+            self._profiles.append(meteor.profile(attributes))
+        first, self._taken = self._taken, self._taken + count
+        return range(first, self._taken)
+
+    def stored(self, count: int) -> Iterable[int]:
+        """Items that were stored, drawn."""
+        return self._draw.sample(range(self._taken), count)
+
+    async def store(self, item: int) -> None:
+        """Store one item."""
+        await self._client.store(self._profiles[item], b"x" * 100)
+
+    async def retrieve(self, item: int) -> None:
+        """Retrieve one item, which must be there, and nothing else."""
+        assert len(await self._client.retrieve(self._profiles[item]).all()) == 1
+
+
+def sync_ms(folder: Path, count: int = 30) -> float:
+    """What bringing 4 KiB to this disk takes, at the median."""
+    durations_s = []
+    with (folder / "sync").open("wb") as file:
+        for _ in range(count):
+            began_s = time.perf_counter()
+            file.write(bytes(4096))
+            file.flush()
+            os.fdatasync(file.fileno())
+            durations_s.append(time.perf_counter() - began_s)
+    return 1000 * median(durations_s)
+
+
+async def take_round(series: Series, request: Request, alone: Any, together: Any) -> None:
+    """One round of one verb of Meteor's."""
+    cpu_s = time.process_time()
+    series.alone_s += await one_by_one(request, alone)
+    series.cpu_s += time.process_time() - cpu_s
+    _, per_s = await in_flight(request, together, IN_FLIGHT)
+    series.per_s.append(per_s)
+
+
+async def take_opendht_round(
+    series: Series, ring: OpenDhtRing | None, verb: str, alone: Any, together: Any
+) -> None:
+    """The same of OpenDHT's."""
+    if ring is not None:
+        series.alone_s += (await ring.ask(verb, alone))["durations_s"]
+        series.per_s.append((await ring.ask(verb, together, IN_FLIGHT))["per_s"])
+
+
+async def measure(journal: str, folder: Path) -> None:
+    ring = await OpenDhtRing.start(PEERS, PORT)
+    async with meteor.LocalOverlay(
+        peers=PEERS, space=SPACE, transport="websocket", copies=COPIES
+    ) as overlay:
+        work = Workload(await overlay.connect())
+        await asyncio.sleep(SETTLE_S)  # fingers refresh ever more rarely: the ring comes to rest
+        gc.collect()
+        gc.freeze()
+        await one_by_one(work.store, work.fresh(WARM_UP))
+        await one_by_one(work.retrieve, work.stored(WARM_UP))
+        store, retrieve, put, get = Series(), Series(), Series(), Series()
+        for _ in range(ROUNDS):
+            alone, together = work.fresh(ALONE), work.fresh(TOGETHER)
+            await take_round(store, work.store, alone, together)
+            await take_opendht_round(put, ring, "put", alone, together)
+            alone, together = work.stored(ALONE), work.stored(TOGETHER)
+            await take_round(retrieve, work.retrieve, alone, together)
+            await take_opendht_round(get, ring, "get", alone, together)
+        gc.unfreeze()
+    if ring is not None:
+        await ring.stop()
+    show(f"exact store, k = {COPIES}, {journal}", store, put, sync_ms=sync_ms(folder))
+    show(f"exact retrieve, k = {COPIES}, {journal}", retrieve, get)
+
+
+def show(name: str, ours: Series, theirs: Series, **more: float) -> None:
+    """One row: our figures, theirs, and the ratios."""
+    cpu_ms = 1000 * ours.cpu_s / len(ours.alone_s)
+    if not theirs.alone_s:
+        report(name, **ours.figures(), cpu_ms=cpu_ms, opendht="not installed", **more)
+        return
+    mine, other = ours.figures(), theirs.figures()
+    rate = f"per_s_{IN_FLIGHT}"
+    report(
+        name, **mine, cpu_ms=cpu_ms, opendht=other, ratio=mine["p50_ms"] / other["p50_ms"],
+        rate_ratio=mine[rate] / other[rate], **more,
+    )  # fmt: skip
+
+
+def shared_file(path: Path) -> type[meteor.Peer]:
+    """Peers whose journals lie in one file, as peers of one process may."""
+    names: Iterator[str] = (f"peer {number}" for number in range(PEERS))
+
+    class PeerOnSharedFile(meteor.Peer):
+        async def _open_journal(self) -> Journal:
+            return await SqliteJournal.open(path, next(names))
+
+    return PeerOnSharedFile
+
+
+async def test_exact_in_memory(tmp_path: Path) -> None:
+    await measure("memory journals", tmp_path)
+
+
+async def test_exact_durable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("meteor.local.Peer", shared_file(tmp_path / "journal.sqlite"))
+    await measure("one SQLite file", tmp_path)

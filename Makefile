@@ -51,7 +51,7 @@ bench: $(STAMP)
 	$(BIN)/python -m pytest -m benchmark -s -q -o faulthandler_timeout=1800 tests/benchmarks
 
 faults: $(STAMP)
-	$(BIN)/python -m tests.processes.fault_runs $(RUNS) --seed $(SEED)
+	$(BIN)/python -m tests.processes $(RUNS) --seed $(SEED)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .hypothesis .mypy_cache .ruff_cache

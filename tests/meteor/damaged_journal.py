@@ -116,9 +116,10 @@ def judge(history: History, scan: Scan) -> Verdict:
     found = {entry.key: entry.value or b"" for entry in scan.entries}
     damaged = set(scan.damaged)
     good = sum(found.get(key) == value for key, value in history.now.items())
-    exact = all(
-        found.get(key) == value or key in damaged for key, value in history.now.items()
-    ) and found.keys() <= history.now.keys()
+    exact = (
+        all(found.get(key) == value or key in damaged for key, value in history.now.items())
+        and found.keys() <= history.now.keys()
+    )
     return Verdict(
         lost=len(history.now) - good,
         silent=not exact and not scan.incomplete,

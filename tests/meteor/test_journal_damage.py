@@ -83,9 +83,7 @@ def numbered(folder: Path, number: int) -> bytes:
 def ends(log: bytes) -> list[int]:
     """Where the transactions of a log end."""
     frames = read_log(log).frames
-    return [
-        end for end, frame in zip(frame_starts(log)[1:], frames, strict=True) if frame.commit
-    ]
+    return [end for end, frame in zip(frame_starts(log)[1:], frames, strict=True) if frame.commit]
 
 
 async def read(folder: Path, files: Files) -> Scan:

@@ -1,7 +1,5 @@
 """Fault runs on real processes, each with an account of what was acknowledged.
 
-    python -m tests.processes.fault_runs [NAME ...] [--seed N] [--peers N]
-
 Law of this file: a run draws its faults from its seed and prints it; whoever waits, waits for a
 condition, bounded by time.  The one pause that is slept through is the fault itself: how long a
 process is held.
@@ -9,11 +7,8 @@ process is held.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import random
-import tempfile
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -130,8 +125,8 @@ async def killed_and_held(folder: Path, seed: int, size: Size = Size()) -> tuple
         table.add("killed (SIGKILL)", [order[at].number for at in sorted(killed)])
         table.add(f"held for {HELD_S:g} s (SIGSTOP)", [order[at].number for at in sorted(held)])
         account = Account(SPACE)
-        async with Load(account, [peer.address for peer in ring.peers], seed) as load:
-            control = await load.client("control")
+        async with Load(account, [peer.address for peer in ring.peers], seed=seed) as load:
+            control = await load.client("control-0")
             await has_posts(account, size.posts)
             account.phase = "killed"
             ring.hold(order[at] for at in held)
@@ -183,8 +178,8 @@ async def free_draws(folder: Path, seed: int, size: Size = Size()) -> tuple[Tabl
         table.add("killed", [order[at].number for at in sorted(killed)])
         table.add("arcs without a copy", [order[at].number for at in gone])
         account = Account(SPACE)
-        async with Load(account, [peer.address for peer in ring.peers], seed) as load:
-            control = await load.client("control")
+        async with Load(account, [peer.address for peer in ring.peers], seed=seed) as load:
+            control = await load.client("control-0")
             await has_posts(account, 3 * size.posts)
             account.phase = "killed"
             await ring.kill(order[at] for at in sorted(killed))
@@ -212,8 +207,8 @@ async def power_cut(folder: Path, seed: int, size: Size = Size()) -> tuple[Table
     drawn, table = random.Random(seed), Table("power cut", seed)
     async with PeerProcesses(size.peers, folder, SPACE.to_toml()) as ring:
         account = Account(SPACE)
-        async with Load(account, [peer.address for peer in ring.peers], seed) as load:
-            control = await load.client("control")
+        async with Load(account, [peer.address for peer in ring.peers], seed=seed) as load:
+            control = await load.client("control-0")
             await has_posts(account, 2 * size.posts)
             everybody = list(ring.peers)
             await ring.kill(everybody)
@@ -235,31 +230,3 @@ async def power_cut(folder: Path, seed: int, size: Size = Size()) -> tuple[Table
             account.phase = "whole"
             await judged(table, load, control)
         return table, load
-
-
-Run = Callable[[Path, int, Size], Awaitable[tuple[Table, Load]]]
-RUNS: dict[str, Run] = {
-    "killed-and-held": killed_and_held,
-    "free-draws": free_draws,
-    "power-cut": power_cut,
-}
-
-
-def main() -> None:
-    """Run what is named, or all, and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("runs", nargs="*", choices=[*RUNS, []], metavar=f"NAME ({', '.join(RUNS)})")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--peers", type=int, default=16)
-    given = parser.parse_args()
-    size = Size(given.peers, killed=given.peers // 4, held=max(1, given.peers // 8))
-    bad = 0
-    for name in given.runs or RUNS:
-        with tempfile.TemporaryDirectory(prefix="meteor-faults-") as folder:
-            _, load = asyncio.run(RUNS[name](Path(folder), given.seed, size))
-        bad += len(load.account.violations)
-    raise SystemExit(bool(bad))
-
-
-if __name__ == "__main__":
-    main()

@@ -16,7 +16,7 @@ from typing import Self
 
 import meteor
 from meteor import Client, MeteorError
-from tests.processes.account import HOT, Account
+from tests.processes.account import HOT, Account, Question
 
 PAUSE_S = 0.02
 """Between two posts of a writer: the load is steady, not all that the machine can do."""
@@ -27,14 +27,17 @@ EVERYTHING = "type=*"
 
 
 class Load:
-    """`async with Load(account, addresses, seed) as load`: runs until `stop`."""
+    """`async with Load(account, addresses, seed) as load`: runs until `stop`.
+
+    With several `sides` the clients belong to them in turn, by their number; nobody reads then,
+    as what is complete depends on the side."""
 
     def __init__(
-        self, account: Account, addresses: Sequence[str], seed: int, *, writers: int = 3,
+        self, account: Account, *sides: Sequence[str], seed: int, writers: int = 3,
         watchers: int = 2,
     ) -> None:  # fmt: skip
         self.account = account
-        self._addresses, self._seed = list(addresses), seed
+        self._sides, self._seed = sides, seed
         self._counts = (writers, watchers)
         self._stack = AsyncExitStack()
         self._stopping = False
@@ -51,7 +54,9 @@ class Load:
             names = [f"writer-{number}" for number in range(writers)]
             for name in names:
                 self._tasks.append(asyncio.create_task(self._write(await self.client(name), name)))
-            self._tasks.append(asyncio.create_task(self._read(await self.client("reader"))))
+            if len(self._sides) == 1:
+                reader = await self.client("reader-0")
+                self._tasks.append(asyncio.create_task(self._read(reader)))
         except BaseException:
             await self._stack.aclose()
             raise
@@ -69,9 +74,10 @@ class Load:
         await self._stack.aclose()
 
     async def client(self, name: str) -> Client:
-        """A client of its own, which begins at a peer of its own."""
+        """A client of its own, which begins at a peer of its own; its name ends with a number."""
         drawn = random.Random(f"{self._seed}/{name}")
-        addresses = drawn.sample(self._addresses, len(self._addresses))
+        side = self._sides[int(name.rpartition("-")[2]) % len(self._sides)]
+        addresses = drawn.sample(side, len(side))
         client = meteor.connect(*addresses, on_error=lambda _: None)
         self.clients[name] = await self._stack.enter_async_context(client)
         return self.clients[name]
@@ -134,13 +140,14 @@ class Load:
             await asyncio.sleep(PAUSE_S)
             await self.ask(client)
 
-    async def ask(self, client: Client) -> tuple[set[str], bool, tuple[tuple[int, int], ...]]:
+    async def ask(
+        self, client: Client, question: Question | None = None
+    ) -> tuple[set[str], bool, tuple[tuple[int, int], ...]]:
         """Ask for everything and check the answer: the acknowledged stems that are not in it,
         whether it says that it is complete, and what it says is missing."""
-        account, question = self.account, self.account.question()
-        answer = client.retrieve(
-            EVERYTHING, timeout=READ_S, allow_partial=True, everywhere=True
-        )
+        account = self.account
+        question = question or account.question()
+        answer = client.retrieve(EVERYTHING, timeout=READ_S, allow_partial=True, everywhere=True)
         try:
             matches = await answer.all()
         except MeteorError as error:

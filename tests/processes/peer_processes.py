@@ -36,14 +36,15 @@ class PeerProcess:
     address: str = ""
     id: int = 0
     process: asyncio.subprocess.Process | None = None
+    host: str = "127.0.0.1"
     within: tuple[str, ...] = ()
     """The command that runs it in another network, if any."""
 
-    async def start(self, join: Sequence[str], space: Path, host: str) -> None:
+    async def start(self, join: Sequence[str], space: Path) -> None:
         """Start it and wait until it says that it serves; raises `AssertionError`."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        command = [*self.within, *_tied_to_us(), sys.executable, "-m", "meteor", "peer", "--json"]
-        command += ["--listen", self.address or f"{host}:0", "--space", str(space)]
+        command = [*self.within, *tied_to_us(), sys.executable, "-m", "meteor", "peer", "--json"]
+        command += ["--listen", self.address or f"{self.host}:0", "--space", str(space)]
         command += ["--data-dir", str(self.folder / "data"), "--until-stdin-closes"]
         command += [word for address in join for word in ("--join", address)]
         if join:
@@ -91,7 +92,6 @@ class PeerProcesses:
     count: int
     folder: Path
     space_toml: str
-    host: str = "127.0.0.1"
     peers: list[PeerProcess] = field(default_factory=list)
     held: set[int] = field(default_factory=set)
 
@@ -118,13 +118,10 @@ class PeerProcesses:
         if not self.peers:
             self.peers = [PeerProcess(at, self.folder / f"{at:02}") for at in range(self.count)]
         first = self.peers[0]
-        await first.start([], self._space, self.host)
+        await first.start([], self._space)
         for at in range(1, self.count, 4):
             await asyncio.gather(
-                *(
-                    peer.start([first.address], self._space, self.host)
-                    for peer in self.peers[at : at + 4]
-                )
+                *(peer.start([first.address], self._space) for peer in self.peers[at : at + 4])
             )
 
     @property
@@ -165,10 +162,7 @@ class PeerProcesses:
         again = list(peers)
         others = [peer.address for peer in self.living][:3] or [p.address for p in self.peers]
         await asyncio.gather(
-            *(
-                peer.start([a for a in others if a != peer.address], self._space, self.host)
-                for peer in again
-            )
+            *(peer.start([a for a in others if a != peer.address], self._space) for peer in again)
         )
 
     def check_alive(self) -> None:
@@ -190,7 +184,8 @@ class PeerProcesses:
             await peer.wait()
 
 
-def _tied_to_us() -> list[str]:
+def tied_to_us() -> list[str]:
+    """The words before a command that let it be killed when we end."""
     tool = shutil.which("setpriv")
     return [] if tool is None else [tool, "--pdeathsig", "KILL"]
 

@@ -137,25 +137,35 @@ def _mid_index(arc: Arc, bits: int, step: int) -> int | None:
 class Grants:
     """The changes of its own arc that a peer has agreed to: one at a time.
 
-    One ends when the arc has changed, when it is given back, or after `ttl_s` seconds: whoever
-    asked has died, or joined elsewhere."""
+    One ends when it has happened, when it is given back, or after `ttl_s` seconds: whoever asked
+    has died, or gone elsewhere.  Other changes of the arc do not end it: the same identifier must
+    not be named twice."""
 
     def __init__(self, ttl_s: float) -> None:
         self._ttl_s = ttl_s
-        self._arc: Arc | None = None
-        self._expires_s = 0.0
+        self._expires_s = float("-inf")
+        self._id = 0
+        self._joins = True
 
     def outstanding(self, arc: Arc, now: float) -> bool:
-        """Whether a change of the arc, as it is now, is still to come."""
-        return self._arc == arc and now < self._expires_s
+        """Whether a change of the arc is still to come."""
+        return now < self._expires_s and (self._id in arc) == self._joins
 
-    def take(self, arc: Arc, now: float) -> bool:
-        """Agree to a change, if none is outstanding; whether it was agreed to."""
-        if self.outstanding(arc, now):
-            return False
-        self._arc, self._expires_s = arc, now + self._ttl_s
-        return True
+    def expect_join(self, peer_id: int, now: float) -> None:
+        """A peer is to join in the arc under this identifier, which is then no part of it."""
+        self._expect(peer_id, now, joins=True)
+
+    def expect_leave(self, peer_id: int, now: float) -> None:
+        """The predecessor, which has this identifier, is to leave; then it is part of the arc."""
+        self._expect(peer_id, now, joins=False)
+
+    def expect_own_leave(self, own_id: int, now: float) -> None:
+        """The peer itself is to leave."""
+        self._expect(own_id, now, joins=True)
+
+    def _expect(self, peer_id: int, now: float, *, joins: bool) -> None:
+        self._id, self._joins, self._expires_s = peer_id, joins, now + self._ttl_s
 
     def give_back(self) -> None:
         """The change does not come."""
-        self._arc = None
+        self._expires_s = float("-inf")

@@ -36,8 +36,9 @@ from chord.placement_messages import (
 from chord.relocation import Look, RelocationConfig, Restraint, look_of
 from chord.runtime import Deferred, Handler, Runtime
 
-GRANT_S: Final = 10.0
-"""How long a granted place is kept free: a join, or a polite leave and a join."""
+GRANT_S: Final = 20.0
+"""How long a granted place is kept free: longer than a polite leave and a join may take, or two
+peers could come to one place."""
 ASK_S: Final = 1.0
 """For one peer of a walk; the walk of one that is silent ends."""
 FIND_S: Final = 5.0
@@ -114,12 +115,16 @@ class Placing:
         place = self._burden.split(arc)
         if place is None:
             raise Fault(NO_PLACE, "this arc cannot be split")
-        self._grants.take(arc, now)
+        self._grants.expect_join(place, now)
         return PlaceFound(place)
 
-    def _on_make_way(self, _: Contact, __: object, ___: float) -> WayMade:
-        if not self._grants.take(self._own_arc(), self._runtime.now()):
+    def _on_make_way(self, sender: Contact, _: object, __: float) -> WayMade:
+        arc, now = self._own_arc(), self._runtime.now()
+        if self._grants.outstanding(arc, now):
             raise Fault(BUSY, "this arc is being changed")
+        if sender.id != arc.after:
+            raise Fault(BUSY, "another peer is the predecessor")
+        self._grants.expect_leave(sender.id, now)
         return WayMade()
 
     def _own_arc(self) -> Arc:
@@ -236,9 +241,10 @@ class Placing:
     async def _reserve(self, target: Contact) -> int | None:
         """Let nothing else happen to this arc, the heir's and the target's until the move is made:
         no two neighbours move at once."""
-        arc, successors = self._node.arc, self._node.successors
-        if arc is None or not successors or not self._grants.take(arc, self._runtime.now()):
+        arc, successors, now = self._node.arc, self._node.successors, self._runtime.now()
+        if arc is None or not successors or self._grants.outstanding(arc, now):
             return None
+        self._grants.expect_own_leave(self._node.contact.id, now)
         try:
             await self._runtime.call(successors[0], MakeWay(), ASK_S)
         except CallError:

@@ -152,7 +152,8 @@ class RendezvousPeer:
         self.views.restore((*note.own, *note.former, *note.copies), whole=whole)
         self._tending.damaged = not whole
         kept = await self._ring_note.read()
-        if kept is not None and not kept.alone:
+        moved = kept is not None and kept.contact.id != self._runtime.contact.id
+        if kept is not None and not kept.alone and not moved:
             await self._resume(kept, join)
         elif join and await self._find_ring(join, found_if_alone=found_if_alone):
             await self._join(join)

@@ -152,34 +152,48 @@ def test_walks_along_fingers_meet_every_peer_about_as_often() -> None:
 # -- one change at a time
 
 
-def test_a_grant_holds_until_the_arc_changes_or_time_is_over() -> None:
+def test_a_grant_holds_until_its_change_has_come_or_time_is_over() -> None:
     grants, arc = Grants(ttl_s=10.0), Arc(1, 9)
-    assert grants.take(arc, now=0.0)
-    assert not grants.take(arc, now=9.9)
+    assert not grants.outstanding(arc, now=0.0)
+    grants.expect_join(5, now=0.0)
     assert grants.outstanding(arc, now=9.9)
-    assert grants.take(arc, now=10.0)
-    assert not grants.outstanding(Arc(5, 9), now=10.0)
-    assert grants.take(Arc(5, 9), now=10.0)
+    assert grants.outstanding(Arc(0, 9), now=9.9)  # another peer has left meanwhile
+    assert not grants.outstanding(Arc(5, 9), now=9.9)  # it has joined
+    assert not grants.outstanding(Arc(7, 9), now=9.9)  # and another one behind it
+    assert not grants.outstanding(arc, now=10.0)
+    grants.expect_leave(1, now=10.0)
+    assert grants.outstanding(arc, now=10.0)
+    assert not grants.outstanding(Arc(0, 9), now=10.0)
+    grants.expect_own_leave(9, now=20.0)
+    assert grants.outstanding(arc, now=20.0)
     grants.give_back()
-    assert grants.take(Arc(5, 9), now=10.0)
+    assert not grants.outstanding(arc, now=20.0)
 
 
-@given(st.lists(st.tuples(st.floats(0, 5), st.booleans(), st.booleans()), max_size=30))
-def test_no_two_changes_are_granted_at_once(steps: list[tuple[float, bool, bool]]) -> None:
-    """Against a twin that remembers every grant: (pause, arc changes first, given back after)."""
-    grants, now, arc = Grants(ttl_s=10.0), 0.0, Arc(0, 100)
-    last: tuple[Arc, float] | None = None
-    for pause_s, changes, gives_back in steps:
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 5), st.sampled_from(["split", "comes", "neighbour leaves"])),
+        max_size=30,
+    )
+)
+def test_no_identifier_is_named_twice_while_its_peer_is_on_its_way(
+    steps: list[tuple[float, str]],
+) -> None:
+    """Against a twin that remembers whom it named: (pause, what happens then)."""
+    grants, now, arc = Grants(ttl_s=10.0), 0.0, Arc(100, 900)
+    named: tuple[int, float] | None = None
+    for pause_s, event in steps:
         now += pause_s
-        if changes:
-            arc = Arc(arc.after + 1, 100)
-        free = last is None or last[0] != arc or now >= last[1] + 10.0
-        assert grants.take(arc, now) == free
-        if free:
-            last = (arc, now)
-        if gives_back:
-            grants.give_back()
-            last = None
+        if event == "neighbour leaves":
+            arc = Arc(max(arc.after - 7, 0), 900)
+        elif event == "comes" and named is not None:
+            arc, named = Arc(named[0], 900), None
+        elif event == "split":
+            free = named is None or now >= named[1] + 10.0
+            assert grants.outstanding(arc, now) != free
+            if free and arc.after < 899:
+                named = (arc.after + 900) // 2, now
+                grants.expect_join(*named)
 
 
 @pytest.mark.parametrize("last", [9, 15, 16])

@@ -230,6 +230,12 @@ class Column:
             lines.append(self.bits[edges + end, :words])
         return lines
 
+    def rare_slots(self) -> Slots:
+        """The slots of a column without bitmaps, in order."""
+        slots = np.fromiter(self.rare or (), np.intp)
+        slots.sort()
+        return slots
+
     def nbytes(self) -> int:
         """The bytes of its bitmaps and sets; words and labels come on top."""
         kept = 32 * len(self.rare) if self.rare is not None else 0

@@ -34,7 +34,10 @@ def selector_rows(root: Node) -> tuple[list[Row], bool]:
 def subject_offers(root: Node) -> tuple[list[Test], bool]:
     """Every element of a subject with its path, and whether all paths are different."""
     offers: list[Test] = []
-    _offers_below(root, "", offers)
+    if any(child[2] for child in root.children):
+        _offers_below(root, "", offers)
+    else:
+        offers = [("/" + child[0], child[1]) for child in root.children]
     return offers, len({path for path, _ in offers}) == len(offers)
 
 

@@ -88,6 +88,7 @@ class SelectorTable(Table[K]):
     def candidates(self, offers: list[Test], unique: bool) -> tuple[Slots, Mask | None]:
         """The rows that a subject's offers satisfy, and which of them the tree must see; None when
         it need see none."""
+        self.prepare()
         served, unclear = self._served(offers, unique)
         slots = self._satisfied(served)
         doubtful = self.store.doubtful(slots)
@@ -156,7 +157,7 @@ class SelectorTable(Table[K]):
             if column.rare is None:
                 wide[number] = (column, column.cut(*ends))
             elif column.rare:
-                more.append(self._living(np.array(sorted(column.rare), np.intp)))
+                more.append(self._living(column.rare_slots()))
         others = more[0] if len(more) == 1 else np.unique(np.concatenate(more))
         fitting = self._fitting(frozenset(wide))[:words] & self.live[:words]
         found = _without_misses(fitting, wide, words, sure=False)
@@ -216,7 +217,7 @@ class SelectorTable(Table[K]):
                 length = min(len(others), len(column.has))
                 others[:length] |= column.has[:length]
             else:
-                set_bits(others, np.array(sorted(column.rare), np.intp))
+                set_bits(others, column.rare_slots())
         return self.live & ~others
 
     def _entered(self, slots: Slots, columns: Numbers) -> None:

@@ -7,7 +7,6 @@ one stretch of memory; number 0 is no column.  Slots of removed rows are used ag
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import chain
 from struct import Struct
 from typing import Final, Generic, TypeVar
 
@@ -68,9 +67,10 @@ class RowStore(Generic[K]):
             slot = self.used
             self.used += 1
         padding = self._padding[len(row) :]
+        low, high = zip(*row.values(), strict=True) if row else ((), ())
         self._form.pack_into(
             self._buffer, slot * self._form.size,
-            *chain.from_iterable(row.values()), *padding, *padding, *row, *padding,
+            *low, *padding, *high, *padding, *row, *padding,
         )  # fmt: skip
         self.owners[slot], self.profiles[slot] = owner, profile
         if flagged:
@@ -115,7 +115,7 @@ class RowStore(Generic[K]):
     def _parts(self, lines: Floats) -> tuple[Numbers, Floats, Floats]:
         width = self.width
         columns: Numbers = lines[:, 2 * width :].view(np.uint16)
-        return columns, lines[:, : 2 * width : 2], lines[:, 1 : 2 * width : 2]
+        return columns, lines[:, :width], lines[:, width : 2 * width]
 
     def _grow(self, capacity: int) -> None:
         self._lines = _longer(self._lines, capacity)

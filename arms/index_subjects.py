@@ -63,6 +63,7 @@ class SubjectTable(Table[K]):
     def candidates(self, row: Row) -> tuple[Slots, Mask | None]:
         """The subjects that a row of a selector selects, and which of them the tree must see; None
         when it need see none."""
+        self.prepare()
         clauses = [self._clause(path, value) for path, value in row]
         if not clauses:
             slots = self.everything()
@@ -133,7 +134,7 @@ class SubjectTable(Table[K]):
             any_of = np.zeros(words, np.uint64)
             for choice in clause:
                 if choice.cut is None:
-                    set_bits(any_of, _sorted_slots(choice.column) if not sure else _NOTHING)
+                    set_bits(any_of, _NOTHING if sure else choice.column.rare_slots())
                     continue
                 one = left.copy()
                 _narrow(one, choice, words, sure=sure)
@@ -193,12 +194,5 @@ def _fewest(rare: list[_Clause]) -> Slots:
     """The slots of the clause that has the fewest rows, in order."""
     clause = min(rare, key=lambda each: sum(choice.column.count for choice in each))
     if len(clause) == 1:
-        return _sorted_slots(clause[0].column)
-    together: set[int] = set()
-    for choice in clause:
-        together |= choice.column.rare or set()
-    return np.array(sorted(together), np.intp)
-
-
-def _sorted_slots(column: Column) -> Slots:
-    return np.array(sorted(column.rare or ()), np.intp)
+        return clause[0].column.rare_slots()
+    return np.unique(np.concatenate([choice.column.rare_slots() for choice in clause]))

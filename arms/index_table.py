@@ -40,6 +40,9 @@ MOST_CUTS: Final = 640
 """Edges of all columns together: two bitmaps each, 160 bytes a row."""
 MOST_WAITING: Final = 256
 """New or gone rows that the bitmaps do not know yet."""
+WORTH_SETTLING: Final = 32
+QUESTIONS_WAITED: Final = 8
+"""After so many questions without a change, rows that still wait are worth the work."""
 _PLANNED_AT_ONCE: Final = 1 << 14
 """Rows that are looked at to plan columns anew, in one go."""
 _ELSEWHERE: Final = ("", -1)
@@ -62,6 +65,7 @@ class Table(ABC, Generic[K]):
         self.live = empty_words(words_for(self.store.capacity))
         self.waiting: dict[int, None] = {}
         self._waiting_slots: Slots | None = None
+        self._waited = 0
         self._gone: list[int] = []
         self._fresh: dict[int, None] = {}
         self._stale: dict[int, None] = {}
@@ -245,6 +249,17 @@ class Table(ABC, Generic[K]):
     def _living(self, slots: Slots) -> Slots:
         """Those of the slots, in bitmaps or sets, that are not gone."""
         return slots[are_set(self.live, slots)] if len(slots) else slots
+
+    def prepare(self) -> None:
+        """Before a question: what has waited through several of them, let the bitmaps know."""
+        if self._waiting_slots is None:
+            self._waiting_slots = np.fromiter(self.waiting, np.intp, len(self.waiting))
+            self._waited = 0
+        elif len(self.waiting) >= WORTH_SETTLING:
+            self._waited += 1
+            if self._waited >= QUESTIONS_WAITED:
+                self.settle()
+                self._waiting_slots = np.zeros(0, np.intp)
 
     def waiting_slots(self) -> Slots:
         """The rows that the bitmaps do not know yet."""

@@ -24,14 +24,15 @@ class DenseScan:
     def __init__(self, role: str) -> None:
         self._subjects = SubjectTable() if role == "subjects" else None
         self._selectors = SelectorTable() if role == "selectors" else None
-        self._trees: dict[int, Node] = {}
+        self._profiles: dict[int, Profile] = {}
         self._slots: dict[int, list[int]] = {}
         self._owners = np.empty(1024, np.object_)
         self._several = 0
 
     def add(self, id: int, profile: Profile) -> None:
         self.remove(id)
-        tree = self._trees[id] = profile.tree
+        self._profiles[id] = profile
+        tree = profile.tree
         if self._subjects is not None:
             slots = [self._subjects.insert(*subject_offers(tree))]
         else:
@@ -47,7 +48,7 @@ class DenseScan:
     def remove(self, id: int) -> None:
         table = self._subjects or self._selectors
         assert table is not None
-        if self._trees.pop(id, None) is not None:
+        if self._profiles.pop(id, None) is not None:
             for slot in self._slots.pop(id):
                 table.delete(slot)
 
@@ -77,4 +78,4 @@ class DenseScan:
         ids = self._owners[slots[sure]].tolist()
         found = set(ids)
         maybe: list[int] = self._owners[slots[~sure]].tolist()
-        return ids + [id for id in maybe if id not in found and check(self._trees[id])]
+        return ids + [id for id in maybe if id not in found and check(self._profiles[id].tree)]

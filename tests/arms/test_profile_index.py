@@ -71,6 +71,8 @@ def limits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     if request.param == "as it is":
         return
     monkeypatch.setattr(index_table, "MOST_WAITING", 2)
+    monkeypatch.setattr(index_table, "WORTH_SETTLING", 1)
+    monkeypatch.setattr(index_table, "QUESTIONS_WAITED", 1)
     monkeypatch.setattr(index_column, "FEW", 1)
     monkeypatch.setattr(index_column, "RARE", 4)
     monkeypatch.setattr(index_subjects, "FEW_CANDIDATES", 1)

@@ -107,9 +107,9 @@ def test_interests_over_stored_data(stored: int):
     random = Random(SEED)
     index, dense = ProfileIndex[int]("subjects"), DenseScan("subjects")
     for id in range(stored):
-        profile = reading(random)
+        profile = reading(random).at_rest()
         index.add(id, profile)
-        dense.add(id, profile.at_rest())
+        dense.add(id, profile)
     for share in SHARES:
         asked = [interest(random, share) for _ in range(30)]
         compare("interest arrives", stored, share, index.match, dense.match, asked)
@@ -121,9 +121,9 @@ def test_data_under_stored_interests(stored: int, share: float):
     random = Random(SEED)
     index, dense = ProfileIndex[int]("selectors"), DenseScan("selectors")
     for id in range(stored):
-        profile = interest(random, share)
+        profile = interest(random, share).at_rest()
         index.add(id, profile)
-        dense.add(id, profile.at_rest())
+        dense.add(id, profile)
     asked = [reading(random) for _ in range(30)]
     compare("data arrives", stored, share, index.match_subject, dense.match_subject, asked)
 

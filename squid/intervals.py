@@ -7,6 +7,7 @@ disjoint, with a gap between neighbours.  Pure, and linear in the number of inte
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeGuard
 
 from squid.region import Interval
 
@@ -18,6 +19,8 @@ Intervals = tuple[Interval, ...]
 
 def merge(*sets: Iterable[Interval]) -> Intervals:
     """The union, in normal form; an interval whose first index is after its last is empty."""
+    if len(sets) == 1 and (sets[0] == () or _is_single(sets[0])):
+        return tuple(sets[0])
     merged: list[Interval] = []
     for first, last in sorted(interval for some in sets for interval in some):
         if first > last:
@@ -32,6 +35,10 @@ def merge(*sets: Iterable[Interval]) -> Intervals:
 
 def intersect(left: Iterable[Interval], right: Iterable[Interval]) -> Intervals:
     """The indexes that are in both sets."""
+    if _is_single(left) and _is_single(right):
+        ((first, last),), ((start, end),) = left, right
+        both = (max(first, start), min(last, end))
+        return (both,) if both[0] <= both[1] else ()
     ours, theirs = merge(left), merge(right)
     common: list[Interval] = []
     i = j = 0
@@ -49,7 +56,13 @@ def intersect(left: Iterable[Interval], right: Iterable[Interval]) -> Intervals:
 
 def subtract(whole: Iterable[Interval], part: Iterable[Interval]) -> Intervals:
     """The indexes of `whole` that are not in `part`."""
+    if _is_single(whole) and _is_single(part):
+        ((first, last),), ((start, end),) = whole, part
+        if start <= first and last <= end:
+            return ()
     holes = merge(part)
+    if not holes:
+        return merge(whole)
     rest: list[Interval] = []
     j = 0
     for start, last in merge(whole):
@@ -65,6 +78,11 @@ def subtract(whole: Iterable[Interval], part: Iterable[Interval]) -> Intervals:
         if first <= last:
             rest.append((first, last))
     return tuple(rest)
+
+
+def _is_single(some: Iterable[Interval]) -> TypeGuard[tuple[Interval]]:
+    """Whether it is one interval in normal form: what most sets are, most of the time."""
+    return type(some) is tuple and len(some) == 1 and some[0][0] <= some[0][1]
 
 
 def covers(intervals: Iterable[Interval], index: int) -> bool:

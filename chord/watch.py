@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from chord.runtime import Runtime, Task
 
 
+HASTY_MAX = 64
+"""The largest multiple of the measured time-out."""
+
+
 class Watch:
     """Calls to ring members.
 
@@ -43,6 +47,8 @@ class Watch:
         self._left = left
         self._remembers = remembers
         self._silence = Silence(config.misses_max, config.silence_s)
+        self._hasty: dict[Contact, int] = {}
+        """By how much more time than was measured these are to be given: replies came too late."""
         self._checks: dict[Contact, Task[None]] = {}
         self.departed = Departed(config.departed_max, config.departed_s)
         self.remembered = Remembered(runtime.contact.id, config.remembered_max, config.remembered_s)
@@ -50,10 +56,10 @@ class Watch:
     def timeout_s(self, contact: Contact) -> float:
         """How long a call to the contact may take: srtt + 4·rttvar between floor and ceiling."""
         link, config = self._runtime.link(contact), self._config
-        if link.srtt_s <= 0:
-            return config.call_timeout_s_initial
-        measured = link.srtt_s + 4 * link.rttvar_s
-        return min(max(measured, config.call_timeout_s_min), config.call_timeout_s_max)
+        usual_s = config.call_timeout_s_initial
+        if link.srtt_s > 0:
+            usual_s = max(link.srtt_s + 4 * link.rttvar_s, config.call_timeout_s_min)
+        return min(usual_s * self._hasty.get(contact, 1), config.call_timeout_s_max)
 
     async def ask(self, contact: Contact, request: object, timeout_s: float | None = None) -> Any:
         """The contact's reply; raises `CallError` as the runtime does, having noted it."""
@@ -76,6 +82,7 @@ class Watch:
             self._missed(contact, asked_s)
             raise
         self.heard(contact)
+        self._hasty.pop(contact, None)
         return reply
 
     def heard(self, contact: Contact) -> None:
@@ -125,12 +132,16 @@ class Watch:
             return
         if self._runtime.link(contact).last_heard_s > asked_s:
             self._silence.heard(contact)
+            # It lives, and answers slower than was measured: as late replies are not measured, only
+            # more patience finds out.
+            self._hasty[contact] = min(2 * self._hasty.get(contact, 1), HASTY_MAX)
         elif self._silence.missed(contact, asked_s, now):
             self._give_up(contact)
 
     def _give_up(self, contact: Contact) -> None:
         if not contact.known:
             return
+        self._hasty.pop(contact, None)
         is_news = contact not in self.departed
         self.mark_departed(contact)
         self.remember(contact)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from chord import Arc, CallError, Contact, LookupFailed
+from chord.messages import Ping
 
 
 def spread(ring: Any, count: int) -> list[int]:
@@ -167,3 +168,33 @@ def test_a_dead_peer_is_not_adopted_from_the_successors_word(sim_ring: Any) -> N
     assert [contact.id for contact in node.successors] == [40, 50, 10]
     ring.settle(0.1)
     assert ring.peers[40].node.predecessor.id == 20
+
+
+def test_whoever_answers_later_than_was_measured_is_given_more_time(sim_ring: Any) -> None:
+    """Late replies measure nothing: without patience a link that has become slow stays too slow for
+    ever.  Found by joins at one moment over links of 1 to 200 ms."""
+    ring = sim_ring(seed=8, bits=16)
+    ring.ideal([10, 20, 30, 40, 50])
+    node, slow = ring.peers[10].node, ring.peers[40]
+    contact = slow.node.contact
+    for _ in range(20):
+        ring.run(node._watch.ask(contact, Ping()))
+    receive = slow.runtime.exchange.receive
+
+    def receive_later(*frame: Any) -> None:
+        ring.kernel.call_later(0.3, receive, *frame)
+
+    slow.runtime.exchange.receive = receive_later
+    outcomes = []
+    for _ in range(6):
+        try:
+            ring.run(node._watch.ask(contact, Ping()))
+        except CallError as error:
+            outcomes.append(type(error).__name__)
+        else:
+            outcomes.append("answered")
+    print(outcomes)
+    assert outcomes[0] == "RequestTimeout"
+    assert outcomes[-1] == "answered"
+    assert node._watch.timeout_s(contact) > 0.3
+    assert ring.peers[10].observer.gone == []

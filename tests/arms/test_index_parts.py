@@ -1,0 +1,207 @@
+"""The parts of the index against dumb twins: bits, labels of words, columns, and how they follow
+what comes and goes by the thousand."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arms import Profile, ProfileIndex
+from arms.index_bits import Batch, are_set, clear_bits, packed, set_bits, slots_in
+from arms.index_column import FEW, Column
+from arms.index_vocabulary import Vocabulary
+from arms.values import NUMBERS, TOP, WORDS, Value, meets, numbers, words
+from tests.arms.dense_scan import DenseScan
+from tests.benchmarks.matching_workload import five_tests, interest, reading
+
+# -- bits
+
+
+@given(st.sets(st.integers(0, 64 * 600 - 1)), st.sets(st.integers(0, 64 * 600 - 1)))
+def test_bits_are_sets_of_slots(some: set[int], others: set[int]) -> None:
+    bits = np.zeros(600, np.uint64)
+    set_bits(bits, np.array(sorted(some), np.intp))
+    assert slots_in(bits).tolist() == sorted(some)
+    asked = np.array(sorted(others), np.intp)
+    assert are_set(bits, asked).tolist() == [slot in some for slot in sorted(others)]
+    clear_bits(bits, asked)
+    assert slots_in(bits).tolist() == sorted(some - others)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.0002, 0.01, 0.07, 0.3, 1.0])
+@pytest.mark.parametrize("count", [1, 100, 5000])
+def test_bits_are_found_at_any_density(share: float, count: int) -> None:
+    mask = np.random.default_rng(1).random(64 * count) < share
+    assert slots_in(packed(mask)).tolist() == np.flatnonzero(mask).tolist()
+
+
+def test_a_batch_gathers_the_marks_of_each_word() -> None:
+    batch = Batch.of(np.array([1, 3, 64, 200], np.intp))
+    assert batch.words.tolist() == [0, 1, 3]
+    assert batch.masks().tolist() == [0b1010, 1, 1 << 8]
+    marks = np.array([[True, False, False, True], [False, True, True, False]])
+    assert batch.marked(marks).tolist() == [[0b10, 0, 1 << 8], [0b1000, 1, 0]]
+
+
+# -- labels
+
+words_drawn = st.text(alphabet="abc", max_size=4)
+
+
+@given(st.lists(words_drawn.filter(bool), max_size=40), words_drawn)
+def test_labels_keep_the_order_of_words(learned: list[str], asked: str) -> None:
+    vocabulary = Vocabulary()
+    for word in learned:
+        if vocabulary.learn(word) is None:
+            vocabulary.relabel()
+            assert vocabulary.learn(word) is not None
+    assert len(vocabulary) == len(set(learned))
+    for word in learned:
+        label = vocabulary.lowest_at(word)
+        assert vocabulary.highest_at(word) == vocabulary.learn(word) == label
+        assert (label >= vocabulary.lowest_at(asked)) == (word >= asked)
+        assert (label <= vocabulary.highest_at(asked)) == (word <= asked)
+
+
+def test_thousands_of_words_lie_in_blocks() -> None:
+    vocabulary, random = Vocabulary(), Random(1)
+    drawn = [f"{random.randrange(10**6):06}" for _ in range(6000)]
+    for word in drawn:
+        if vocabulary.learn(word) is None:
+            vocabulary.relabel()
+            assert vocabulary.learn(word) is not None
+    labels = [vocabulary.lowest_at(word) for word in sorted(set(drawn))]
+    assert labels == sorted(set(labels))
+    old, new = vocabulary.relabel(np.array(labels[::3]))
+    assert old.tolist() == labels[::3]
+    assert len(vocabulary) == len(new)
+    assert vocabulary.lowest_at("") == -np.inf
+    assert vocabulary.highest_at(TOP) == np.inf
+
+
+def test_words_that_crowd_between_two_are_relabelled() -> None:
+    index = ProfileIndex[int]("subjects", scan_above=0)
+    crowded = ["a" * place + "b" for place in range(120)]
+    for id, word in enumerate(crowded):
+        index.add(id, Profile.parse(f"w={word}"))
+    for asked in ("b", "aab", "a" * 119 + "b", "ac", "a"):
+        found = index.match(Profile.parse(f"w={asked}"))
+        assert sorted(found) == [id for id, word in enumerate(crowded) if word == asked]
+    found = index.match(Profile.parse("w<=aab"))
+    assert sorted(found) == [id for id, word in enumerate(crowded) if word <= "aab"]
+
+
+def test_a_vocabulary_forgets_words_that_are_gone() -> None:
+    index = ProfileIndex[int]("subjects", scan_above=0)
+    for id in range(3000):
+        index.add(id, Profile.parse(f"w=w{id:04}..w{id:04}z"))
+    for id in range(2990):
+        index.remove(id)
+    assert index._subjects is not None
+    table = index._subjects._subjects[0]
+    table.settle()
+    column = table.columns[1]
+    assert column is not None
+    assert column.vocabulary is not None
+    assert len(column.vocabulary) < 400
+    assert index.match(Profile.parse("w=w2995")) == [2995]
+
+
+# -- a column
+
+ends = st.sampled_from((-2.0, -1.0, 0.0, 0.5, 1.0, float("inf"), float("-inf")))
+intervals = st.tuples(ends, ends).map(lambda pair: (min(pair), max(pair)))
+
+
+@given(st.lists(intervals, min_size=1, max_size=12), intervals, st.booleans(), st.integers(0, 4))
+def test_bitmaps_never_lie(
+    drawn: list[tuple[float, float]], asked: tuple[float, float], misses: bool, edges: int
+) -> None:
+    stored = (drawn * 90)[:90]
+    column = Column("/n", NUMBERS, marks_misses=misses)
+    slots = np.arange(len(stored))
+    low, high = np.array(stored).T
+    half = 70
+    assert half >= FEW
+    column.rebuild(slots[:half], low[:half], high[:half], half, 2, edges)
+    column.enter(slots[half:], low[half:], high[half:], 2)
+    column.leave(slots[:10])
+    cut = column.cut(*asked)
+    value = Value(NUMBERS, *asked)
+    truth = {slot for slot in range(10, len(stored)) if meets(numbers(*stored[slot]), value)}
+    here = set(range(10, len(stored)))
+    may, sure = (_narrowed(column, cut, misses, sure) & here for sure in (False, True))
+    assert sure <= truth <= may
+    assert not cut.is_exact or sure == truth == may
+
+
+def _narrowed(column: Column, cut: object, misses: bool, sure: bool) -> set[int]:
+    lines = column.bitmaps(cut, 2, sure=sure)  # type: ignore[arg-type]
+    if lines is None:
+        return set()
+    left = column.has[:2].copy()
+    for line in lines:
+        left &= ~line if misses else line
+    return set(slots_in(left).tolist())
+
+
+def test_stored_words_meet_as_words_do() -> None:
+    column = Column("/w", WORDS, marks_misses=False)
+    kept = [words("b", "c"), words("", "a"), words("c", TOP), words("", ""), words("a", "a" + TOP)]
+    stored = []
+    for value in kept:
+        pair = column.stored(value)
+        assert pair is not None
+    stored = [column.stored(value) for value in kept]
+    for asked in (*kept, words("bb", "bb"), words("0", "0"), words("d", TOP)):
+        low, high = column.asked(asked)
+        found = [pair is not None and pair[0] <= high and pair[1] >= low for pair in stored]
+        assert found == [meets(value, asked) for value in kept]
+
+
+# -- thousands
+
+
+@pytest.mark.parametrize("role", ["subjects", "selectors"])
+def test_thousands_come_and_go_as_in_the_dense_scan(role: str) -> None:
+    random = Random(7)
+    index, dense = ProfileIndex[int](role), DenseScan(role)  # type: ignore[arg-type]
+    drawn = [reading(random) if role == "subjects" else _any_interest(random) for _ in range(600)]
+    asked = [_any_interest(random) if role == "subjects" else reading(random) for _ in range(12)]
+    for step in range(9000):
+        id = random.randrange(6000)
+        if random.random() < (0.1 if step < 5000 else 0.7):
+            index.remove(id)
+            dense.remove(id)
+        else:
+            profile = random.choice(drawn)
+            index.add(id, profile)
+            dense.add(id, profile)
+        if step % 1500 == 1499:
+            for each in asked:
+                if role == "subjects":
+                    found, expected = index.match(each), dense.match(each)
+                else:
+                    found, expected = index.match_subject(each), dense.match_subject(each)
+                assert sorted(found) == sorted(expected)
+
+
+def _any_interest(random: Random) -> Profile:
+    if random.random() < 0.2:
+        return five_tests(random)
+    return interest(random, random.choice([0.001, 0.01, 0.1, 0.5, 1.0]))
+
+
+def test_profiles_wider_than_a_row_are_found() -> None:
+    index = ProfileIndex[int]("subjects", scan_above=0)
+    for id, count in enumerate((8, 9, 16, 17, 60)):
+        index.add(id, Profile.parse(" ".join(f"n{at}={at}" for at in range(count))))
+    assert sorted(index.match(Profile.parse("n7=7"))) == [0, 1, 2, 3, 4]
+    assert sorted(index.match(Profile.parse("n7=7 n15=15"))) == [2, 3, 4]
+    assert index.match(Profile.parse("n59=59")) == [4]
+    index.remove(4)
+    assert index.match(Profile.parse("n59=59")) == []

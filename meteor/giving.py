@@ -174,9 +174,7 @@ class Giving:
         """From here on the taker is the primary; this peer is one of its copies, if it says so."""
         if subtract(part, self._holdings.held):
             raise Fault("Moved", "part of the interval is held by another peer")
-        if view is not None and any(
-            one.epoch >= view.epoch for one in self._views.touching(part)
-        ):
+        if view is not None and any(one.epoch >= view.epoch for one in self._views.touching(part)):
             raise Fault("Busy", "a later epoch began here meanwhile: pull again")
         numbers = [one.number for one in self._views.touching(part)]
         self._views.give(part)

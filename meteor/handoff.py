@@ -124,12 +124,18 @@ class Handoff:
 
     async def watch_over(self) -> None:
         """Take over what the ring gives to this peer, for ever."""
+        pressing_s = self._config.pressing_s
         while not self.leaving:
-            for interval in self.uncovered():
+            before = self.uncovered()
+            for interval in before:
                 if not self.leaving:
                     await self._claim(interval)
-            pause_s = self._config.pressing_s if self.uncovered() else self._config.idle_s
-            await self._bell.wait(pause_s)
+            left = self.uncovered()
+            again = bool(left) and left == before  # nobody could say yet: ask ever more rarely
+            pressing_s = (
+                min(2 * pressing_s, self._config.idle_s) if again else self._config.pressing_s
+            )
+            await self._bell.wait(pressing_s if left else self._config.idle_s)
 
     def owned(self) -> Intervals:
         """The arc that the ring gives to this peer, in indexes of the curve."""

@@ -44,6 +44,7 @@ from meteor.messages import (
 from meteor.operations import State, StateQuestion
 from meteor.point import RendezvousPoint
 from meteor.replication import CopiesConfig, Replication
+from meteor.returning import Returning
 from meteor.ring_note import RingNote
 from meteor.ring_walk import walk_ring
 from meteor.shelf import Restored, Shelf
@@ -131,9 +132,13 @@ class RendezvousPeer:
         source = HoldingsSource(self.shelf, self.views, self._handoff.reconciling.merge)
         self._entropy = AntiEntropy(runtime, curve, source)
         self._tending = Tending(
+            runtime, self.views, self.shelf, self.replication, self._entropy,
+            self.telling.watermarks, self._copies,
+        )  # fmt: skip
+        self._returning = Returning(
             self.node, runtime, self.views, self.holdings, self.shelf, self.replication,
-            self._keeper, self._handoff, self.telling.derive, self.telling.watermarks,
-            self._lease, self._entropy, self._copies, index_bits=curve.index_bits, id_bits=bits,
+            self._keeper, self._handoff, self.telling.derive, self._copies,
+            index_bits=curve.index_bits, id_bits=bits,
         )  # fmt: skip
 
     # -- life
@@ -150,7 +155,7 @@ class RendezvousPeer:
         note = self.restored.note
         whole = not (self.restored.incomplete or self.restored.damaged)
         self.views.restore((*note.own, *note.former, *note.copies), whole=whole)
-        self._tending.damaged = not whole
+        self._returning.damaged = not whole
         kept = await self._ring_note.read()
         moved = kept is not None and kept.contact.id != self._runtime.contact.id
         if kept is not None and not kept.alone and not moved:
@@ -163,6 +168,7 @@ class RendezvousPeer:
         self.node.start()
         self._runtime.spawn(self._handoff.watch_over())
         self._runtime.spawn(self._tending.go_on())
+        self._runtime.spawn(self._returning.go_on())
         self._runtime.spawn(self._entropy.watch_over())
         self._runtime.spawn(self._sweep())
         self._ready = True
@@ -243,6 +249,7 @@ class RendezvousPeer:
             await self._runtime.sleep(SWEEP_S)
             await self.point.changes.expire()
             self.telling.retry()
+            self._lease.pulse()
 
     # -- the ring's observer
 

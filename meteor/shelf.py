@@ -117,6 +117,15 @@ class Shelf:
             if not self._begun[key]:
                 del self._begun[key]
 
+    def under_way(self, part: Intervals) -> tuple[Carried, ...]:
+        """Changes of what lives in `part` that do not show yet, as they travel."""
+        return tuple(
+            self.outgoing(one)
+            for begun in self._begun.values()
+            for one in begun
+            if self.meets(one, part)
+        )
+
     def is_begun(self, keys: Iterable[Key]) -> bool:
         """Whether a change of one of these is under way: what one decides about it now would be
         out of date when it is durable."""

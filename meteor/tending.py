@@ -12,63 +12,37 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Final
 
-from chord import CallError, ChordNode, Contact, LookupFailed, NotJoined, Runtime
-from meteor.copy_keeper import CopyKeeper
-from meteor.copy_messages import Instated, Keep, Kept, Learn, Stands, Watermarks
+from chord import Contact, Runtime
+from meteor.copy_messages import Instated, Keep, Kept, Learn, Watermarks
 from meteor.entropy import AntiEntropy
-from meteor.handoff import Handoff
-from meteor.holdings import Holdings
-from meteor.lease import Lease
-from meteor.operations import Inherit, Inherited
-from meteor.placement import Admission
+from meteor.operations import Carried
 from meteor.replication import CopiesConfig, Replication
 from meteor.shelf import Shelf
 from meteor.turns import Bell
 from meteor.views import View, Views
-from squid import Interval, Intervals, intersect, of_arc, subtract
+from squid import Intervals
 
-OUTSIDE_S: Final = 2.0
-"""How long something is held outside the arc before it is offered: a joiner pulls it sooner."""
-ORPHANED_S: Final = 30.0
-"""A copy whose primary has been silent for so long is offered to whom the ring names."""
 MARKS_EVERY_S: Final = 2.0
-OFFER_S: Final = 10.0
 
 
 class Tending:
-    """What one peer does for its copies, and with what it keeps for others."""
+    """What one peer does so that others have copies."""
 
     def __init__(
         self,
-        node: ChordNode,
         runtime: Runtime,
         views: Views,
-        holdings: Holdings,
         shelf: Shelf,
         replication: Replication,
-        keeper: CopyKeeper,
-        handoff: Handoff,
-        on_found: Callable[[Intervals, Admission], None],
-        watermarks: Callable[[], Iterable[tuple[str, str, int]]],
-        lease: Lease,
         entropy: AntiEntropy,
+        watermarks: Callable[[], Iterable[tuple[str, str, int]]],
         config: CopiesConfig,
-        *,
-        index_bits: int,
-        id_bits: int,
     ) -> None:
-        self._node, self._runtime, self._config = node, runtime, config
-        self._views, self._holdings, self._shelf = views, holdings, shelf
-        self._replication, self._keeper, self._handoff = replication, keeper, handoff
-        self._on_found, self._watermarks = on_found, watermarks
-        self._lease, self._entropy = lease, entropy
-        self._index_bits, self._id_bits = index_bits, id_bits
-        self.damaged = False
-        """Whether the journal has lost something since it was begun."""
+        self._runtime, self._config, self._views, self._shelf = runtime, config, views, shelf
+        self._replication, self._entropy = replication, entropy
+        self._watermarks = watermarks
         self._bell = Bell(runtime, "tending")
         self._shunned: dict[int, float] = {}
-        self._outside_since: float | None = None
-        self._alone_since: dict[tuple[int, int], float] = {}
         self._marked_s = runtime.now()
         replication.on_changed = self.wake
 
@@ -85,17 +59,9 @@ class Tending:
             await self._bell.wait(pause_s)
 
     async def _look(self) -> None:
-        self._lease.pulse()
         await self._recruit()
         self._resync()
         await self._unify()
-        if self._handoff.leaving:
-            return
-        await self._heal()
-        await self._offer_outside()
-        await self._offer_former()
-        await self._make_whole()
-        await self._let_go()
         self._mark()
 
     # -- recruiting
@@ -135,8 +101,12 @@ class Tending:
         learners = self._replication.learners
         learners[contact.id] = (contact, view.number)
         try:
-            await self._replication.barrier()
+            # What is under way was perhaps sent to all copies before this one began to learn, and
+            # does not show yet.  Not waited for: it may itself be waiting for a copy.
+            under_way = self._shelf.under_way(view.intervals)
             if not await self._push(contact, view.intervals) or contact.id not in learners:
+                return False
+            if under_way and not await self._give(contact, view.intervals, under_way):
                 return False
             return await self._replication.change(view.number, add=contact)
         finally:
@@ -151,10 +121,13 @@ class Tending:
                 cursor, more = page.cursor, page.more
                 if not page.carried:
                     continue
-                reply = await self._replication.ask(contact, Keep((interval,), page.carried))
-                if not isinstance(reply, Kept) or not reply.known or reply.newer:
+                if not await self._give(contact, (interval,), page.carried):
                     return False
         return True
+
+    async def _give(self, contact: Contact, part: Intervals, carried: tuple[Carried, ...]) -> bool:
+        reply = await self._replication.ask(contact, Keep(part, carried))
+        return isinstance(reply, Kept) and reply.known and not reply.newer
 
     def _resync(self) -> None:
         """What came from a former life goes to the copies as well: compared at once, and so that
@@ -169,98 +142,6 @@ class Tending:
         for one, other in pairwise(views):
             if one.copies and one.holder_ids == other.holder_ids:
                 await self._replication.unify(one, other)
-
-    # -- what was lost, and what is in the wrong place
-
-    async def _heal(self) -> None:
-        """Ask again for what was lost: a holder may have come back."""
-        for interval in self._holdings.lost:
-            found = await self._handoff.heirs.ask(interval, ())
-            for step in self._handoff.heirs.heal(found):
-                await self._find(step.piece, step.sources)
-
-    async def _find(self, piece: Intervals, sources: tuple[Contact, ...]) -> None:
-        here = any(one.id == self._runtime.contact.id for one in sources)
-        if not here and not await self._handoff.reconciling.absorb(piece, sources[0]):
-            return
-        for view in self._views.touching(piece):
-            part = intersect(view.lost, piece)
-            if part and await self._replication.found(view.number, part):
-                self._on_found(part, Admission())
-
-    async def _offer_outside(self) -> None:
-        """Offer what is held outside the arc: its owner holds it too, or does not know of it."""
-        outside = subtract(self._holdings.held, self._handoff.owned())
-        now = self._runtime.now()
-        if not outside or self._node.arc is None:
-            self._outside_since = None
-            return
-        if self._outside_since is None:
-            self._outside_since = now
-        if now - self._outside_since >= OUTSIDE_S:
-            for interval in outside:
-                await self._offer(interval)
-
-    async def _offer_former(self) -> None:
-        """What was had in a former life goes to whom the ring names, who has it all then."""
-        for view in list(self._views.former):
-            for interval in view.intervals:
-                for taken in await self._offer(interval):
-                    self._views.forget_former((taken,))
-        await self._keeper.tidy_if_less()
-
-    async def _make_whole(self) -> None:
-        """All that the journal had lost is here again, or elsewhere: it begins anew."""
-        if self.damaged and not self._views.former and not self._handoff.uncovered():
-            self.damaged = False
-            await self._shelf.rewrite(self._views)
-
-    async def _offer(self, interval: Interval) -> list[Interval]:
-        """Offer an interval to its owners, piece by piece; returns what they have now."""
-        taken: list[Interval] = []
-        first, last = interval
-        shift = self._id_bits - self._index_bits
-        while first <= last:
-            try:
-                owner = await self._node.lookup(first << shift, timeout_s=OFFER_S)
-            except (LookupFailed, NotJoined):
-                return taken
-            arc = of_arc(owner.arc.after, owner.arc.last, self._index_bits, self._id_bits)
-            mine = [piece for piece in intersect(arc, ((first, last),)) if piece[0] == first]
-            if not mine:
-                return taken
-            piece = mine[0]
-            if await self._is_taken(piece, owner.contact):
-                taken.append(piece)
-            first = piece[1] + 1
-        return taken
-
-    async def _is_taken(self, piece: Interval, owner: Contact) -> bool:
-        if owner.id == self._runtime.contact.id:
-            known = subtract(self._holdings.held, self._holdings.lost)
-            return not subtract((piece,), known)
-        try:
-            reply = await self._runtime.call(owner, Inherit(piece), OFFER_S)
-        except CallError:
-            return False
-        return isinstance(reply, Inherited)
-
-    async def _let_go(self) -> None:
-        """Copies whose primary does not count on them, or is silent for long, end."""
-        now = self._runtime.now()
-        for key, copy in list(self._views.copies.items()):
-            heard_s = self._runtime.link(copy.view.primary).last_heard_s
-            if now - heard_s < ORPHANED_S / 3:
-                self._alone_since.pop(key, None)
-                continue
-            since_s = self._alone_since.setdefault(key, now)
-            reply = await self._replication.ask(copy.view.primary, Stands(copy.view.number))
-            if isinstance(reply, Instated) and not reply.known:
-                self._views.drop(key)
-            elif reply is None and now - since_s >= ORPHANED_S:
-                self._views.retire(key)
-        for key in [key for key in self._alone_since if key not in self._views.copies]:
-            del self._alone_since[key]
 
     def _mark(self) -> None:
         """Tell the copies how far the clients are."""

@@ -39,6 +39,9 @@ class ChurnPlan:
     """Nobody leaves or crashes while only so many live, ..."""
     peers_max: int = 32
     """... nobody joins while so many do."""
+    careful: bool = False
+    """Whether only such peers crash or are held whose every record another peer has too: then
+    nothing at all may be lost."""
 
     @property
     def rates(self) -> dict[str, float]:
@@ -140,7 +143,7 @@ class Churn:
         self._copies.went_down(peer)
 
     async def _crash(self) -> None:
-        peer = self._drawn()
+        peer = self._drawn(goes_down=True)
         if peer is None:
             return
         self._count("crashes")
@@ -167,7 +170,7 @@ class Churn:
         self._moving.pop(peer.contact, None)
 
     async def _pause(self) -> None:
-        peer = self._drawn()
+        peer = self._drawn(goes_down=True)
         if peer is None or peer.runtime.paused:
             return
         self._count("pauses")
@@ -180,13 +183,15 @@ class Churn:
 
     # ---- small parts -------------------------------------------------------------------------
 
-    def _drawn(self) -> SimPeer | None:
-        """A living peer that may go; None when too few are left."""
+    def _drawn(self, *, goes_down: bool = False) -> SimPeer | None:
+        """A living peer that may go; None when there is none, or too few are left."""
         steady = {peer.contact for peer in self._overlay.peers[: self._plan.steady]}
         living = self._overlay.living
         if len(living) <= self._plan.peers_min:
             return None
         free = [one for one in living if one.contact not in steady | set(self._moving)]
+        if goes_down and self._plan.careful:
+            free = [one for one in free if not self._copies.has_last_copy(one)]
         return self._stream.choice(free) if free else None
 
     def _count(self, what: str) -> None:

@@ -6,6 +6,8 @@ peer says of others counts for nothing.  A peer is up while it is alive and not 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sim.checkers.copies import CopyLedger
 from sim.history import History
 from sim.overlay import Overlay, SimPeer
@@ -33,20 +35,28 @@ class CopyWatch:
 
     def went_down(self, *fallen: SimPeer) -> None:
         """These peers crashed, left or were held, all in this moment."""
-        up = [
-            peer for peer in self._overlay.living if peer not in fallen and not peer.runtime.paused
-        ]
-        lost = subtract(
-            merge(*(kept(peer) for peer in fallen)),
-            merge(*(kept(peer) for peer in up)),
-        )
-        self._history.wounds = merge(self._history.wounds, lost)
+        self._history.wounds = merge(self._history.wounds, self._only_with(fallen))
+        up = self._up_beside(fallen)
         self.ledger.went_down(
             {peer.address: stems(peer) for peer in fallen},
             set().union(*(stems(peer) for peer in up)),
             self._overlay.kernel.now(),
         )
 
+    def has_last_copy(self, peer: SimPeer) -> bool:
+        """Whether some interval would be without a copy that is up if this peer went down."""
+        return bool(self._only_with((peer,)))
+
     def came_back(self, peer: SimPeer) -> None:
         """The peer was started again, or goes on."""
         self.ledger.came_back(peer.address)
+
+    def _only_with(self, peers: Sequence[SimPeer]) -> Intervals:
+        """What no peer that is up keeps beside these."""
+        theirs = merge(*(kept(peer) for peer in peers))
+        return subtract(theirs, merge(*(kept(peer) for peer in self._up_beside(peers))))
+
+    def _up_beside(self, peers: Sequence[SimPeer]) -> list[SimPeer]:
+        return [
+            peer for peer in self._overlay.living if peer not in peers and not peer.runtime.paused
+        ]

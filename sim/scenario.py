@@ -183,6 +183,11 @@ class _Stage:
         for counts in done:
             report.counts.update(counts)
             report.events += sum(n for what, n in counts.items() if not _is_outcome(what))
+        writes = self.history.writes
+        report.counts["lost: every copy down"] = sum(
+            stem in writes and writes[stem].surely_lives(loss.at_s, loss.at_s, 0.0)
+            for stem, loss in self.copies.ledger.losses.items()
+        )
         for fault, times in self.overlay.faults.counts.items():
             report.counts[f"fault: {fault}"] = times
 

@@ -2,7 +2,7 @@
 
 Law of this file: judged by the questions asked when everything had healed, which select all.  What
 was acknowledged and still lives is found by each of them, unless every copy of it was down at once
-(`sim.checkers.copies`): then the answer names its place as missing.
+(`sim.checkers.copies`): then the answer names its place as missing, and no other.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from sim.checkers.copies import Loss
 from sim.checkers.recall import SLACK_S
 from sim.history import History, Question, Write
+from squid import subtract
 
 
 def violations(history: History, losses: Mapping[str, Loss]) -> list[str]:
@@ -19,12 +20,18 @@ def violations(history: History, losses: Mapping[str, Loss]) -> list[str]:
     questions = list(history.last_questions())
     if not questions:
         return ["nothing was asked when the run was over: it cannot be judged"]
-    return [
+    return [text for question in questions for text in _unexplained(question, history)] + [
         text
         for question in questions
         for write in _lacking(question, history)
         if (text := _wrong(question, write, losses))
     ]
+
+
+def _unexplained(question: Question, history: History) -> Iterator[str]:
+    """What the answer calls missing though copies of it were always up."""
+    for first, last in subtract(question.missing, history.wounds):
+        yield f"an answer calls [{first:x}, {last:x}] missing, though a copy of it was always up"
 
 
 def _lacking(question: Question, history: History) -> Iterator[Write]:

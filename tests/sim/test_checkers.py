@@ -78,6 +78,7 @@ def test_what_is_right_passes(case: History) -> None:
 def test_what_had_no_copy_up_may_be_said_missing(missing: Intervals) -> None:
     asked = replace(ASKED, complete=False, missing=missing)
     case = history(write("a"), write("b"), asked=asked, told=("a", "b"))
+    case.wounds = ((300, 600),)
     assert complaints(case, {"b": DOWN}) == {}
     assert set(complaints(case)) == {"durability"}
 
@@ -122,6 +123,10 @@ def test_with_copies_only_what_had_none_up_may_be_lost_and_must_be_named() -> No
     named = history(
         write("a"), write("b"), asked=replace(ASKED, complete=False, missing=((400, 600),))
     )
+    assert durability.violations(named, {"b": DOWN}) == [
+        "an answer calls [190, 258] missing, though a copy of it was always up"
+    ]
+    named.wounds = ((0, 1000),)
     assert durability.violations(named, {"b": DOWN}) == []
     assert durability.violations(named, {"a": DOWN}) == [
         "b, acknowledged at 11.000 s, is lost, though a copy of it was always up"

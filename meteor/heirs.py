@@ -36,6 +36,8 @@ class Found:
     evidence: list[Evidence] = field(default_factory=list)
     answered: set[int] = field(default_factory=set)
     refused: set[int] = field(default_factory=set)
+    everybody: bool = True
+    """Whether everybody asked either answered, or is dead."""
     conclusive: bool = True
     """Whether everybody asked either answered, having all of its own arc, or is dead."""
 
@@ -90,10 +92,11 @@ class Heirs:
             found.refused.add(contact.id)
             return []
         except CallError:
-            found.conclusive = found.conclusive and contact.id in self._dead
+            found.everybody = found.everybody and contact.id in self._dead
+            found.conclusive = found.conclusive and found.everybody
             return []
         if not isinstance(answer, ClaimAnswer):
-            found.conclusive = False
+            found.everybody = found.conclusive = False
             return []
         return self._note(contact, answer, found)
 
@@ -134,7 +137,8 @@ class Heirs:
         arc = self._node.arc
         orphaned = found.conclusive and arc is not None and any(dead in arc for dead in self._dead)
         patient = now - since_s >= self._config.grace_s
-        asked = Asked(found.answered, found.refused | set(self._dead), patient)
+        dead = found.refused | set(self._dead)
+        asked = Asked(found.answered, dead, patient, found.everybody)
         return plan((found.interval,), found.evidence, asked, orphaned=orphaned)
 
     def closed(self, held: Intervals) -> None:

@@ -40,6 +40,9 @@ class Asked:
     dead: Collection[int]
     patient: bool
     """Whether whoever is silent has been waited for long enough."""
+    everybody: bool = True
+    """Whether all who were asked answered, or are dead: one of the others may have the interval in
+    a later epoch, of which its holders of old know nothing."""
 
     def waits_for(self, silent: Collection[int]) -> bool:
         """Whether one of these may still answer."""
@@ -96,6 +99,8 @@ def _decide(piece: Interval, evidence: Sequence[Evidence], asked: Asked, orphane
     if asked.waits_for(silent):
         return Step((piece,), "wait")
     fresh = any(one.fresh for one in having)
+    if not fresh and not asked.everybody and not asked.patient:
+        return Step((piece,), "wait")
     if not fresh and (len(silent) > SILENT_MAX or 2 * len(silent) >= len(newest.holder_ids)):
         return Step((piece,), "lost")
     sources = tuple(one.contact for one in having if one.fresh or not fresh)

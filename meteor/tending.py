@@ -73,7 +73,7 @@ class Tending:
         for number in list(self._views.own):
             for contact in wanted:
                 view = self._views.own.get(number)
-                if view is not None and not view.has_copy(contact.id):
+                if view is not None and not view.counts_on(contact):
                     await self._fill(view, contact)
             await self._dismiss(number, wanted)
 

@@ -61,6 +61,14 @@ class View:
         """Whether a peer is one of the copies."""
         return any(copy.id == peer_id for copy in self.copies)
 
+    def counts_on(self, contact: Contact) -> bool:
+        """Whether a peer is one of the copies in the life that it has now: one that was restarted
+        keeps nothing for others until it is filled again."""
+        return any(
+            copy.id == contact.id and copy.incarnation >= contact.incarnation
+            for copy in self.copies
+        )
+
 
 def _cut_to(view: View, intervals: Intervals) -> View | None:
     if not intervals:

@@ -135,9 +135,10 @@ class Twin:
         return [*self.own.values(), *self.copies.values(), *self.former]
 
 
-VIEW_CHANGES = ("learn", "put", "end", "drop", "retire", "restore")
+VIEW_CHANGES = (*["learn", "put", "put"] * 3, "end", "drop", "retire", "restore")
 PART_CHANGES = ("give", "demote", "forget_former")
 changes = st.one_of(
+    st.tuples(st.sampled_from(VIEW_CHANGES), views(tuple(OTHERS))),
     st.tuples(st.sampled_from(VIEW_CHANGES), views(tuple(OTHERS))),
     st.tuples(st.just("put_own"), views((HERE,))),
     st.tuples(st.sampled_from(PART_CHANGES), parts),

@@ -30,6 +30,11 @@ class ChurnPlan:
     crashes: float = 0.0
     restarts: float = 0.0
     """Crashed peers that come back under their journal, as far as there are any."""
+    groups: float = 0.0
+    """Ring neighbours that crash in one moment, `group_size` of them, ..."""
+    group_size: int = 3
+    group_down_s_max: float = 4.0
+    """... and each come back under its journal after evenly drawn up to this."""
     pauses: float = 0.0
     pause_s_max: float = 1.0
     """The longest pause: evenly drawn up to this."""
@@ -46,7 +51,7 @@ class ChurnPlan:
     @property
     def rates(self) -> dict[str, float]:
         """What happens how often."""
-        kinds = ("joins", "leaves", "crashes", "restarts", "pauses")
+        kinds = ("joins", "leaves", "crashes", "restarts", "groups", "pauses")
         return {kind: getattr(self, kind) for kind in kinds if getattr(self, kind) > 0}
 
 
@@ -67,6 +72,7 @@ class Churn:
             "leaves": self._leave,
             "crashes": self._crash,
             "restarts": self._restart,
+            "groups": self._crash_group,
             "pauses": self._pause,
         }
 
@@ -158,7 +164,9 @@ class Churn:
         ]
         if not dead or len(self._overlay.living) >= self._plan.peers_max:
             return
-        peer = self._stream.choice(dead)
+        await self._come_back(self._stream.choice(dead))
+
+    async def _come_back(self, peer: SimPeer) -> None:
         self._count("restarts")
         self._moving[peer.contact] = None
         again = self._overlay.reincarnate(peer)
@@ -167,6 +175,27 @@ class Churn:
             self._copies.came_back(again)
         else:
             self._count("restarts that failed")
+        self._moving.pop(peer.contact, None)
+
+    async def _crash_group(self) -> None:
+        first = self._drawn()
+        if first is None:
+            return
+        ring = sorted(self._overlay.living, key=lambda peer: peer.contact.id)
+        at = ring.index(first)
+        near = [ring[(at + step) % len(ring)] for step in range(self._plan.group_size)]
+        fallen = [peer for peer in near if self._may_go(peer)]
+        self._copies.went_down(*fallen)
+        for peer in fallen:
+            self._count("crashes")
+            peer.crash()
+            self._overlay.kernel.spawn(self._come_back_later(peer))
+
+    async def _come_back_later(self, peer: SimPeer) -> None:
+        self._moving[peer.contact] = None
+        down_s = self._stream.uniform(0, self._plan.group_down_s_max)
+        await self._overlay.kernel.sleep(down_s)
+        await self._come_back(peer)
         self._moving.pop(peer.contact, None)
 
     async def _pause(self) -> None:
@@ -185,14 +214,17 @@ class Churn:
 
     def _drawn(self, *, goes_down: bool = False) -> SimPeer | None:
         """A living peer that may go; None when there is none, or too few are left."""
-        steady = {peer.contact for peer in self._overlay.peers[: self._plan.steady]}
         living = self._overlay.living
         if len(living) <= self._plan.peers_min:
             return None
-        free = [one for one in living if one.contact not in steady | set(self._moving)]
+        free = [one for one in living if self._may_go(one)]
         if goes_down and self._plan.careful:
             free = [one for one in free if not self._copies.has_last_copy(one)]
         return self._stream.choice(free) if free else None
+
+    def _may_go(self, peer: SimPeer) -> bool:
+        steady = self._overlay.peers[: self._plan.steady]
+        return peer not in steady and peer.contact not in self._moving
 
     def _count(self, what: str) -> None:
         self.counts[what] = self.counts.get(what, 0) + 1

@@ -6,7 +6,8 @@ peer says of others counts for nothing.  A peer is up while it is alive and not 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from sim.checkers.copies import CopyLedger
 from sim.history import History
@@ -14,11 +15,29 @@ from sim.overlay import Overlay, SimPeer
 from squid import Intervals, merge, subtract
 
 
-def kept(peer: SimPeer) -> Intervals:
-    """The curve indexes whose records this peer has, as their primary or as a whole copy."""
-    views = peer.core.views
-    copies = [copy.view.intervals for copy in views.copies.values() if copy.whole]
-    return merge(subtract(views.held(), views.lost()), *copies)
+def current_parts(peers: Iterable[SimPeer]) -> dict[SimPeer, Intervals]:
+    """Of what each of the peers has the records, as their primary or as a whole copy; of several
+    views of one index those of the newest epoch count: an older copy may lack something."""
+    had = [
+        (view.epoch, subtract(view.intervals, view.lost), peer)
+        for peer in peers
+        for view in (
+            *peer.core.views.own.values(),
+            *(copy.view for copy in peer.core.views.copies.values() if copy.whole),
+        )
+    ]
+    parts: dict[SimPeer, Intervals] = {}
+    newer: Intervals = ()
+    for _, of_epoch in groupby(sorted(had, key=_by_epoch, reverse=True), key=_by_epoch):
+        views = list(of_epoch)
+        for _, intervals, peer in views:
+            parts[peer] = merge(parts.get(peer, ()), subtract(intervals, newer))
+        newer = merge(newer, *(intervals for _, intervals, _ in views))
+    return parts
+
+
+def _by_epoch(had: tuple[int, Intervals, SimPeer]) -> int:
+    return had[0]
 
 
 def stems(peer: SimPeer) -> set[str]:
@@ -53,8 +72,9 @@ class CopyWatch:
 
     def _only_with(self, peers: Sequence[SimPeer]) -> Intervals:
         """What no peer that is up keeps beside these."""
-        theirs = merge(*(kept(peer) for peer in peers))
-        return subtract(theirs, merge(*(kept(peer) for peer in self._up_beside(peers))))
+        parts = current_parts(dict.fromkeys((*self._overlay.living, *peers)))
+        theirs = merge(*(parts.get(peer, ()) for peer in peers))
+        return subtract(theirs, merge(*(parts.get(up, ()) for up in self._up_beside(peers))))
 
     def _up_beside(self, peers: Sequence[SimPeer]) -> list[SimPeer]:
         return [

@@ -21,6 +21,6 @@ CHECKERS = {
 
 def judge(history: History, losses: Mapping[str, Loss]) -> list[str]:
     """What is not true, each with the name of its checker; `losses` are the records that had all
-    their copies down at once."""
+    their copies down at once, and have not got them all back."""
     found = [f"{name}: {text}" for name, check in CHECKERS.items() for text in check(history)]
     return found + [f"durability: {text}" for text in durability.violations(history, losses)]

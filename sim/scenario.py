@@ -114,7 +114,7 @@ def _play(stage: _Stage, report: Report, sabotage: Callable[[Overlay], None] | N
     stage.heal(report)
     stage.ask_at_last(report)
     report.violations += [f"ownership: {text}" for text in stage.views.violations]
-    report.violations += judge(stage.history, stage.copies.ledger.losses)
+    report.violations += judge(stage.history, stage.copies.ledger.open_losses())
     stage.count(report)
 
 

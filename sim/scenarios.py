@@ -34,6 +34,12 @@ _ALL = (
         churn=ChurnPlan(joins=0.3, crashes=1.0, restarts=0.8),
     ),
     Scenario(
+        name="neighbours",
+        summary="three ring neighbours crash at once and come back: what they had comes back too",
+        churn=ChurnPlan(groups=0.25),
+        unique_holders=False,
+    ),
+    Scenario(
         name="disks",
         summary="slow disks that stall and run full; crashes tear what was being written",
         churn=ChurnPlan(crashes=0.7, restarts=0.9),

@@ -2,9 +2,9 @@
 
 Law of this file: pure bookkeeping over what an onlooker saw, never over what peers say of one
 another: whenever peers go down, which records each of them had durable, and which are on a peer
-that is up.  A record without any such copy is noted with the copies that died; a copy that comes
-back later, with a restart or the end of a pause, does not undo the note, as its arc may have gone
-to an heir meanwhile.  `sim.checkers.durability` judges by it.  DESIGN section 5: one survivor is
+that is up.  A record without any such copy is noted with the copies that died.  The note stands
+until all of these are up again, restarted or resumed: of some alone nobody could tell whether they
+are the last word.  `sim.checkers.durability` judges by it.  DESIGN section 5: one survivor is
 enough.
 """
 
@@ -52,6 +52,14 @@ class CopyLedger:
             lost.append(loss)
             self.losses.setdefault(stem, loss)
         return lost
+
+    def open_losses(self) -> dict[str, Loss]:
+        """The losses of which some copy is still down, by stem: what may be lost for good."""
+        return {
+            stem: loss
+            for stem, loss in self.losses.items()
+            if any(peer in self._down for peer, _ in loss.copies)
+        }
 
     def came_back(self, peer: str) -> None:
         """The peer is up again, with what its journal kept."""

@@ -161,7 +161,12 @@ def test_a_record_is_lost_with_its_last_copy_and_its_copies_are_named() -> None:
         "b: 2 copies down: q at 2.000 s, p at 4.000 s",
     ]
     assert ledger.losses["b"].at_s == 2.0
-    assert set(ledger.losses) == {"a", "b"}
+    assert set(ledger.losses) == set(ledger.open_losses()) == {"a", "b"}
+    for peer in ("p", "q", "r"):
+        ledger.came_back(peer)
+    assert set(ledger.open_losses()) == {"a"}
+    ledger.came_back("s")
+    assert ledger.open_losses() == {}
 
 
 def test_two_holders_and_none_are_named() -> None:

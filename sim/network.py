@@ -218,6 +218,8 @@ class Network:
     def _refuse(self, end: SimLinkEnd) -> None:
         if end.lost or self._delayed(end, self._refuse):
             return
+        if end.other is not None:
+            return  # whoever listens there now has dialled us meanwhile
         self._note("refuse", end, end.contact.address)
         end.owner.refuse(end, "nobody listens")
 

@@ -65,6 +65,34 @@ def test_a_refused_dial_takes_a_round_trip_and_a_crash_a_latency() -> None:
     kernel.run_until(a.spawn(asks()))
 
 
+class ScriptedLatency:
+    """Gives these latencies in turn, the last one for ever."""
+
+    def __init__(self, *latencies_s: float) -> None:
+        self._left = list(latencies_s)
+
+    def draw(self, stream: random.Random) -> float:
+        return self._left.pop(0) if len(self._left) > 1 else self._left[0]
+
+
+def test_a_refusal_that_comes_late_leaves_alone_the_link_that_was_dialled_back() -> None:
+    """Nobody listened where `a` dialled; a peer that has started there since has dialled `a`."""
+    kernel = Kernel()
+    network = Network(kernel, latency=ScriptedLatency(0.010, 0.030, 0.001))
+    a = SimRuntime(kernel, network, Contact(1, "a"))
+    heard: list[object] = []
+    a.serve(lambda sender, message, remaining_s: heard.append(message), lambda contact: None)
+    a.send(Contact(2, "b"), "to nobody")
+    kernel.run(until_s=0.015)
+    b = SimRuntime(kernel, network, Contact(3, "b"))
+    b.serve(lambda *_: None, lambda contact: None)
+    b.send(a.contact, "first")
+    kernel.run(until_s=0.060)
+    b.send(a.contact, "second")
+    kernel.run()
+    assert heard == ["first", "second"]
+
+
 def test_two_peers_cannot_listen_at_one_address() -> None:
     kernel = Kernel()
     network = Network(kernel)

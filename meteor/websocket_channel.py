@@ -9,7 +9,7 @@ closing handshake is waited for.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 import aiohttp
@@ -22,6 +22,12 @@ PROTOCOL: Final = f"meteor.{WIRE_VERSION}"
 """The WebSocket subprotocol: peers of another wire version are refused at the door."""
 CONTACT_HEADER: Final = "Meteor-Contact"
 VERSION_HEADER: Final = "Meteor-Wire"
+HEARTBEAT_S: Final = 15.0
+"""A link that answers no ping for half of this after that long is closed."""
+BEAT_S: Final = HEARTBEAT_S / 2
+"""How often the owner of channels lets them look.  aiohttp's own heartbeat sets a timer anew with
+every message that comes: a tenth of what an exact retrieve costs."""
+_BEATS_TO_PING: Final = 2
 LINGER_S: Final = 1.0
 """How long a closed socket may take to flush before it is cut."""
 
@@ -83,6 +89,8 @@ class WebSocketChannel:
         self._received: Callable[[bytes], None] = lambda _: None
         self._closed: Callable[[str], None] = lambda _: None
         self._open = True
+        self._quiet_beats = 0
+        """How often it was looked at since something came."""
         channels[self] = None
 
     @property
@@ -101,9 +109,11 @@ class WebSocketChannel:
 
     def write(self, data: bytes) -> None:
         """Put one message into the socket's buffer."""
-        if not self._open:
-            return
-        sending = self._socket.send_bytes(data)
+        if self._open:
+            self._put(self._socket.send_bytes(data))
+
+    def _put(self, sending: Coroutine[Any, Any, None]) -> None:
+        """Let a message leave without waiting for it."""
         try:
             draining = sending.send(None)
         except StopIteration:
@@ -118,23 +128,40 @@ class WebSocketChannel:
         """Flush and end it."""
         self._drop()
 
+    def beat(self) -> None:
+        """Look whether the other side lives: ping it when it is quiet, give it up when it stays so.
+        Called every `BEAT_S` by its owner."""
+        self._quiet_beats += 1
+        if self._quiet_beats > _BEATS_TO_PING:
+            self._end("the other side does not answer a ping")
+        elif self._quiet_beats == _BEATS_TO_PING:
+            self._put(self._socket.ping())
+
     async def pump(self) -> None:
         """Hand on what arrives until the socket ends; run by its owner, once."""
         reason = ""
         try:
             while self._open and not reason:
                 message = await self._socket.receive()
+                self._quiet_beats = 0
                 if message.type is WSMsgType.BINARY:
                     self._received(message.data)
-                else:
+                elif message.type is WSMsgType.PING:
+                    self._answer(message.data)
+                elif message.type is not WSMsgType.PONG:
                     reason = _why(message)
-        except ConnectionError as error:  # aiohttp answers a ping on a socket that just broke
+        except ConnectionError as error:  # aiohttp answers a close on a socket that just broke
             reason = f"the socket broke: {error}"
         finally:
             if reason:
                 self._end(reason)
             else:  # the loop is ending: nobody is to react any more
                 self._drop()
+
+    def _answer(self, ping: bytes) -> None:
+        """What still waits to leave is an answer to a ping too: pongs never pile up."""
+        if self._open and not self.backlog:
+            self._put(self._socket.pong(ping))
 
     def _end(self, reason: str) -> None:
         if self._open:

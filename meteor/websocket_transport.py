@@ -23,6 +23,7 @@ from meteor.codec import FRAME_BYTES_MAX, WIRE_VERSION, MalformedFrame
 from meteor.errors import AddressInUse, VersionMismatch
 from meteor.transport import DIAL_TIMEOUT_S, Acceptor, DialsCrossed
 from meteor.websocket_channel import (
+    BEAT_S,
     CONTACT_HEADER,
     PROTOCOL,
     VERSION_HEADER,
@@ -34,8 +35,6 @@ from meteor.websocket_channel import (
 
 MESSAGE_BYTES_MAX: Final = FRAME_BYTES_MAX + 64 * 1024
 """One WebSocket message: the largest frame and its envelope."""
-HEARTBEAT_S: Final = 15.0
-"""A link that answers no ping for half of this after that long is closed."""
 SHUTDOWN_S: Final = 0.5
 """How long open HTTP requests may take when the peer stops; links are closed at once."""
 TURNS_TO_ACCEPT: Final = 3
@@ -64,6 +63,7 @@ class WebSocketTransport:
         self._pumps: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
+        self._heart: asyncio.TimerHandle | None = None
 
     def for_client(self) -> WebSocketTransport:
         """A client's transport over sockets."""
@@ -111,7 +111,7 @@ class WebSocketTransport:
                     f"http://{address}/peer",
                     protocols=(PROTOCOL,),
                     headers={CONTACT_HEADER: contact_header(self._contact)},
-                    heartbeat=HEARTBEAT_S,
+                    autoping=False,
                     max_msg_size=MESSAGE_BYTES_MAX,
                     compress=0,
                 )
@@ -146,6 +146,8 @@ class WebSocketTransport:
     def stop(self) -> None:
         """At once: no more dials, every channel flushed and closed."""
         self._stopping.set()
+        if self._heart is not None:
+            self._heart.cancel()
         loop = asyncio.get_running_loop()
         if self._server is not None and isinstance(loop, asyncio.SelectorEventLoop):
             for listening in self._server.sockets:  # other loops accept until it is closed
@@ -161,7 +163,15 @@ class WebSocketTransport:
 
     def _keep(self) -> None:
         if self._keeper is None:
-            self._keeper = asyncio.get_running_loop().create_task(self._release_at_end())
+            loop = asyncio.get_running_loop()
+            self._keeper = loop.create_task(self._release_at_end())
+            self._heart = loop.call_later(BEAT_S, self._beat)
+
+    def _beat(self) -> None:
+        """Let every channel look whether its other side lives."""
+        self._heart = asyncio.get_running_loop().call_later(BEAT_S, self._beat)
+        for channel in list(self._channels):
+            channel.beat()
 
     async def _release_at_end(self) -> None:
         """Release everything when stopped, or when the loop ends without a `close`."""
@@ -220,7 +230,7 @@ class WebSocketTransport:
     ) -> web.StreamResponse:
         socket = web.WebSocketResponse(
             protocols=(PROTOCOL,),
-            heartbeat=HEARTBEAT_S,
+            autoping=False,
             max_msg_size=MESSAGE_BYTES_MAX,
             compress=False,
         )

@@ -37,9 +37,10 @@ class SilencedTransport(WebSocketTransport):
     def silence(self) -> None:
         """From now on nothing is read, written, taken or closed, until `wake`."""
         self._silent = True
+        if self._heart is not None:
+            self._heart.cancel()
         for channel in self._channels:
             channel.write = _nothing  # type: ignore[method-assign]
-            channel._socket._cancel_heartbeat()
             socket = channel._transport
             if socket is not None and not socket.is_closing():
                 socket.pause_reading()

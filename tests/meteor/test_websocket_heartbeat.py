@@ -1,0 +1,124 @@
+"""A link whose other side has gone without a word is closed; one that is merely idle stays."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+
+from chord import Contact
+from meteor.asyncio_runtime import AsyncioRuntime
+from meteor.websocket_channel import (
+    CONTACT_HEADER,
+    PROTOCOL,
+    WebSocketChannel,
+    contact_header,
+)
+from meteor.websocket_transport import WebSocketTransport
+
+pytestmark = pytest.mark.sockets
+
+HEADERS = {CONTACT_HEADER: contact_header(Contact(5, ""))}
+
+
+class Watched:
+    """A peer, the one link that others opened to it, and whether that has closed."""
+
+    def __init__(self, runtime: AsyncioRuntime, transport: WebSocketTransport) -> None:
+        self.runtime, self._transport = runtime, transport
+        self.closed = asyncio.Event()
+        runtime.serve(lambda sender, message, remaining_s: None, lambda contact: self.closed.set())
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.runtime.contact.address}/peer"
+
+    async def channel(self) -> WebSocketChannel:
+        async with asyncio.timeout(10):
+            while not self._transport._channels:  # noqa: ASYNC110 - it raises no event
+                await asyncio.sleep(0.002)
+        (channel,) = self._transport._channels
+        return channel
+
+
+@pytest.fixture
+async def peer() -> AsyncIterator[Watched]:
+    transport = WebSocketTransport("127.0.0.1:0")
+    runtime = AsyncioRuntime(Contact(1, await transport.listen()), transport, seed=1)
+    yield Watched(runtime, transport)
+    await runtime.aclose()
+
+
+async def heard(channel: WebSocketChannel) -> None:
+    """Wait until something has come since the last beat."""
+    async with asyncio.timeout(10):
+        while channel._quiet_beats:  # noqa: ASYNC110 - it raises no event
+            await asyncio.sleep(0.002)
+
+
+async def test_an_idle_link_whose_other_side_answers_pings_stays(peer: Watched) -> None:
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(peer.url, protocols=(PROTOCOL,), headers=HEADERS) as other,
+    ):
+        answering = asyncio.create_task(other.receive())  # aiohttp answers pings in here
+        channel = await peer.channel()
+        for _ in range(3):
+            channel.beat()
+            channel.beat()
+            await heard(channel)
+        assert not peer.closed.is_set()
+        answering.cancel()
+
+
+async def test_a_link_whose_other_side_answers_no_ping_is_closed(peer: Watched) -> None:
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(
+            peer.url, protocols=(PROTOCOL,), headers=HEADERS, autoping=False
+        ) as other,
+    ):
+        channel = await peer.channel()
+        channel.beat()
+        channel.beat()
+        assert (await other.receive(timeout=10)).type is aiohttp.WSMsgType.PING
+        assert not peer.closed.is_set()
+        channel.beat()
+        assert peer.closed.is_set()
+        assert (await other.receive(timeout=10)).type is aiohttp.WSMsgType.CLOSED
+
+
+async def test_a_peer_answers_the_pings_of_others(peer: Watched) -> None:
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(
+            peer.url, protocols=(PROTOCOL,), headers=HEADERS, autoping=False
+        ) as other,
+    ):
+        await other.ping(b"there?")
+        answer = await other.receive(timeout=10)
+        assert (answer.type, answer.data) == (aiohttp.WSMsgType.PONG, b"there?")
+
+
+async def test_every_link_is_looked_at_again_and_again(
+    peer: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beaten: list[WebSocketChannel] = []
+
+    def beat(channel: WebSocketChannel) -> None:
+        beaten.append(channel)
+
+    monkeypatch.setattr(WebSocketChannel, "beat", beat)
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(peer.url, protocols=(PROTOCOL,), headers=HEADERS),
+    ):
+        channel = await peer.channel()
+        first = peer._transport._heart
+        assert first is not None
+        first.cancel()
+        peer._transport._beat()
+        assert beaten == [channel]
+        assert peer._transport._heart is not first

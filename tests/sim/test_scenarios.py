@@ -96,6 +96,12 @@ def lose_the_ring(overlay: Overlay) -> None:
     peer.core.node.install(None, ())
 
 
+def own_what_another_owns(overlay: Overlay) -> None:
+    """A peer takes another's view for its own, epoch and all."""
+    (number, view), *_ = overlay.peers[3].core.views.own.items()
+    overlay.peers[5].core.views.own[number] = view
+
+
 def raise_in_a_handler(overlay: Overlay) -> None:
     """A bug."""
     peer = overlay.peers[5]
@@ -118,6 +124,7 @@ def log_an_error(_: Overlay) -> None:
         (drop_records, {"recall", "durability"}),
         (hold_too_much, {"both hold"}),
         (lose_the_ring, {"30 s after healing"}),
+        (own_what_another_owns, {"ownership: epoch"}),
         (raise_in_a_handler, {"ZeroDivisionError: a bug in a handler"}),
         (log_an_error, {"logged as ERROR: this cannot be"}),
     ],

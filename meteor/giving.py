@@ -35,6 +35,9 @@ class HandoffConfig:
     """For one page or one freeze."""
     claim_s: float = 0.6
     """For one question who has an interval."""
+    silent_s: float = 1.0
+    """A holder that has not been heard of for so long, and does not answer, is not waited for by
+    an heir that has a copy."""
     freeze_s: float = 4.0
     """A giver thaws by itself after this: writes wait no longer for a dead taker."""
     idle_s: float = 1.0

@@ -137,9 +137,22 @@ class Heirs:
         arc = self._node.arc
         orphaned = found.conclusive and arc is not None and any(dead in arc for dead in self._dead)
         patient = now - since_s >= self._config.grace_s
-        dead = found.refused | set(self._dead)
+        dead = found.refused | set(self._dead) | self._silent(found, now - since_s)
         asked = Asked(found.answered, dead, patient, found.everybody)
         return plan((found.interval,), found.evidence, asked, orphaned=orphaned)
+
+    def _silent(self, found: Found, waited_s: float) -> set[int]:
+        """The holders named that neither answered now nor were heard of for long: only the next on
+        the ring are given up by it, and a survivor need not wait for the others."""
+        if waited_s < self._config.silent_s:
+            return set()
+        now = self._runtime.now()
+        return {
+            one.id
+            for one in self._named(found.evidence)
+            if one.id not in found.answered
+            and now - self._runtime.link(one).last_heard_s >= self._config.silent_s
+        }
 
     def closed(self, held: Intervals) -> None:
         """What is held need not be waited for any more."""

@@ -8,6 +8,7 @@ for bit that of the `hilbertcurve` package (report section 3.2, figures 3.3 and 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from operator import index as plain_integer
 from typing import Final, Literal, Protocol
 
@@ -25,6 +26,8 @@ from squid.scalar_codec import ScalarCodec
 
 MOST_DIMENSIONS: Final = 8
 MOST_BITS: Final = 32
+INDEXES_KEPT: Final = 1024
+"""Points whose index is remembered: one exact post asks for the same point a dozen times."""
 
 CodecName = Literal["native", "reference"]
 Points = npt.NDArray[np.integer] | Sequence[Sequence[int]]
@@ -48,8 +51,8 @@ class HilbertCurve:
     "reference" (the `hilbertcurve` package; slower, the same indexes).  Raises CurveError for
     other values."""
 
-    __slots__ = ("_arrays", "_scalars", "_tree", "bits", "codec", "dimensions", "index_bits",
-                 "side", "size")  # fmt: skip
+    __slots__ = ("_arrays", "_index_of", "_scalars", "_tree", "bits", "codec", "dimensions",
+                 "index_bits", "side", "size")  # fmt: skip
 
     def __init__(self, dimensions: int, bits: int, codec: CodecName = "native") -> None:
         if not (1 <= dimensions <= MOST_DIMENSIONS and 1 <= bits <= MOST_BITS):
@@ -70,6 +73,7 @@ class HilbertCurve:
             self._scalars = self._arrays = ReferenceCodec(dimensions, bits)
         else:
             raise CurveError(f'codec is "native" or "reference", not {codec!r}')
+        self._index_of = lru_cache(maxsize=INDEXES_KEPT)(self._scalars.encode)
 
     def __repr__(self) -> str:
         return f"HilbertCurve(dimensions={self.dimensions}, bits={self.bits}, codec={self.codec!r})"
@@ -94,7 +98,7 @@ class HilbertCurve:
                 f"cell {cells} is not on a curve of {self.dimensions} dimensions "
                 f"with cells 0 to {self.side - 1}"
             )
-        return self._scalars.encode(cells)
+        return self._index_of(cells)
 
     def decode(self, index: int) -> tuple[int, ...]:
         """The cell at an index.  Raises CurveError when the index is not on the curve."""
@@ -140,7 +144,7 @@ class HilbertCurve:
         if index >= self.size:
             return None
         if box.low == box.high:
-            only = self._scalars.encode(box.low)
+            only = self._index_of(box.low)
             return only if only >= index else None
         return self._tree.next_match(box, max(index, 0))
 
@@ -152,7 +156,7 @@ class HilbertCurve:
         if first > last:
             return False
         if box.low == box.high:
-            return first <= self._scalars.encode(box.low) <= last
+            return first <= self._index_of(box.low) <= last
         return self._tree.has_match(box, first, last)
 
     def clusters(

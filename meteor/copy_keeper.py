@@ -51,7 +51,8 @@ class CopyKeeper:
         self._views, self._holdings, self._shelf = views, holdings, shelf
         self._passed_over = passed_over
         self._marks: dict[int, Admission] = {}
-        self._stayed: Intervals = ()
+        self._came: Intervals = ()
+        """Whose records may be here."""
 
     @property
     def handlers(self) -> Mapping[type, Handler]:
@@ -109,6 +110,7 @@ class CopyKeeper:
         if newer:
             return Instated(known=False, newer=newer)
         self._views.learn(view)
+        self.expect(view.intervals)
         return Instated()
 
     def _on_instate(self, _: Contact, message: object, __: float) -> Deferred | Instated:
@@ -134,13 +136,20 @@ class CopyKeeper:
         await self._shelf.note(self._views)
         return Instated()
 
+    def expect(self, part: Intervals) -> None:
+        """Records of `part` come in, whatever becomes of it."""
+        self._came = merge(self._came, part)
+
     async def tidy_if_less(self) -> None:
         """Forget the records of what is kept for nobody any more."""
-        stays = merge(self._views.kept(), self._holdings.awaited)
-        if subtract(self._stayed, stays):
+        self.expect(self._stays())
+        if subtract(self._came, self._stays()):
             await self._shelf.note(self._views)
-            await self._shelf.erase(self._shelf.forget_outside(stays))
-        self._stayed = stays
+            self._came = self._stays()  # more of it than before the note, perhaps
+            await self._shelf.erase(self._shelf.forget_outside(self._came))
+
+    def _stays(self) -> Intervals:
+        return merge(self._views.kept(), self._holdings.awaited)
 
     def _on_stands(self, sender: Contact, message: object, _: float) -> Instated:
         assert isinstance(message, Stands)

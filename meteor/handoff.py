@@ -218,13 +218,18 @@ class Handoff:
         """Take over what a dead primary had, from a copy of it."""
         self._views.see(view.epoch)
         others = tuple(one for one in sources if one.id != self._runtime.contact.id)
-        if len(others) == len(sources):
-            fence = self._replication.new_view(piece, others, view.lost)
-            if not await self._replication.fence(fence, view.epoch):
-                return
-            if not await self._fetch(piece, others[0]):
-                return
-        await self._take(piece, view, others, (view.primary,), lost=False)
+        if len(others) < len(sources):
+            await self._take(piece, view, others, (view.primary,), lost=False)
+            return
+        fence = self._replication.new_view(piece, others, view.lost)
+        if not await self._replication.fence(fence, view.epoch):
+            return
+        try:
+            if await self._fetch(piece, others[0]):
+                await self._take(piece, view, others, (view.primary,), lost=False)
+        finally:
+            for interval in piece:
+                self._holdings.awaited_no_more(interval)
 
     async def step_up(self, view: View) -> None:
         """Go on with a copy alone: nobody else of its holders has been heard of for too long."""
@@ -232,16 +237,18 @@ class Handoff:
             await self._take(view.intervals, view, (), (view.primary, *view.copies), lost=False)
 
     async def _fetch(self, piece: Intervals, source: Contact) -> bool:
-        """Pull content from somebody who is not its primary."""
+        """Pull content from somebody who is not its primary; awaited until the caller holds it."""
         for interval in piece:
-            self._holdings.await_from(interval, source)
+            self._await(interval, source)
             try:
                 await self._pull_pages(interval, source, Admission())
             except CallError:
                 return False
-            finally:
-                self._holdings.awaited_no_more(interval)
         return True
+
+    def _await(self, interval: Interval, source: Contact) -> None:
+        self._holdings.await_from(interval, source)
+        self._keeper.expect((interval,))
 
     async def _take(
         self,
@@ -268,7 +275,7 @@ class Handoff:
 
     async def _pull(self, interval: Interval, source: Contact) -> bool:
         """Take the interval over from its holder; whether it is held here now."""
-        self._holdings.await_from(interval, source)
+        self._await(interval, source)
         admission = Admission()
         try:
             cursor = await self._pull_pages(interval, source, admission)

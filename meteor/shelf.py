@@ -295,7 +295,8 @@ class Shelf:
 
     async def erase(self, keys: Iterable[Key]) -> None:
         """Forget in the journal what is in memory no more."""
-        gone = [key for key in keys if key not in self.table and key not in self._begun]
+        coming = {key_of(one) for batch in self._committing for one in batch} | set(self._begun)
+        gone = [key for key in keys if key not in self.table and key not in coming]
         if gone:
             await self._journal.append([Entry(journal_key(key), None) for key in gone])
 

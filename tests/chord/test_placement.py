@@ -182,6 +182,7 @@ def test_no_identifier_is_named_twice_while_its_peer_is_on_its_way(
     """Against a twin that remembers whom it named: (pause, what happens then)."""
     grants, now, arc = Grants(ttl_s=10.0), 0.0, Arc(100, 900)
     named: tuple[int, float] | None = None
+    last_s = -10.0
     for pause_s, event in steps:
         now += pause_s
         if event == "neighbour leaves":
@@ -189,10 +190,12 @@ def test_no_identifier_is_named_twice_while_its_peer_is_on_its_way(
         elif event == "comes" and named is not None:
             arc, named = Arc(named[0], 900), None
         elif event == "split":
-            free = named is None or now >= named[1] + 10.0
-            assert grants.outstanding(arc, now) != free
-            if free and arc.after < 899:
-                named = (arc.after + 900) // 2, now
+            if named is not None and now < last_s + 10.0:
+                assert grants.outstanding(arc, now)
+            elif now >= last_s + 10.0:
+                assert not grants.outstanding(arc, now)
+            if not grants.outstanding(arc, now) and arc.after < 899:
+                named, last_s = ((arc.after + 900) // 2, now), now
                 grants.expect_join(*named)
 
 

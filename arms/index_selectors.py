@@ -224,12 +224,6 @@ class SelectorTable(Table[K]):
         self._batch += 1
         self._batches.append((slots, columns.copy()))
 
-    def _dropped(self, number: int) -> None:
-        """The number will stand for another column."""
-        self._shapes = {
-            numbers: shape for numbers, shape in self._shapes.items() if number not in numbers
-        }
-
 
 def _without_misses(
     fitting: Words, wide: dict[int, tuple[Column, Cut]], words: int, *, sure: bool

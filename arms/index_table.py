@@ -129,9 +129,6 @@ class Table(ABC, Generic[K]):
     def _entered(self, slots: Slots, columns: Numbers) -> None:
         """Rows are in the bitmaps from now on."""
 
-    def _dropped(self, number: int) -> None:
-        """A column is there no more."""
-
     def _learn(self, slots: Slots) -> None:
         if not len(slots):
             return
@@ -242,7 +239,6 @@ class Table(ABC, Generic[K]):
             self.patterns.pop(column.path, None)
         self.columns[number] = None
         self._spare_numbers.append(number)
-        self._dropped(number)
 
     # -- questions
 

@@ -205,3 +205,11 @@ def test_profiles_wider_than_a_row_are_found() -> None:
     assert index.match(Profile.parse("n59=59")) == [4]
     index.remove(4)
     assert index.match(Profile.parse("n59=59")) == []
+
+
+def test_one_element_must_meet_what_is_asked_of_one() -> None:
+    index = ProfileIndex[int]("selectors", scan_above=0)
+    index.add(1, Profile.parse("sensor(x=1 y=1)"))
+    index.add(2, Profile.parse("sensor/x=1"))
+    assert index.match_subject(Profile.parse("sensor(x=1) sensor(y=1)")) == [2]
+    assert sorted(index.match_subject(Profile.parse("sensor(x=1 y=1)"))) == [1, 2]

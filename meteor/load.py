@@ -37,10 +37,12 @@ class ShelfBurden:
 
     def load(self, arc: Arc) -> int:
         """How many records lie at one index, and in this arc; beyond `SAMPLE` an estimate."""
+        self._count()
         return self._stride * sum(end - start for start, end in self._spans(arc))
 
     def split(self, arc: Arc) -> int | None:
         """The identifier of a new peer that takes half of them."""
+        self._count()
         shift = self._id_bits - self._curve.index_bits
         keys = [
             index << shift for start, end in self._spans(arc) for index in self._indexes[start:end]
@@ -48,7 +50,6 @@ class ShelfBurden:
         return split_id(arc, keys, self._id_bits, 1 << shift)
 
     def _spans(self, arc: Arc) -> list[tuple[int, int]]:
-        self._count()
         intervals = of_arc(arc.after, arc.last, self._curve.index_bits, self._id_bits)
         return [
             (bisect_left(self._indexes, first), bisect_right(self._indexes, last))

@@ -25,7 +25,7 @@ from meteor.copy_messages import (
 from meteor.holdings import Holdings
 from meteor.placement import Admission, Key
 from meteor.shelf import Shelf
-from meteor.views import COPIES_MAX, View, Views
+from meteor.views import COPIES_MAX, EPOCHS, View, Views
 from squid import HilbertCurve, Intervals, intersect, merge, subtract
 
 PART_MAX: Final = 4096
@@ -181,4 +181,6 @@ class CopyKeeper:
         self._checked(view.lost)
         if view.primary.id == self._runtime.contact.id or len(view.copies) > COPIES_MAX:
             raise Fault("ProtocolError", "a view that nobody would install here")
+        if not 0 <= view.epoch < EPOCHS:
+            raise Fault("ProtocolError", f"epoch {view.epoch} is none")
         return view

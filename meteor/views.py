@@ -19,6 +19,8 @@ from squid import Intervals, intersect, merge, subtract
 ViewKey = tuple[int, int]
 """The primary's id, and its number of the view."""
 
+EPOCHS = 1 << 62
+"""Epochs lie below: more changes than a ring can live to see, and fewer than the wire can carry."""
 FORMER_MAX = 256
 RANK_BITS = 20
 COPIES_MAX = 256
@@ -122,8 +124,8 @@ class Views:
         return ((self._seen >> RANK_BITS) + 1 << RANK_BITS) + self._rank
 
     def see(self, *epochs: int) -> None:
-        """Epochs that others named."""
-        self._seen = max((self._seen, *epochs))
+        """Epochs that others named; nonsense is passed over."""
+        self._seen = max((self._seen, *(one for one in epochs if one < EPOCHS)))
 
     def kept_for(self, primary_id: int, *, whole: bool) -> Intervals:
         """What is kept here as a copy of a primary's; `whole`: without what is being filled."""
@@ -189,8 +191,9 @@ class Views:
         """Be filled with a view's content; what was kept of it under others stays until then."""
         self.see(view.epoch)
         self.copies[view.key] = Copy(view, whole=False)
-        while len(self.copies) > COPIES_MAX:
-            del self.copies[next(iter(self.copies))]
+        while len(self.copies) > COPIES_MAX:  # whoever only began to learn goes first
+            learning = (key for key, copy in self.copies.items() if not copy.whole)
+            del self.copies[next(learning, next(iter(self.copies)))]
 
     def put(self, view: View) -> None:
         """Keep a whole copy; what it takes the place of ends."""

@@ -14,6 +14,9 @@ from typing import Final
 from squid import Interval, Intervals
 
 ALIVE_FOREVER: Final = float("inf")
+MERGED_WITHIN_S: Final = 10.0
+"""How long after a partition the sides may take to know what each acknowledged; the questions asked
+when everything has healed excuse nothing."""
 
 
 @dataclass(slots=True, eq=False)
@@ -102,6 +105,21 @@ class Subscription:
         return self.low <= write.value <= self.high
 
 
+@dataclass(slots=True, eq=False)
+class Cut:
+    """A time in which some peers could not reach the others."""
+
+    began_s: float
+    healed_s: float = ALIVE_FOREVER
+
+    def may_hide(self, began_s: float, acknowledged_s: float, asked_s: float) -> bool:
+        """Whether only one side may know of what was posted and acknowledged then while the other
+        is asked: it was under way after the cut began, and neither it nor the question came when
+        the sides had had time to become one again."""
+        together_s = self.healed_s + MERGED_WITHIN_S
+        return acknowledged_s >= self.began_s and max(began_s, asked_s) < together_s
+
+
 @dataclass(slots=True)
 class History:
     """Everything that the clients of one run did."""
@@ -112,8 +130,16 @@ class History:
     subscriptions: list[Subscription] = field(default_factory=list)
     wounds: Intervals = ()
     """Curve indexes whose every copy was lost, or away, at some time of the run."""
+    cuts: list[Cut] = field(default_factory=list)
+    """When the network was partitioned."""
     ended_s: float = 0.0
     """When the run was over, the healing included."""
+
+    def may_be_hidden(self, began_s: float, acknowledged_s: float, question: Question) -> bool:
+        """Whether a partition is the reason that an answer does not know of a post."""
+        if question.last:
+            return False
+        return any(cut.may_hide(began_s, acknowledged_s, question.began_s) for cut in self.cuts)
 
     def last_questions(self) -> Iterator[Question]:
         """Those asked when everything had healed."""

@@ -135,7 +135,9 @@ class _Stage:
         self.copies = CopyWatch(self.overlay, self.history)
         self.views = ViewWatch(self.overlay)
         self._churn = Churn(self.overlay, self.copies, scenario.churn, kernel.random("churn"))
-        self._weather = Weather(self.overlay, scenario.weather, kernel.random("weather"))
+        self._weather = Weather(
+            self.overlay, self.history, scenario.weather, kernel.random("weather")
+        )
         self._disks = DiskTrouble(
             self.overlay, scenario.disks or DiskPlan(), kernel.random("disks")
         )

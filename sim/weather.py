@@ -9,6 +9,7 @@ import random
 from dataclasses import dataclass
 
 from sim.faults import FrameFaults
+from sim.history import Cut, History
 from sim.overlay import Overlay
 
 
@@ -41,8 +42,10 @@ class WeatherPlan:
 class Weather:
     """What goes wrong on the network of one run."""
 
-    def __init__(self, overlay: Overlay, plan: WeatherPlan, stream: random.Random) -> None:
-        self._overlay, self._plan, self._stream = overlay, plan, stream
+    def __init__(
+        self, overlay: Overlay, history: History, plan: WeatherPlan, stream: random.Random
+    ) -> None:
+        self._overlay, self._history, self._plan, self._stream = overlay, history, plan, stream
         self._stopped = False
         self.counts: dict[str, int] = {}
         """How often each fault was drawn."""
@@ -57,6 +60,8 @@ class Weather:
         """Everything gets through again."""
         self._stopped = True
         self._overlay.faults.clear()
+        for cut in self._history.cuts:
+            cut.healed_s = min(cut.healed_s, self._overlay.kernel.now())
 
     async def _go_on(self) -> None:
         rates = self._plan.rates
@@ -80,6 +85,10 @@ class Weather:
         living = self._overlay.living
         count = self._stream.randint(1, max(1, int(len(living) * self._plan.side_max)))
         side = self._stream.sample(living, count)
-        cut = self._overlay.faults.partition([peer.contact for peer in side], one_way=one_way)
-        await self._overlay.kernel.sleep(self._stream.uniform(0, self._plan.partition_s_max))
-        cut.heal()
+        kernel = self._overlay.kernel
+        noted = Cut(kernel.now())
+        self._history.cuts.append(noted)
+        partition = self._overlay.faults.partition([peer.contact for peer in side], one_way=one_way)
+        await kernel.sleep(self._stream.uniform(0, self._plan.partition_s_max))
+        partition.heal()
+        noted.healed_s = min(noted.healed_s, kernel.now())

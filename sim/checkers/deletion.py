@@ -1,7 +1,8 @@
 """No deleted profile comes back, on whatever copy it may have survived.
 
 Law of this file: what a receipt called deleted before a question began is in no answer, and
-nobody who became interested later is told of it.
+nobody who became interested later is told of it; while the network is partitioned the other side
+may not know yet, as in `sim.checkers.recall`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ def violations(history: History) -> list[str]:
         for stem in question.found:
             write = history.writes.get(stem)
             if write is None or write.deleted_s is None or write.deleted_s >= question.began_s:
+                continue
+            began_s = write.delete_began_s or write.deleted_s
+            if history.may_be_hidden(began_s, write.deleted_s, question):
                 continue
             found.append(
                 f"{stem}, deleted by {write.deleted_s:.3f} s, is in the answer to the question "

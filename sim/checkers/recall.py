@@ -2,6 +2,9 @@
 
 Law of this file: everything that was acknowledged before a question began, and lived until it had
 ended, is in the answer once, unless the answer names its place as missing; nothing else is in it.
+While the network is partitioned an answer speaks for its side: what was acknowledged since the cut
+may be known to the other side alone, until both have had time to become one again
+(DESIGN section 5); what was acknowledged before it is in every answer.
 """
 
 from __future__ import annotations
@@ -37,6 +40,9 @@ def _of(question: Question, history: History) -> Iterator[str]:
             and question.selects(write)
             and write.surely_lives(question.began_s, question.ended_s, SLACK_S)
             and not question.excuses(write.index)
+            and not history.may_be_hidden(
+                write.began_s, write.acknowledged_s or write.began_s, question
+            )
         ):
             yield (
                 f"{asked}: {write.stem}, acknowledged at {write.acknowledged_s:.3f} s, is not in "

@@ -22,7 +22,7 @@ from sim.checkers import (
 from sim.checkers.convergence import Pointers
 from sim.checkers.copies import CopyLedger, Loss
 from sim.checkers.ownership import Claim
-from sim.history import History, Question, Subscription, Write
+from sim.history import MERGED_WITHIN_S, Cut, History, Question, Subscription, Write
 from squid import Intervals
 
 
@@ -136,6 +136,29 @@ def test_with_copies_only_what_had_none_up_may_be_lost_and_must_be_named() -> No
         "an answer lacks without a word what is lost: "
         "b: 2 copies down: p at 14.000 s, q at 15.000 s"
     ]
+
+
+def test_while_the_network_is_cut_an_answer_speaks_for_its_side() -> None:
+    asked = replace(ASKED, last=False)
+    case = history(write("a"), write("b"), asked=asked, told=("a", "b"))
+    assert recall.violations(case)
+    case.cuts = [Cut(10.5, 18.0)]
+    assert recall.violations(case) == []
+    case.questions = [replace(asked, last=True)]
+    assert recall.violations(case)
+    case.questions = [asked]
+    case.cuts = [Cut(11.5, 18.0)]
+    assert recall.violations(case), "acknowledged before the cut: both sides know it"
+    case.cuts = [Cut(1.0, 20.0 - MERGED_WITHIN_S)]
+    assert recall.violations(case), "the sides have been one again for long"
+    case.cuts = [Cut(10.5)]
+    assert recall.violations(case) == []
+    deleted = history(write("a", delete_began_s=12, deleted_s=13), asked=asked)
+    assert deletion.violations(deleted)
+    deleted.cuts = [Cut(12.5, 18.0)]
+    assert deletion.violations(deleted) == []
+    deleted.cuts = [Cut(13.5, 18.0)]
+    assert deletion.violations(deleted)
 
 
 def test_a_pair_is_excused_where_all_copies_of_a_place_were_down() -> None:

@@ -40,6 +40,18 @@ class Account:
     answers: Counter[str] = field(default_factory=Counter)
     """Questions asked meanwhile: complete, incomplete, failed."""
     violations: list[str] = field(default_factory=list)
+    apart: bool = False
+    """Whether the overlay is in parts that know nothing of each other: what is complete is
+    relative to the part then (DESIGN section 5)."""
+    relative: int = 0
+    """Answers that were right for a part only."""
+
+    def judged(self, question: Question, wrong: str) -> None:
+        """Note what was wrong with an answer."""
+        if wrong and (self.apart or question.apart):
+            self.relative += 1
+        elif wrong:
+            self.violations.append(wrong)
 
     # -- notifications
 
@@ -61,7 +73,11 @@ class Account:
     def question(self) -> Question:
         """Remember what an answer to a question asked now must hold."""
         return Question(
-            self, frozenset(self.posted.keys() - self.deleting), frozenset(self.deleted), self.phase
+            self,
+            frozenset(self.posted.keys() - self.deleting),
+            frozenset(self.deleted),
+            self.phase,
+            self.apart,
         )
 
     def lies_in(self, stem: str, intervals: tuple[tuple[int, int], ...]) -> bool:
@@ -80,6 +96,7 @@ class Question:
     must: frozenset[str]
     dead: frozenset[str]
     phase: str
+    apart: bool
 
     def check(
         self, matches: list[Match], *, complete: bool, missing: tuple[tuple[int, int], ...]

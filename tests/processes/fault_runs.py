@@ -105,6 +105,25 @@ async def all_found(load: Load, client: Client) -> None:
     await until(reached, HEAL_S, "a complete answer")
 
 
+async def healed(table: Table, load: Load, ring: PeerProcesses) -> Client:
+    """Wait for one ring, then until what only one part knew is known to all; a client of all."""
+    clock, account = asyncio.get_running_loop().time, load.account
+    client = await load.client(f"control-{2 * len(load.clients)}")
+    began_s = clock()
+    await is_whole(ring, client)
+    table.add("one ring again after, seconds", round(clock() - began_s, 1))
+
+    async def merged() -> bool:
+        before = account.relative
+        lacking, complete, _ = await load.ask(client)
+        return complete and not lacking and account.relative == before
+
+    await until(merged, HEAL_S, "one content")
+    table.add("and one content after, seconds", round(clock() - began_s, 1))
+    account.phase, account.apart = "healed", False
+    return client
+
+
 async def all_heard(load: Load) -> None:
     """Wait until every watcher has heard of what it must."""
 
@@ -162,6 +181,7 @@ async def judged(table: Table, load: Load, control: Client) -> None:
     for name in sorted(load.interests):
         table.add(f"{name} heard of", len(account.notices.get(name, ())))
         table.add(f"{name} heard twice of", len(account.repeated(name)))
+    table.add("answers that knew of one part only", account.relative)
     table.add("violations", len(account.violations))
     for violation in account.violations[:5]:
         table.add("  violation", violation)
@@ -208,17 +228,16 @@ async def power_cut(folder: Path, seed: int, size: Size = Size()) -> tuple[Table
     async with PeerProcesses(size.peers, folder, SPACE.to_toml()) as ring:
         account = Account(SPACE)
         async with Load(account, [peer.address for peer in ring.peers], seed=seed) as load:
-            control = await load.client("control-0")
             await has_posts(account, 2 * size.posts)
             everybody = list(ring.peers)
+            account.phase, account.apart = "restarting", True
             await ring.kill(everybody)
             drawn.shuffle(everybody)
             late = everybody.pop()
             table.add("late", late.number)
-            account.phase = "restarting"
             await ring.restart(everybody)
+            control = await healed(table, load, ring)
             account.phase = "one missing"
-            await is_whole(ring, control)
             await has_posts(account, len(account.posted) + size.posts)
             lacking, complete, _ = await load.ask(control)
             table.add("with one missing: complete", complete)

@@ -155,6 +155,5 @@ class Load:
             return set(question.must), False, ()
         account.answers["complete" if answer.complete else "incomplete"] += 1
         lacking, wrong = question.check(matches, complete=answer.complete, missing=answer.missing)
-        if wrong:
-            account.violations.append(wrong)
+        account.judged(question, wrong)
         return lacking, answer.complete, answer.missing

@@ -20,10 +20,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from meteor import Client, MeteorError
+from meteor import MeteorError
 from tests.meteor.building import SPACE
 from tests.processes.account import Account
-from tests.processes.fault_runs import HEAL_S, Table, has_posts, is_whole, judged
+from tests.processes.fault_runs import HEAL_S, Table, has_posts, healed, judged
 from tests.processes.load import Load
 from tests.processes.peer_processes import ROOT, PeerProcess, PeerProcesses, tied_to_us, until
 
@@ -136,8 +136,7 @@ async def partition(folder: Path, seed: int, peers: int) -> Account:
             async with Load(account, *sides, seed=seed, writers=4) as load:
                 await held_apart(table, load, ring)
                 await load.stop()
-                control = await load.client("control-0")
-                await healed(table, load, ring, control)
+                control = await healed(table, load, ring)
                 await judged(table, load, control)
             ring.check_alive()
     return account
@@ -149,7 +148,7 @@ async def held_apart(table: Table, load: Load, ring: PeerProcesses) -> None:
     A side knows of what was before and of what itself acknowledged (DESIGN section 5)."""
     account = load.account
     await has_posts(account, POSTS)
-    account.phase = "cut"
+    account.phase, account.apart = "cut", True
     before = account.question()
     Networks.cut()
     await asyncio.sleep(HELD_APART_S)  # the fault itself
@@ -158,32 +157,16 @@ async def held_apart(table: Table, load: Load, ring: PeerProcesses) -> None:
         now, own = account.question(), (f"writer-{side}-", f"writer-{side + 2}-")
         must = {stem for stem in now.must if stem in before.must or stem.startswith(own)}
         dead = {stem for stem in now.dead if stem in before.dead or stem.startswith(own)}
-        question = replace(now, must=frozenset(must), dead=frozenset(dead))
         client = await load.client(f"judge-{side}")
+        account.apart = False  # with the side taken into account the answer must be right
+        question = replace(now, must=frozenset(must), dead=frozenset(dead), apart=False)
         lacking, complete, missing = await load.ask(client, question)
+        account.apart = True
         table.add(f"side {side + 1} while cut: complete", complete)
         table.add("  intervals missing", len(missing))
         table.add("  of its own and from before not found, all there", len(lacking))
     account.phase = "joined"
     Networks.join()
-
-
-async def healed(table: Table, load: Load, ring: PeerProcesses, client: Client) -> None:
-    """Wait for one ring, then until what only one side knew is known to all."""
-    clock, account = asyncio.get_running_loop().time, load.account
-    began_s = clock()
-    await is_whole(ring, client)
-    table.add("one ring again after, seconds", round(clock() - began_s, 1))
-    known = list(account.violations)
-
-    async def merged() -> bool:
-        account.violations[:] = known  # until then an answer may know of one side only
-        lacking, complete, _ = await load.ask(client)
-        return complete and not lacking and account.violations == known
-
-    await until(merged, HEAL_S, lambda: f"one content; {account.violations[-1:]}")
-    table.add("and one content after, seconds", round(clock() - began_s, 1))
-    account.phase = "healed"
 
 
 async def until_each_side_posts(load: Load, ring: PeerProcesses) -> None:

@@ -27,7 +27,7 @@ WHOLE_WITHIN_S = 15.0
 """After the last event every interval has all its copies within this."""
 
 
-def seeds(quick: int, longer: int = 40) -> list[object]:
+def seeds(quick: int, longer: int = 20) -> list[object]:
     """Some seeds for every run, more for the long one."""
     more = (pytest.param(seed, marks=pytest.mark.long) for seed in range(quick + 1, longer + 1))
     return [*range(1, quick + 1), *more]

@@ -73,7 +73,7 @@ def test_a_write_is_durable_at_every_copy_when_it_is_acknowledged(seed: int) -> 
         view = view_of(overlay, receipt.id)
         holders = [primary_of(overlay, receipt.id), *copies_of(overlay, receipt.id)]
         assert len(holders) >= 3  # a fourth while one takes the place of another
-        assert durable_at(overlay, stem) == sorted(peer.address for peer in holders)
+        assert {peer.address for peer in holders} <= set(durable_at(overlay, stem))
         assert all(is_shown(peer, receipt.id) for peer in holders), view
 
 

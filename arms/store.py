@@ -55,12 +55,21 @@ class Record:
         return self.expires_s > now
 
 
+class _Kept:
+    """Where a record is kept: what the indexes find, whatever becomes of the record."""
+
+    __slots__ = ("record",)
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+
+
 class Store:
     """The records of one peer, in memory; `arms.rendezvous` decides what follows from them."""
 
     def __init__(self) -> None:
-        self._records: dict[Key, Record] = {}
-        self._indexes: dict[Kind, ProfileIndex[Key]] = {
+        self._kept: dict[Key, _Kept] = {}
+        self._indexes: dict[Kind, ProfileIndex[_Kept]] = {
             DATA: ProfileIndex("subjects"),
             INTEREST: ProfileIndex("selectors"),
             WATCH: ProfileIndex("subjects"),
@@ -69,10 +78,10 @@ class Store:
         self._deadlines: list[tuple[float, Key]] = []
 
     def __len__(self) -> int:
-        return len(self._records)
+        return len(self._kept)
 
     def __contains__(self, key: Key) -> bool:
-        return key in self._records
+        return key in self._kept
 
     def put(self, record: Record, now: float) -> Outcome:
         """Keep a record.
@@ -89,7 +98,7 @@ class Store:
             if record.version == known.version:
                 self.extend(known, record.expires_s)
                 return "same"
-        self._insert(record, known)
+        self._insert(record)
         return "stored"
 
     def extend(self, record: Record, expires_s: float) -> Record:
@@ -97,28 +106,30 @@ class Store:
         if expires_s <= record.expires_s:
             return record
         extended = replace(record, expires_s=expires_s)
-        self._records[record.key] = extended
+        self._kept[record.key].record = extended
         self._note_deadline(extended.expires_s, record.key)
         return extended
 
     def update(self, record: Record) -> None:
         """Put a record with the same profile in a kept one's place (a new route or expiry);
         raises `KeyError` when it is not kept."""
-        known = self._records[record.key]
-        assert known.profile == record.profile
-        self._records[record.key] = record
+        kept = self._kept[record.key]
+        assert kept.record.profile == record.profile
+        kept.record = replace(record, profile=kept.record.profile)
         self._note_deadline(record.expires_s, record.key)
 
     def get(self, owner: str, stem: str) -> Record | None:
         """The record of this identity, expired or not."""
-        return self._records.get((owner, stem))
+        kept = self._kept.get((owner, stem))
+        return None if kept is None else kept.record
 
     def remove(self, owner: str, stem: str) -> Record | None:
         """Forget a record without a trace: a hand-off, not a delete."""
-        record = self._records.pop((owner, stem), None)
-        if record is not None:
-            self._indexes[record.kind].remove(record.key)
-        return record
+        kept = self._kept.pop((owner, stem), None)
+        if kept is None:
+            return None
+        self._indexes[kept.record.kind].remove(kept)
+        return kept.record
 
     def tombstone(self, owner: str, stem: str, until_s: float) -> Record | None:
         """Delete a stem: no version of it is taken until then.  Returns what was kept."""
@@ -141,18 +152,18 @@ class Store:
             _, key = heapq.heappop(self._deadlines)
             if self._tombstones.get(key, now + 1) <= now:
                 del self._tombstones[key]
-            record = self._records.get(key)
-            if record is not None and not record.lives(now):
+            kept = self._kept.get(key)
+            if kept is not None and not kept.record.lives(now):
                 self.remove(*key)
-                expired.append(record)
+                expired.append(kept.record)
         return expired
 
     def records(self, kind: Kind | None = None) -> Iterator[Record]:
         """The kept records in the order of their first arrival, expired ones that are not swept
         included; the store must not change meanwhile."""
-        for record in self._records.values():
-            if kind is None or record.kind == kind:
-                yield record
+        for kept in self._kept.values():
+            if kind is None or kept.record.kind == kind:
+                yield kept.record
 
     def count(self, kind: Kind) -> int:
         """How many records of this kind are kept."""
@@ -166,23 +177,25 @@ class Store:
         """The living records of this kind, as selectors, that select the subject."""
         return self._living(self._indexes[kind].match_subject(subject), now)
 
-    def _living(self, keys: list[Key], now: float) -> list[Record]:
-        records = self._records
-        return [record for key in keys if (record := records[key]).expires_s > now]
+    def _living(self, found: list[_Kept], now: float) -> list[Record]:
+        return [record for kept in found if (record := kept.record).expires_s > now]
 
-    def _insert(self, record: Record, known: Record | None) -> None:
+    def _insert(self, record: Record) -> None:
         key = record.key
-        if known is not None and known.kind != record.kind:
-            self._indexes[known.kind].remove(key)
-        kept = self._indexes[record.kind].add(key, record.profile)
-        self._records[key] = record if kept is record.profile else replace(record, profile=kept)
+        kept = self._kept.get(key)
+        if kept is None:
+            kept = self._kept[key] = _Kept(record)
+        elif kept.record.kind != record.kind:
+            self._indexes[kept.record.kind].remove(kept)
+        profile = self._indexes[record.kind].add(kept, record.profile)
+        kept.record = record if profile is record.profile else replace(record, profile=profile)
         self._note_deadline(record.expires_s, key)
 
     def _note_deadline(self, at: float, key: Key) -> None:
         """Renewals leave stale deadlines behind; they are dropped when most are stale."""
         heapq.heappush(self._deadlines, (at, key))
-        living = len(self._records) + len(self._tombstones)
+        living = len(self._kept) + len(self._tombstones)
         if len(self._deadlines) > 4 * living + 64:
-            self._deadlines = [(r.expires_s, key) for key, r in self._records.items()]
+            self._deadlines = [(kept.record.expires_s, key) for key, kept in self._kept.items()]
             self._deadlines += [(until_s, key) for key, until_s in self._tombstones.items()]
             heapq.heapify(self._deadlines)

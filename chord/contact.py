@@ -35,6 +35,10 @@ class Contact:
         """A contact of which only the address is known."""
         return cls(UNKNOWN_ID, address, known=False)
 
+    def __hash__(self) -> int:
+        # Contacts are looked up for every message; few have the same identifier and differ.
+        return hash(self.id)
+
     def __str__(self) -> str:
         where = self.address or "client"
         return f"{where}#{self.id:x}"[:32] if self.known else where

@@ -27,7 +27,7 @@ from __future__ import annotations
 import random
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from chord.contact import Contact
 
@@ -53,8 +53,7 @@ For one-way messages the return value is ignored and `remaining_s` is 0.  Raisin
 `chord.errors.Fault` answers the caller with a `RemoteFault`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """What a runtime knows of the link to a contact; seconds of the local clock."""
 
     last_heard_s: float

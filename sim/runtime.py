@@ -154,11 +154,12 @@ class SimRuntime:
 
     def link(self, contact: Contact) -> Link:
         """What is known of the link to `contact`."""
-        end = self._links.get(link_key(contact))
+        end = self._links.get(contact.address or contact)
         if end is None:
             return Link(float("-inf"), 0.0, 0.0)
         end.settle(self.now())
-        return Link(end.last_heard_s, end.round_trip.srtt_s, end.round_trip.rttvar_s)
+        measured = end.round_trip
+        return Link(end.last_heard_s, measured.srtt_s, measured.rttvar_s)
 
     def suspects(self, contact: Contact) -> bool:
         """Whether the link to `contact` is silent about a forwarded frame."""

@@ -65,17 +65,18 @@ def in_turn(
     opponents: dict[str, Callable[[Profile], list[int]]], asked: list[Profile], rounds: int
 ) -> tuple[dict[str, float], float]:
     """The median time of a question in us by opponent, all questions in turn, and how many
-    profiles matched on average; the answers are the same."""
+    profiles matched on average.  A first round only compares the answers."""
     taken: dict[str, list[float]] = {name: [] for name in opponents}
     answers: dict[str, list[list[int]]] = {}
-    for turn in range(rounds):
+    for turn in range(rounds + 1):
         for name, ask in opponents.items():
             answers[name] = []
             for profile in asked:
                 start = thread_time()
                 answer = ask(profile)
-                taken[name].append((thread_time() - start) * 1e6)
-                if not turn:
+                if turn:
+                    taken[name].append((thread_time() - start) * 1e6)
+                else:
                     answers[name].append(sorted(answer))
         if not turn:
             found = [len(answer) for answer in answers["ours"]]

@@ -7,7 +7,7 @@ already adds nothing, so that side effects told of twice are counted once.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chord import Contact
 from squid.hilbert import HilbertCurve
@@ -49,6 +49,11 @@ class OriginatedOperation:
         self._summaries: list[tuple[Contact, bytes]] = []
         self._peers: set[int] = set()
         self._hops = self._messages = 0
+        self._attempt = 0
+
+    def begin(self, attempt: int) -> None:
+        """What is still open is issued again."""
+        self._attempt = attempt
 
     @property
     def settled(self) -> bool:
@@ -71,7 +76,10 @@ class OriginatedOperation:
             self._count(sender, report)
 
     def take_report(self, sender: Contact, report: Report) -> None:
-        """A peer has done a part; it counts once all its frames are in, and says something new."""
+        """A peer has done a part; it counts once all its frames are in, and says something new.
+        What was missing for an earlier attempt is being asked for again: it may be there now."""
+        if report.missing and report.attempt < self._attempt:
+            report = replace(report, missing=())
         key = (sender.id, report.part)
         self._messages += report.handed
         self._waiting[*key, report.attempt] = report

@@ -129,6 +129,7 @@ class Router:
                 if operation.settled or self._runtime.now() >= deadline:
                     return operation.outcome()
                 attempt += 1
+                operation.begin(attempt)
                 patience_s *= 2
                 job = operation.gaps()
         finally:
@@ -351,7 +352,7 @@ class Router:
             patience_s = self._standby.patience_s(contact)
             if contact is order[-1][0]:
                 patience_s = max(patience_s, self._config.hand_on_s)
-            message = replace(onward, stands_in=stands_in)
+            message = replace(onward, stands_in=True) if stands_in else onward
             if await self._hand(message, contact, min(patience_s, left_s)):
                 return True
         return False

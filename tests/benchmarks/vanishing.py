@@ -11,11 +11,13 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from aiohttp import web
 
 import meteor
+from chord import ChordConfig
 from meteor.record_id import split_id
 from meteor.websocket_transport import WebSocketTransport
 
@@ -80,7 +82,10 @@ class VanishingOverlay(meteor.LocalOverlay):
     """An overlay whose peers can go silent."""
 
     def __init__(self, peers: int, copies: int, seed: int) -> None:
-        super().__init__(peers, space=SPACE, transport="websocket", copies=copies, seed=seed)
+        config = replace(ChordConfig.local(), successor_count=max(8, 2 * copies))
+        super().__init__(
+            peers, space=SPACE, transport="websocket", copies=copies, seed=seed, config=config
+        )
         self._silent: list[SilencedTransport] = []
 
     def _transport(self) -> SilencedTransport:

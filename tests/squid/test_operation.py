@@ -1,0 +1,45 @@
+"""An operation at its origin: which reports settle it."""
+
+from __future__ import annotations
+
+from chord import Contact
+from squid import Box, HilbertCurve
+from squid.messages import Report
+from squid.operation import OriginatedOperation
+
+CURVE = HilbertCurve(2, 3)
+EVERYTHING = ((0, CURVE.size - 1),)
+HOLDER = Contact(1, "a:1")
+
+
+def operation() -> OriginatedOperation:
+    return OriginatedOperation(CURVE, Box((0, 0), (7, 7)), EVERYTHING, None)
+
+
+def report(attempt: int, *, found: bool) -> Report:
+    covered, missing = (EVERYTHING, ()) if found else ((), EVERYTHING)
+    return Report(b"", attempt, attempt, covered, missing, frames=0, hops=1, body=b"")
+
+
+def test_what_is_reported_missing_settles_it() -> None:
+    asked = operation()
+    asked.take_report(HOLDER, report(0, found=False))
+    assert asked.settled
+    assert asked.outcome().missing == EVERYTHING
+
+
+def test_what_was_missing_for_an_earlier_attempt_does_not() -> None:
+    """A holder that was frozen, or late, says so when its second is over: it is asked again."""
+    asked = operation()
+    asked.begin(1)
+    asked.take_report(HOLDER, report(0, found=False))
+    assert not asked.settled
+    asked.take_report(HOLDER, report(1, found=True))
+    assert asked.outcome().complete
+
+
+def test_what_was_found_for_an_earlier_attempt_counts() -> None:
+    asked = operation()
+    asked.begin(1)
+    asked.take_report(HOLDER, report(0, found=True))
+    assert asked.outcome().complete

@@ -21,12 +21,12 @@ from sim.network import Network as Network
 from sim.network import TailedLatency as TailedLatency
 from sim.network import UniformLatency as UniformLatency
 from sim.overlay import Overlay as Overlay
-from sim.overlay import SimPeer as SimPeer
 from sim.report import Report as Report
 from sim.runtime import SimRuntime as SimRuntime
 from sim.scenario import Scenario as Scenario
 from sim.scenario import run as run
 from sim.scenarios import SCENARIOS as SCENARIOS
+from sim.simulated_peer import SimPeer as SimPeer
 from sim.task import Cancelled as Cancelled
 from sim.task import Task as Task
 from sim.trace import Event as Event

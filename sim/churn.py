@@ -15,7 +15,8 @@ from typing import Any, Final
 
 from chord import Contact, MeteorError
 from sim.copy_watch import CopyWatch
-from sim.overlay import SETTLE_S, Overlay, SimPeer
+from sim.overlay import SETTLE_S, Overlay
+from sim.simulated_peer import SimPeer
 
 LOOK_S: Final = 0.05
 """How often it is looked whether a peer has done what it is doing."""

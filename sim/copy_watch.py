@@ -11,7 +11,8 @@ from itertools import groupby
 
 from sim.checkers.copies import CopyLedger
 from sim.history import History
-from sim.overlay import Overlay, SimPeer
+from sim.overlay import Overlay
+from sim.simulated_peer import SimPeer
 from squid import Intervals, merge, subtract
 
 

@@ -22,8 +22,9 @@ from sim.checkers.convergence import IDEAL_WITHIN_S
 from sim.checkers.copies import Loss
 from sim.copy_watch import CopyWatch
 from sim.history import History, Question, Write
-from sim.overlay import SETTLE_S, Overlay, SimPeer
+from sim.overlay import SETTLE_S, Overlay
 from sim.ring_look import ring_flaws
+from sim.simulated_peer import SimPeer
 
 SPACE: Final = KeywordSpace("study", [Number("x", 0, 1), Number("y", 0, 1)])
 """Profiles lie evenly on its curve, as peers with hashed ids do."""

@@ -13,7 +13,6 @@ world is `sim.runtime`; one seed gives one trace.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar, overload
 
 from chord import (
@@ -24,15 +23,7 @@ from chord import (
     ask_for_place,
     identifier,
 )
-from meteor import (
-    Client,
-    ClientConfig,
-    Journal,
-    JournalFailed,
-    KeywordSpace,
-    MemoryJournal,
-    RendezvousPeer,
-)
+from meteor import Client, ClientConfig, Journal, KeywordSpace, MemoryJournal
 from sim.clock import EPOCH_S, ClockPlan
 from sim.disk import SimDisk
 from sim.faults import Faults
@@ -40,80 +31,13 @@ from sim.kernel import Kernel
 from sim.link import MessageCodec
 from sim.network import Latency, Network
 from sim.runtime import SimRuntime
+from sim.simulated_peer import SimPeer
 from sim.trace import Trace
 
 ResultT = TypeVar("ResultT")
 
 SETTLE_S = 30.0
 """Virtual time for a new peer to hold its arc; on a quiet network it takes milliseconds."""
-
-
-class SimPeer:
-    """One simulated peer: its protocol side, its world, and its journal, which outlives it."""
-
-    def __init__(
-        self,
-        overlay: Overlay,
-        contact: Contact,
-        journal: Journal,
-        incarnation: int = 0,
-    ) -> None:
-        self._overlay = overlay
-        self.contact = replace(contact, incarnation=incarnation)
-        self.journal = journal
-        self.incarnation = incarnation
-        """How often it was restarted."""
-        clock = overlay.clocks.clock_of(overlay.kernel, contact.address)
-        self.runtime = SimRuntime(overlay.kernel, overlay.network, self.contact, clock)
-        self.core = RendezvousPeer(
-            self.runtime,
-            overlay.space,
-            journal,
-            wall_clock=clock.wall,
-            config=overlay.config,
-            copies=overlay.copies,
-        )
-        self.core.serve()
-        self.alive = True
-        self.runtime.is_machine_failure = self._ends
-        overlay.on_new(self)
-
-    @property
-    def address(self) -> str:
-        """Where it listens."""
-        return self.contact.address
-
-    def _ends(self, error: BaseException) -> bool:
-        """Whether the failure is that of its disk: its process ends then, as on sockets."""
-        if not isinstance(error, JournalFailed):
-            return False
-        self._overlay.kernel.call_soon(self._end)
-        return True
-
-    def _end(self) -> None:
-        if self.alive:
-            self._overlay.on_end(self)
-            self.crash()
-
-    def crash(self) -> None:
-        """End it without a word."""
-        self.alive = False
-        self._overlay.network.crash(self.contact)
-        self._overlay.cut_power(self)
-
-    def pause(self) -> None:
-        """Hold its process, as SIGSTOP does."""
-        self.runtime.pause()
-
-    def resume(self) -> None:
-        """Let its process go on; harmless when it is not held."""
-        self.runtime.resume()
-
-    async def leave(self) -> None:
-        """Hand over, say good-bye, stop."""
-        self.alive = False
-        await self.core.leave()
-        self.runtime.close()
 
 
 class Overlay:

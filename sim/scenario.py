@@ -29,9 +29,10 @@ from sim.history import History
 from sim.judgement import judge
 from sim.kernel import Kernel
 from sim.link import MessageCodec
-from sim.overlay import Overlay, SimPeer
+from sim.overlay import Overlay
 from sim.report import Report
 from sim.ring_look import ring_flaws
+from sim.simulated_peer import SimPeer
 from sim.trace import Trace
 from sim.view_watch import ViewWatch
 from sim.weather import Weather, WeatherPlan

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from sim.checkers.ownership import Claim, OwnerLedger
-from sim.overlay import Overlay, SimPeer
+from sim.overlay import Overlay
+from sim.simulated_peer import SimPeer
 from squid import Intervals
 
 

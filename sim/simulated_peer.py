@@ -1,0 +1,85 @@
+"""One simulated peer: the protocol side of `meteor`, its world, and its journal.
+
+Law of this file: it assembles and ends, and decides nothing.  A peer whose disk fails ends, as its
+process would on sockets; every other failure is a bug and stops the run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from chord import Contact
+from meteor import Journal, JournalFailed, RendezvousPeer
+from sim.runtime import SimRuntime
+
+if TYPE_CHECKING:
+    from sim.overlay import Overlay
+
+
+class SimPeer:
+    """One simulated peer: its protocol side, its world, and its journal, which outlives it."""
+
+    def __init__(
+        self,
+        overlay: Overlay,
+        contact: Contact,
+        journal: Journal,
+        incarnation: int = 0,
+    ) -> None:
+        self._overlay = overlay
+        self.contact = replace(contact, incarnation=incarnation)
+        self.journal = journal
+        self.incarnation = incarnation
+        """How often it was restarted."""
+        clock = overlay.clocks.clock_of(overlay.kernel, contact.address)
+        self.runtime = SimRuntime(overlay.kernel, overlay.network, self.contact, clock)
+        self.core = RendezvousPeer(
+            self.runtime,
+            overlay.space,
+            journal,
+            wall_clock=clock.wall,
+            config=overlay.config,
+            copies=overlay.copies,
+        )
+        self.core.serve()
+        self.alive = True
+        self.runtime.is_machine_failure = self._ends
+        overlay.on_new(self)
+
+    @property
+    def address(self) -> str:
+        """Where it listens."""
+        return self.contact.address
+
+    def _ends(self, error: BaseException) -> bool:
+        """Whether the failure is that of its disk: its process ends then, as on sockets."""
+        if not isinstance(error, JournalFailed):
+            return False
+        self._overlay.kernel.call_soon(self._end)
+        return True
+
+    def _end(self) -> None:
+        if self.alive:
+            self._overlay.on_end(self)
+            self.crash()
+
+    def crash(self) -> None:
+        """End it without a word."""
+        self.alive = False
+        self._overlay.network.crash(self.contact)
+        self._overlay.cut_power(self)
+
+    def pause(self) -> None:
+        """Hold its process, as SIGSTOP does."""
+        self.runtime.pause()
+
+    def resume(self) -> None:
+        """Let its process go on; harmless when it is not held."""
+        self.runtime.resume()
+
+    async def leave(self) -> None:
+        """Hand over, say good-bye, stop."""
+        self.alive = False
+        await self.core.leave()
+        self.runtime.close()

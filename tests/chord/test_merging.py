@@ -12,6 +12,9 @@ from chord.messages import FindPredecessor, Reunite
 from sim import Faults
 
 IDEAL_WITHIN_S = 30.0
+CUT_S = (20.0, 40.0)
+"""Shorter and longer than links outlive: what was on its way arrives after the one, and brings
+the sides together by itself; after the other only probes do."""
 
 
 def ids_of(ring: Any, count: int) -> list[int]:
@@ -55,7 +58,8 @@ def test_a_ring_cut_in_two_is_one_again_after_the_partition(
     ring = sim_ring(seed=seed, coded=False)
     ring.grow(ids_of(ring, count))
     ring.settle(3.0)
-    cut_and_heal(ring, ring.kernel.random("side").sample(sorted(ring.peers), cut), 20.0)
+    side = ring.kernel.random("side").sample(sorted(ring.peers), cut)
+    cut_and_heal(ring, side, CUT_S[seed % 2])
     check_one_ring(ring)
 
 
@@ -132,6 +136,7 @@ def test_two_rings_that_never_knew_each_other_merge_by_one_word(sim_ring: Any) -
     assert ring.flaws()
     stranger, acquainted = (ring.peers[i].runtime for i in (ids[0], ids[70]))
     stranger.send(acquainted.contact, Reunite(stranger.contact))
+    assert ring.ideal_within_s(IDEAL_WITHIN_S) <= 0.25  # those who hear of it tell others
     check_one_ring(ring)
 
 
@@ -185,6 +190,18 @@ def test_a_contact_is_forgotten_once_each_finds_the_other_at_its_place(sim_ring:
     assert len(nodes[3]._watch.remembered) == 1
     ring.settle(2.0)
     assert len(nodes[3]._watch.remembered) == 0
+
+
+def test_a_peer_that_its_ring_has_forgotten_is_brought_back(sim_ring: Any) -> None:
+    """It knows the ring but not its own predecessor, and does not look by itself."""
+    ring = sim_ring(seed=12, coded=False)
+    nodes = ring.ideal(range(1000, 17000, 1000), start=True)
+    forgotten = ring.add(5500)
+    forgotten.install(nodes[3].contact, [node.contact for node in nodes[5:13]])
+    ring.settle(10.0)
+    assert nodes[4].successors[0] != forgotten.contact
+    nodes[10]._watch.remember(forgotten.contact)
+    check_one_ring(ring)
 
 
 def test_a_search_through_somebody_who_refuses_changes_nothing(sim_ring: Any) -> None:

@@ -160,6 +160,32 @@ def test_of_those_that_wake_together_one_goes_first_and_nobody_waits_for_ever(
     assert ring.flaws() == []
 
 
+def test_of_those_that_wake_together_the_others_join_the_first_at_once(sim_ring: Any) -> None:
+    ring = sim_ring(seed=6, bits=16)
+    ring.grow([100, 200, 300, 400])
+    ring.settle(3.0)
+    peers = lose_power(ring)
+    began_s = ring.kernel.now()
+    backs = [come_back(ring, peer) for peer in peers]
+    assert [ring.kernel.run_until(back) for back in backs].count(False) == 1
+    assert ring.kernel.now() - began_s < ring.config.resume_patience_s / 2
+    assert ring.flaws() == []
+
+
+def test_whoever_goes_on_alone_finds_those_that_it_knew_though_they_know_nobody(
+    sim_ring: Any,
+) -> None:
+    ring = sim_ring(seed=6, bits=16)
+    ring.grow([100, 200])
+    ring.settle(3.0)
+    peers = lose_power(ring)
+    other = ring.bring_back(peers[0])
+    assert ring.kernel.run_until(come_back(ring, peers[1])) is False
+    ring.run(other.found())  # its data directory is gone
+    ring.settle(10.0)
+    assert ring.flaws() == []
+
+
 def test_an_identifier_that_another_address_has_taken_is_refused(sim_ring: Any) -> None:
     ring = sim_ring(seed=7, bits=16)
     ring.grow([100, 200, 300])

@@ -137,6 +137,18 @@ class Answer:
             self._session.report(error)
         self.leave()
 
+    async def detach(self) -> str:
+        """End the iteration here and leave a standing retrieve in the overlay until its ttl runs
+        out; returns the id by which `attach` takes it up again.
+
+        Raises `Closed` where nothing stands: for a retrieve without a ttl, and once it is over."""
+        standing = self._standing
+        if standing is None or not standing.is_active:
+            raise Closed(f"{self._draft}: nothing stands in the overlay; give the retrieve a ttl")
+        await standing.detach(self._session.config.close_timeout_s)
+        self.leave()
+        return standing.id
+
     def leave(self) -> None:
         """Ask no more, without waiting: what still comes is forgotten."""
         self._left = True

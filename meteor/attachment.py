@@ -21,7 +21,9 @@ from meteor.record_id import make_id
 from meteor.session import Collect, Session
 from meteor.values import Receipt
 
-State = Literal["new", "opening", "active", "expired", "closed", "failed"]
+State = Literal["new", "opening", "active", "expired", "closed", "detached", "failed"]
+
+ENDED: Final[frozenset[State]] = frozenset({"expired", "closed", "detached", "failed"})
 
 RENEWALS_A_LIFE: Final = 3
 """A record is renewed at this fraction of its ttl: two renewals may fail before it runs out."""
@@ -44,6 +46,7 @@ class Attachment:
         ended: Callable[[], None],
         keep_alive: bool,
         collect: Collect | None = None,
+        found: bool = False,
     ) -> None:
         self.state: State = "new"
         self.id = make_id(draft.stem, draft.region, session.space.curve)
@@ -55,6 +58,7 @@ class Attachment:
         self._session = session
         self._receive, self._ended, self._collect = receive, ended, collect
         self._keep_alive = keep_alive and draft.ttl_s > 0
+        self._found = found  # it lived before: no failure of ours is a reason to delete it
         self._seen = Deduplicator()
         self._living: Task[None] | None = None
 
@@ -80,7 +84,7 @@ class Attachment:
             if self.state == "opening":
                 self._attached(reply)
         except Timeout:  # it may be kept somewhere
-            self.drop("closed")
+            self.give_up()
             raise
         finally:
             if not self.is_active:
@@ -152,9 +156,25 @@ class Attachment:
         """End here; the overlay's record runs out by its ttl."""
         self.end("closed")
 
-    def end(self, state: Literal["expired", "closed", "failed"]) -> None:
+    async def detach(self, timeout_s: float) -> None:
+        """End here, and let the overlay's record live its whole ttl from now; raises as
+        `Session.post`, then it lives what is left of that."""
+        was_there, ttl_s = self.is_active, self._life_s()
+        self.end("detached")
+        if was_there and self._keep_alive:
+            stamp = self._session.next_version()
+            await self._session.amend("renew", self.id, timeout_s, version=stamp, ttl_s=ttl_s)
+
+    def give_up(self) -> None:
+        """It could not be opened: what was posted goes, what was found stays."""
+        if self._found:
+            self.abandon()
+        else:
+            self.drop("closed")
+
+    def end(self, state: Literal["expired", "closed", "detached", "failed"]) -> None:
         """Accept no more notices; its owner is told, once."""
-        if self.state in {"expired", "closed", "failed"}:
+        if self.state in ENDED:
             return
         self.state = state
         if self._session.streams.get(self.stem) is self:

@@ -187,6 +187,18 @@ class Changes:
         await self._bury([record], task.id, write)
         return Summary(self._buried_in(part, task.id), known=True)
 
+    def find(self, task: Task) -> tuple[list[bytes], Summary]:
+        """The interest of an id, as it was posted; or why there is none."""
+        known = self._living(task.key)
+        if known is None or (known.carried.id != task.operation.id and known.carried.kind != GONE):
+            return [], Summary(0, moved_to=self._moved_to(task, known))
+        if known.carried.kind == GONE:
+            return [], Summary(0, refused="deleted")
+        record = self._shelf.store.get(*task.key)
+        if record is None or record.kind == DATA:
+            return [], Summary(0, refused="" if record is None else "no interest")
+        return pages_of([found_of(self._shelf, record)]), Summary(1, known=True)
+
     def _moved_to(self, task: Task, known: Placed | None) -> str:
         """Where a record is now that was replaced; empty when nothing is known of it."""
         if known is not None:

@@ -19,11 +19,17 @@ from typing import Any
 from arms import Profile, action_named
 from meteor.admission import PAYLOAD_BYTES_MAX, place
 from meteor.config import ClientConfig
-from meteor.document import PROFILES_KEPT, decode_document, encode_document, pack_profile
+from meteor.document import (
+    PROFILES_KEPT,
+    decode_document,
+    encode_document,
+    pack_profile,
+    unpack_profile,
+)
 from meteor.errors import LimitExceeded
 from meteor.lifetimes import checked_ttl_s
-from meteor.messages import Document
-from meteor.record_id import check_stem
+from meteor.messages import Document, Found
+from meteor.record_id import check_stem, split_id
 from squid import Box, KeywordSpace
 
 ProfileLike = str | Profile | Mapping[str, Any]
@@ -169,4 +175,24 @@ def with_profile(draft: Draft, profile: ProfileLike, space: KeywordSpace, versio
         content=Content(before.data, before.content_type, before.context),
         ttl=draft.ttl_s,
         everywhere=draft.everywhere,
+    )
+
+
+def draft_found(found: Found, space: KeywordSpace, ttl: float | None, *, keep_alive: bool) -> Draft:
+    """What was posted once, as the overlay keeps it: the same version, and at least the rest of its
+    life; `ttl` seconds, or while it is to be kept alive the default, if that is more.
+
+    Raises `ProfileError` for what no client of ours would have posted."""
+    document = decode_document(found.blob)
+    stem, region = split_id(found.id, space.curve)
+    wanted_s = checked_ttl_s(document.action, ttl) if keep_alive or ttl is not None else 0.0
+    return Draft(
+        action=document.action,
+        profile=unpack_profile(document.profile),
+        document=found.blob,
+        stem=stem,
+        region=region,
+        version=found.version,
+        ttl_s=max(wanted_s, found.ttl_ms / 1000),
+        everywhere=region.is_whole(space.curve),
     )

@@ -29,6 +29,7 @@ from meteor.messages import (
 from meteor.moves import region_of
 from meteor.operations import FoundPage, Notices, Operation, Route, Summary
 from meteor.record_id import check_stem, make_id, split_id, stem_of
+from meteor.task import AMENDS, FIND
 from squid import Box, KeywordSpace, Outcome, Router
 
 MOVES_MAX = 8
@@ -61,6 +62,10 @@ class _Collector:
         moved = {full_id for summary in summaries for full_id in summary.moved}
         stems = {stem for _, stem in self.seen} if moved else set()
         return {full_id for full_id in moved if stem_of(full_id) not in stems}
+
+    def keep(self, _: Contact, frame: bytes) -> None:
+        """Let the reply have what a frame brings."""
+        self.held += self.news(_found_in(frame))
 
     def news(self, found: tuple[Found, ...]) -> tuple[Found, ...]:
         """What has not been told in this or a newer version."""
@@ -256,14 +261,14 @@ class Entry:
     async def _amend(self, sender: Contact, amend: Amend) -> PostReply:
         if amend.verb == "replace":
             return await self._replace(sender, amend)
-        if amend.verb not in {"renew", "cancel"}:
-            raise MeteorError(f"{amend.verb!r} is none of renew, cancel, replace")
+        if amend.verb not in AMENDS:
+            raise MeteorError(f"{amend.verb!r} is none of renew, cancel, replace, find")
         check_timeout_s(amend.timeout_s)
         return await self._amend_once(sender, amend)
 
     async def _amend_once(self, sender: Contact, amend: Amend) -> PostReply:
-        """Renew or cancel by id, following a record that was replaced to its new id."""
-        full_id = amend.id
+        """Renew, cancel or find by id, following a record that was replaced to its new id."""
+        full_id, collector = amend.id, _Collector()
         for _ in range(MOVES_MAX):
             _, box = split_id(full_id, self._curve)
             operation = Operation(
@@ -275,8 +280,12 @@ class Entry:
                 route=Route(self._runtime.contact, sender.id),
             )
             body = codec.encode(operation)
-            outcome = await self._router.disseminate(box, body, timeout_s=amend.timeout_s)
+            outcome = await self._router.disseminate(
+                box, body, timeout_s=amend.timeout_s, on_frame=collector.keep,
+                asks=amend.verb == FIND,
+            )  # fmt: skip
             summaries = _summaries(outcome)
+            _raise_refusals(operation, summaries)
             moved = {summary.moved_to for summary in summaries} - {""}
             if not moved:
                 break
@@ -289,6 +298,7 @@ class Entry:
             peers=outcome.peers,
             hops=outcome.hops,
             ttl_s=amend.ttl_s,
+            found=collector.take(),
         )
 
     async def _replace(self, sender: Contact, amend: Amend) -> PostReply:
@@ -376,4 +386,10 @@ def _raise_refusals(operation: Operation, summaries: list[Summary]) -> None:
                 f"{operation.verb} of {operation.id}: a newer version is kept than "
                 f"{operation.version}, by another client or a clock ahead of yours; post again",
                 "older",
+            )
+        if summary.refused == "no interest":
+            raise Refused(
+                f"{operation.verb} of {operation.id}: that is data; give the id of an interest, a "
+                "watch or a standing retrieve",
+                "no interest",
             )

@@ -12,13 +12,14 @@ from collections.abc import Awaitable, Callable, Generator
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from chord import RequestTimeout
+from chord import Contact, RequestTimeout
 from meteor.attachment import Attachment, State
 from meteor.draft import Draft, ProfileLike, warn_unused, with_profile
 from meteor.errors import Closed, Interval, MeteorError, SlowConsumer, Timeout
 from meteor.lifetimes import checked_ttl_s
 from meteor.mailbox import Mailbox, Signal
-from meteor.messages import Notice
+from meteor.messages import Found, Notice
+from meteor.record_id import stem_of
 from meteor.session import Session
 from meteor.values import Notification, Receipt
 
@@ -41,6 +42,7 @@ class Interest:
         keep_alive: bool,
         timeout_s: float,
         allow_partial: bool,
+        found: bool = False,
     ) -> None:
         self.dropped = 0
         """Notifications that came while the queue was full."""
@@ -53,8 +55,9 @@ class Interest:
         self._opened = Signal(session.runtime)
         self._calls_now = handler is not None and not inspect.iscoroutinefunction(handler)
         self._attachment = Attachment(
-            session, draft, receive=self._receive, ended=self._ended, keep_alive=keep_alive
-        )
+            session, draft, receive=self._receive, ended=self._ended, keep_alive=keep_alive,
+            collect=self._collect, found=found,
+        )  # fmt: skip
 
     @property
     def id(self) -> str:
@@ -63,7 +66,7 @@ class Interest:
 
     @property
     def state(self) -> State:
-        """`new`, `opening`, `active`, then `expired`, `closed` or `failed`."""
+        """`new`, `opening`, `active`, then `expired`, `closed`, `detached` or `failed`."""
         return self._attachment.state
 
     @property
@@ -155,6 +158,18 @@ class Interest:
         except MeteorError as error:
             self._session.report(error)
 
+    async def detach(self) -> str:
+        """End the iteration here and leave it in the overlay, for its whole ttl from now; returns
+        the id by which `attach` takes it up again, in this process or another.
+
+        What was not taken from the queue comes again there.  Harmless when repeated.  If the
+        overlay cannot be told, `on_error` is, and the ttl runs from the last renewal."""
+        try:
+            await self._attachment.detach(self._session.config.close_timeout_s)
+        except MeteorError as error:
+            self._session.report(error)
+        return self.id
+
     def _check_unhandled(self) -> None:
         if self._handler is not None:
             raise RuntimeError(
@@ -179,7 +194,7 @@ class Interest:
             self._opened.notify()
         self._limit = len(self._items) + self._queue
         if not receipt.complete and not self._allow_partial:
-            self._attachment.drop("closed")
+            self._attachment.give_up()
         receipt.settled(self._attachment.draft, self._allow_partial)
         if self._handler is not None and not self._calls_now:
             self._session.spawn(self._hand_on())
@@ -197,6 +212,14 @@ class Interest:
             return self._overflow()
         self._mailbox.put(Notification(notice))
         return True
+
+    def _collect(self, found: tuple[Found, ...]) -> None:
+        """A standing retrieve that was found: what lives comes as pages."""
+        source = self._session.uplink.peer or Contact.at("")
+        for one in found:
+            stem = self._attachment.stem
+            notice_id = f"{stem}:{stem_of(one.id)}:{one.version}"
+            self._attachment.accept(Notice(notice_id, stem, "match", one, source))
 
     def _overflow(self) -> bool:
         """The queue is full: the stream fails, loudly."""

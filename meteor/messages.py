@@ -71,14 +71,15 @@ class Post:
 
 @dataclass(frozen=True, slots=True)
 class Amend:
-    """A client renews, cancels or replaces what it posted, by id.  The reply is a `PostReply`
-    whose `matches` says on how many records it took effect (0: not found).
+    """A client renews, cancels, replaces or finds what was posted, by id.  The reply is a
+    `PostReply` whose `matches` says on how many records it took effect (0: not found); that of a
+    find has the record, if it is an interest.
 
     Renewing an interest also makes the sender's link the one that its notices go to."""
 
     token: int
     verb: str
-    """`renew`, `cancel` or `replace`."""
+    """`renew`, `cancel`, `replace` or `find`."""
     id: str
     version: int
     """Of the new document; of a renew its stamp, by which copies tell that it took place."""

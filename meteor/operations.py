@@ -26,7 +26,7 @@ class Operation:
     """The body of a share: what to do at every peer that holds a part of the region."""
 
     verb: str
-    """An action of `arms`, or `renew`, `cancel`."""
+    """An action of `arms`, or `renew`, `cancel`, `find`."""
     id: str
     """The full id of the record in question; empty for one-off questions."""
     version: int
@@ -46,7 +46,8 @@ class Summary:
 
     matches: int
     refused: str = ""
-    """`older` or `deleted`: the stem is known here with a newer version, or was deleted."""
+    """`older` or `deleted`: the stem is known here with a newer version, or was deleted; of a find
+    also `no interest`."""
     moved_to: str = ""
     """The new id of a record that was replaced."""
     known: bool = False

@@ -27,7 +27,7 @@ from meteor.placement import Key
 from meteor.reactions import Reactions, carried_of, met, pages_of
 from meteor.replication import Replication, Superseded
 from meteor.shelf import Shelf
-from meteor.task import DELETES, Task, read_task
+from meteor.task import DELETES, FIND, Task, read_task
 from meteor.telling import Telling
 from meteor.views import View, Views
 from squid import Box, HandOn, HilbertCurve, Work, intersect, merge, subtract
@@ -171,6 +171,10 @@ class RendezvousPoint:
 
     def _pass(self, task: Task, part: Intervals) -> Work:
         """A post without time to live meets what is kept in this part, and is gone."""
+        if task.operation.verb == FIND:
+            frames, summary = self.changes.find(task)
+            lost = intersect(part, self._holdings.lost)
+            return Work(frames=frames, body=codec.encode(summary), missing=lost)
         carried = carried_of(task.operation, self._shelf.wall_ms())
         passing = self._shelf.record_of(carried, task.profile, task.box)
         reactions = self._rendezvous.arrive(

@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping
 from typing import Any
 
-from meteor.draft import Draft, ProfileLike, checked_content, make_draft, with_profile
+from meteor.draft import (
+    Draft,
+    ProfileLike,
+    checked_content,
+    draft_found,
+    make_draft,
+    with_profile,
+)
+from meteor.errors import Refused
 from meteor.interest import Interest
 from meteor.lifetimes import checked_timeout_s, checked_ttl_s
 from meteor.record_id import split_id
@@ -62,8 +70,38 @@ def make_interest(
     if queue < 1:
         raise ValueError(f"queue: {queue} is no length; at least one notification must fit")
     options = {"handler": None, "keep_alive": True, **options, "queue": queue}
+    if draft.action == "retrieve":  # it stands for its time, and is not renewed
+        options["keep_alive"] = False
     kind = Watch if draft.action == "notify_interest" else Interest
     return kind(session, draft, **options)
+
+
+def attach(
+    session: Session, id: str, *, ttl: float | None, timeout: float, **options: Any
+) -> Awaitable[Interest]:
+    """See `Verbs.attach`."""
+    split_id(id, session.space.curve)
+    checked_ttl_s("notify_data", ttl)
+    return _attach(session, id, ttl, checked_timeout_s(timeout), options)
+
+
+async def _attach(
+    session: Session, id: str, ttl: float | None, timeout_s: float, options: Mapping[str, Any]
+) -> Interest:
+    """Find it, then post it again as it is, which brings its notices here: all that lives
+    first."""
+    began_s = session.runtime.now()
+    reply = await session.amend("find", id, timeout_s)
+    found = next(iter(reply.found), None)
+    if found is None:
+        Receipt.of(reply).settled(f"attach to {id}", allow_partial=False)
+        raise Refused(
+            f"attach to {id}: nothing lives under this id; it may have run out, post it anew",
+            "unknown",
+        )
+    draft = draft_found(found, session.space, ttl, keep_alive=options["keep_alive"])
+    left_s = max(timeout_s - (session.runtime.now() - began_s), 0.0)
+    return await make_interest(session, draft, timeout_s=left_s, found=True, **options)
 
 
 async def carry_out(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
 from arms import Profile
 from meteor import codec
@@ -21,7 +22,9 @@ from meteor.record_id import check_stem, split_id, stem_of
 from squid import Box, HandOn, HilbertCurve
 
 DELETES = frozenset({"delete_data", "delete_interest"})
-AMENDS = frozenset({"renew", "cancel"})
+FIND: Final = "find"
+"""The question for the interest of an id: for who attaches to it."""
+AMENDS = frozenset({"renew", "cancel", FIND})
 VERBS = DELETES | AMENDS | KEPT_KINDS.keys()
 
 
@@ -39,7 +42,8 @@ class Task:
     @property
     def passes(self) -> bool:
         """Whether it has no time to live: it meets what is kept, and is gone."""
-        return self.operation.ttl_ms == 0 and self.operation.verb in KEPT_KINDS
+        lives = self.operation.verb in KEPT_KINDS
+        return self.operation.verb == FIND or (lives and self.operation.ttl_ms == 0)
 
     @property
     def key(self) -> Key:

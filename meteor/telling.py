@@ -35,7 +35,7 @@ class Telling:
         self._outbox = Outbox()
         self._stirred: dict[str, Record] = {}
         self._marked: dict[str, int] = {}
-        shelf.watermark = self._outbox.watermark
+        shelf.watermark = self.watermark
 
     @property
     def handlers(self) -> Mapping[type, Handler]:
@@ -76,13 +76,21 @@ class Telling:
         self._stirred.pop(stem, None)
 
     def watermark(self, stem: str) -> int:
-        """What the client has acknowledged without a gap."""
-        return self._outbox.watermark(stem)
+        """What the client has acknowledged without a gap.
+
+        No pair of an interest has a number below the interest's own: a mark below it says nothing
+        was acknowledged.  That is 0 to others, at whom it may lie with a lower number."""
+        return self._beyond_its_own(stem, self._outbox.watermark(stem))
+
+    def _beyond_its_own(self, stem: str, mark: int) -> int:
+        placed = self._shelf.find(("", stem))
+        return 0 if placed is not None and mark < placed.number else mark
 
     def watermarks(self) -> list[tuple[str, str, int]]:
         """Owner, stem and number of each interest whose watermark has changed since this was asked
         last."""
-        marks = self._outbox.watermarks()
+        outbox = self._outbox.watermarks()
+        marks = {stem: self._beyond_its_own(stem, mark) for stem, mark in outbox.items()}
         news = [(stem, mark) for stem, mark in marks.items() if self._marked.get(stem) != mark]
         self._marked = marks
         return [("", stem, mark) for stem, mark in news]

@@ -261,6 +261,41 @@ class Verbs(ABC):
         assert isinstance(watch, Watch)
         return watch
 
+    def attach(
+        self,
+        id: str,
+        *,
+        handler: NotificationHandler | None = None,
+        ttl: float | None = None,
+        queue: int = QUEUE_LENGTH,
+        overflow: Overflow = "error",
+        keep_alive: bool = True,
+        timeout: float = 10,
+        allow_partial: bool = False,
+    ) -> Awaitable[Interest]:
+        """Take up what stands in the overlay by its full id, as after a restart: an interest or a
+        standing retrieve comes as an `Interest`, a `notify_interest` as a `Watch`.
+
+        What still lives comes first, also what was told before this process began, then what
+        comes: at least once over a restart, exactly once here.  Its notices come to this client
+        alone from now on.  It is renewed as any interest, for `ttl` seconds, the default, or what
+        is left of its life, if that is more; a standing retrieve runs out as it was posted.
+
+        Raises `Refused`: `.rule` is `unknown` where nothing lives, `deleted`, or `no interest` for
+        the id of data; `ProfileError` for what is no id; and what every verb raises.  It stands as
+        it was then."""
+        return posting.attach(
+            self._session,
+            id,
+            handler=handler,
+            ttl=ttl,
+            queue=queue,
+            overflow=overflow,
+            keep_alive=keep_alive,
+            timeout=timeout,
+            allow_partial=allow_partial,
+        )
+
     def delete_data(
         self,
         profile: ProfileLike,

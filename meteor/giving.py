@@ -108,6 +108,7 @@ class Giving:
             settled=not self._uncovered(),
             copies=parts_of(whole, part),
             former=parts_of(self._views.former, part),
+            damaged=self._views.damaged,
         )
 
     def _on_pull(self, _: Contact, message: object, __: float) -> PulledPage:

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from chord import CallError, ChordNode, Contact, DialRefused, Runtime
-from meteor.giving import HandoffConfig
+from meteor.giving import HandoffConfig, parts_of
 from meteor.holdings import Intervals
 from meteor.operations import Claim, ClaimAnswer
 from meteor.takeover import Asked, Evidence, Step, plan
-from meteor.views import View, Views
+from meteor.views import Views
 from squid import Interval, intersect, subtract
 
 CLAIMS_MAX: Final = 32
@@ -106,8 +106,8 @@ class Heirs:
         held = intersect(answer.held, (found.interval,))
         if held:
             found.holders.append((contact, held))
-        fresh = [Evidence(contact, view, fresh=True) for view in _known(answer.copies)]
-        former = [Evidence(contact, view, fresh=False) for view in _known(answer.former)]
+        fresh = [Evidence(contact, view, fresh=True) for view in answer.copies]
+        former = [Evidence(contact, view, False, answer.damaged) for view in answer.former]
         found.evidence += fresh + former
         self._views.see(*(one.view.epoch for one in (*fresh, *former)))
         return [*answer.elsewhere, *self._named((*fresh, *former))]
@@ -116,11 +116,11 @@ class Heirs:
         own = self._runtime.contact
         part = (found.interval,)
         whole = [copy.view for copy in self._views.copies.values() if copy.whole]
-        for views, fresh in ((whole, True), (self._views.former, False)):
-            cut = [view.within(part) for view in views]
-            found.evidence += [
-                Evidence(own, view, fresh) for view in _known(one for one in cut if one is not None)
-            ]
+        damaged = self._views.damaged
+        found.evidence += [Evidence(own, view, True) for view in parts_of(whole, part)]
+        found.evidence += [
+            Evidence(own, view, False, damaged) for view in parts_of(self._views.former, part)
+        ]
 
     @staticmethod
     def _named(evidence: Iterable[Evidence]) -> list[Contact]:
@@ -165,18 +165,18 @@ class Heirs:
         if not self._views.former:
             return [Step(everything, "adopt")]
         own = self._runtime.contact
-        evidence = [Evidence(own, view, fresh=False) for view in _known(self._views.former)]
+        evidence = [Evidence(own, one, False, self._views.damaged) for one in self._views.former]
         asked = Asked({own.id}, (), patient=True)
         return plan(everything, evidence, asked, orphaned=True)
 
     def heal(self, found: Found) -> Sequence[Step]:
         """What of a lost interval can be known again."""
         asked = Asked(found.answered, found.refused | set(self._dead), patient=True)
-        steps = plan((found.interval,), found.evidence, asked, orphaned=True)
+        steps = plan((found.interval,), _of_the_past(found.evidence), asked, orphaned=True)
         return [step for step in steps if step.kind == "adopt"]
 
 
-def _known(views: Iterable[View]) -> list[View]:
-    """Views without the part whose past they do not know: of that they are no evidence."""
-    cut = (view.without(view.lost) if view.lost else view for view in views)
-    return [view for view in cut if view is not None]
+def _of_the_past(evidence: Iterable[Evidence]) -> list[Evidence]:
+    """Evidence of what was before it was lost: views without the part that they call lost."""
+    cut = [(one, one.view.without(one.view.lost)) for one in evidence]
+    return [replace(one, view=view) for one, view in cut if view is not None]

@@ -121,6 +121,8 @@ class ClaimAnswer:
     """Of what of it the receiver is a whole copy."""
     former: tuple[View, ...] = ()
     """What of it the receiver had a part in before it was restarted, or passed over."""
+    damaged: bool = False
+    """Whether the receiver's memory of that is damaged."""
 
 
 @dataclass(frozen=True, slots=True)

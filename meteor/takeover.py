@@ -3,9 +3,10 @@
 Law of this file: pure.  An heir asks all holders that it knows and its next successors.  The newest
 epoch that any of them names counts.  A copy that lived all the time and was not told otherwise has
 everything: one survivor is enough.  One that was restarted, or was passed over, may have been
-evicted meanwhile: it counts only while a majority of its epoch's holders answer and at most one is
-silent, as a later epoch has at least two holders, of whom one would be among those asked (DESIGN
-section 5).
+evicted meanwhile: it counts only while a majority of its epoch's holders have that same epoch and
+at most one is silent, as a later epoch has at least two holders, of whom one would be among those
+asked.  A holder that answers and does not know the epoch has moved on from it, and with it the
+interval: then one copy alone proves nothing, nor does a restarted one (DESIGN section 5).
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ class Evidence:
     view: View
     fresh: bool
     """Whether it is a copy that was whole all the time."""
+    damaged: bool = False
+    """Whether its journal has lost something: it remembers the epoch, not all of its content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,24 +94,43 @@ def _pieces(part: Intervals, evidence: Sequence[Evidence]) -> list[Interval]:
 
 
 def _decide(piece: Interval, evidence: Sequence[Evidence], asked: Asked, orphaned: bool) -> Step:
-    if not evidence:
+    whole = [one for one in evidence if not one.damaged]
+    if not whole:
         return Step((piece,), "lost" if orphaned or asked.patient else "wait")
-    newest = max((one.view for one in evidence), key=lambda view: (view.epoch, view.key))
-    having = [one for one in evidence if one.view.key == newest.key and _is_at(one, newest)]
-    silent = [one for one in newest.holder_ids if one not in asked.answered]
-    if asked.waits_for(silent):
+    newest = max((one.view for one in whole), key=lambda view: (view.epoch, view.key))
+    having = [one for one in whole if _is_at(one, newest)]
+    unheard = [one for one in newest.holder_ids if one not in asked.answered]
+    if asked.waits_for(unheard):
         return Step((piece,), "wait")
-    fresh = any(one.fresh for one in having)
+    fresh = [one for one in having if one.fresh]
     if not fresh and not asked.everybody and not asked.patient:
         return Step((piece,), "wait")
-    if not fresh and (len(silent) > SILENT_MAX or 2 * len(silent) >= len(newest.holder_ids)):
+    if not _proven(newest, having, evidence, asked.answered):
         return Step((piece,), "lost")
     sources = tuple(one.contact for one in having if one.fresh or not fresh)
     return Step((piece,), "adopt", newest, sources)
 
 
+def _proven(
+    newest: View,
+    having: Sequence[Evidence],
+    evidence: Sequence[Evidence],
+    answered: Collection[int],
+) -> bool:
+    """Whether no later epoch can be that nobody named: see the head of this file."""
+    holders = newest.holder_ids
+    have = {one.contact.id for one in having}
+    know = {one.contact.id for one in evidence if _is_at(one, newest)}
+    moved_on = [one for one in holders if one in answered and one not in know]
+    most = 2 * len(have & holders) > len(holders)
+    if any(one.fresh for one in having):
+        return most or not moved_on
+    silent = len(holders) - len(have & holders) - len(moved_on)
+    return most and not moved_on and silent <= SILENT_MAX
+
+
 def _is_at(one: Evidence, newest: View) -> bool:
-    return one.view.epoch == newest.epoch
+    return one.view.key == newest.key and one.view.epoch == newest.epoch
 
 
 def _has(view: View, piece: Interval) -> bool:

@@ -97,6 +97,8 @@ class Views:
         self.former: list[View] = []
         """Had in a former life, or until a newer view was heard of: evidence for whoever takes the
         interval over, and content to be offered to its owner; nothing is answered from it."""
+        self.damaged = False
+        """Whether something of `former` was lost with the journal."""
         self._seen = 0
         self._rank = own_id % ((1 << RANK_BITS) - 3)
 
@@ -263,9 +265,10 @@ class Views:
 
     def restore(self, views: Iterable[View], *, whole: bool) -> None:
         """Come back to life: whatever was is former now.  What is not `whole`, as the journal was
-        damaged, is content to be offered, and evidence of nothing."""
+        damaged, is content to be offered, and no proof that all is here."""
+        self.damaged = not whole
         for view in views:
-            self._remember(view if whole else replace(view, lost=view.intervals))
+            self._remember(view)
 
     def _remember(self, view: View) -> None:
         self.see(view.epoch)

@@ -28,10 +28,11 @@ views = st.builds(
     View, peers, st.integers(1, 2), st.integers(1, 3), parts,
     st.lists(peers, max_size=2, unique=True).map(tuple),
 )  # fmt: skip
-evidences = st.lists(st.builds(Evidence, peers, views, st.booleans()), max_size=6)
+evidences = st.lists(st.builds(Evidence, peers, views, st.booleans(), st.booleans()), max_size=6)
 askings = st.builds(
-    Asked, st.sets(st.sampled_from(IDS)), st.sets(st.sampled_from(IDS)), st.booleans()
-)
+    Asked, st.sets(st.sampled_from(IDS)), st.sets(st.sampled_from(IDS)), st.booleans(),
+    st.booleans(),
+)  # fmt: skip
 
 
 def indexes(part: Iterable[Interval]) -> set[int]:
@@ -44,20 +45,28 @@ Decision = tuple[str, tuple[int, int, int] | None, tuple[Contact, ...]]
 def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bool) -> Decision:
     """One index, in plain words."""
     known = [one for one in evidence if index in indexes(one.view.intervals)]
-    if not known:
+    whole = [one for one in known if not one.damaged]
+    if not whole:
         return ("lost" if orphaned or asked.patient else "wait", None, ())
-    newest = max(known, key=lambda one: (one.view.epoch, one.view.key)).view
-    silent = {one for one in newest.holder_ids if one not in set(asked.answered)}
-    if not asked.patient and silent - set(asked.dead):
+    newest = max(whole, key=lambda one: (one.view.epoch, one.view.key)).view
+    at = [one for one in known if (one.view.key, one.view.epoch) == (newest.key, newest.epoch)]
+    having = [one for one in at if not one.damaged]
+    unheard = {one for one in newest.holder_ids if one not in set(asked.answered)}
+    if not asked.patient and unheard - set(asked.dead):
         return ("wait", None, ())
-    having = [one for one in known if (one.view.key, one.view.epoch) == (newest.key, newest.epoch)]
     survivors = [one.contact for one in having if one.fresh]
-    if not survivors:
-        answered = len(newest.holder_ids) - len(silent)
-        if len(silent) > 1 or answered <= len(silent):
-            return ("lost", None, ())
-        survivors = [one.contact for one in having]
-    return ("adopt", (*newest.key, newest.epoch), tuple(survivors))
+    if not survivors and not asked.everybody and not asked.patient:
+        return ("wait", None, ())
+    moved_on = newest.holder_ids - unheard - {one.contact.id for one in at}
+    have = {one.contact.id for one in having} & newest.holder_ids
+    most = len(have) > len(newest.holder_ids) / 2
+    silent = len(newest.holder_ids) - len(have) - len(moved_on)
+    if survivors and moved_on and not most:
+        return ("lost", None, ())
+    if not survivors and (moved_on or not most or silent > 1):
+        return ("lost", None, ())
+    sources = survivors or [one.contact for one in having]
+    return ("adopt", (*newest.key, newest.epoch), tuple(sources))
 
 
 def of_step(step: Step) -> Decision:
@@ -106,7 +115,7 @@ def test_no_content_of_an_epoch_that_has_passed_is_taken_over(
             assert step.view is not None
             assert step.sources
             for one in evidence:
-                if indexes(one.view.intervals) & indexes(step.piece):
+                if not one.damaged and indexes(one.view.intervals) & indexes(step.piece):
                     assert one.view.epoch <= step.view.epoch
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from meteor import Client, MeteorError
+from meteor.record_id import stem_of
 from squid import of_arc, subtract
 from tests.meteor.building import SPACE
 from tests.processes.account import Account
@@ -166,6 +167,32 @@ async def killed_and_held(folder: Path, seed: int, size: Size = Size()) -> tuple
         return table, load
 
 
+async def unheard_after_attaching(load: Load, client: Client) -> set[str]:
+    """The first watcher ends without a word, and a later client takes its interest over: the
+    stems that it has not heard of, though every one must come at least once."""
+    account, heard = load.account, set[str]()
+    must = (account.hot & account.posted.keys()) - account.deleting
+    name = min(load.interests)
+    load.clients[name].abandon()
+    interest = await client.attach(load.interests[name])
+
+    async def listen() -> None:
+        async for notification in interest:
+            heard.add(stem_of(notification.id))
+
+    listening = asyncio.create_task(listen())
+
+    async def reached() -> bool:
+        return must <= heard or listening.done()
+
+    try:
+        await until(reached, HEAL_S, lambda: f"{len(must - heard)} after attaching")
+    finally:
+        listening.cancel()
+        await asyncio.gather(listening, return_exceptions=True)
+    return must - heard
+
+
 async def judged(table: Table, load: Load, control: Client) -> None:
     """The end of a run: everything is asked for, everything accounted for."""
     account = load.account
@@ -181,6 +208,7 @@ async def judged(table: Table, load: Load, control: Client) -> None:
     for name in sorted(load.interests):
         table.add(f"{name} heard of", len(account.notices.get(name, ())))
         table.add(f"{name} heard twice of", len(account.repeated(name)))
+    table.add("unheard after attaching anew", len(await unheard_after_attaching(load, control)))
     table.add("answers that knew of one part only", account.relative)
     table.add("violations", len(account.violations))
     for violation in account.violations[:5]:

@@ -28,6 +28,7 @@ def accounted_for(table: Table, load: Load, folder: Path) -> None:
     assert not load.account.violations
     assert table.lines["acknowledged and not found"] == 0
     assert table.lines["last answer"] == "complete"
+    assert table.lines["unheard after attaching anew"] == 0
     for name in load.interests:
         assert not load.account.unheard(name)
         assert not load.account.repeated(name)

@@ -31,8 +31,6 @@ SPACE: Final = KeywordSpace("study", [Number("x", 0, 1), Number("y", 0, 1)])
 TTL_S: Final = 86_400.0
 AT_ONCE: Final = 32
 """Stores in flight."""
-JOINS_AT_ONCE: Final = 16
-"""While the ring is made: one after the other takes as long as all that follows."""
 TIMEOUT_S: Final = 10.0
 TRIES: Final = 5
 """How often everything is asked for until an answer comes."""
@@ -125,7 +123,9 @@ class _Stage:
 
     def __init__(self, plan: DataPlan, copies: int) -> None:
         self._plan, self._copies = plan, copies
-        self._overlay = Overlay(plan.peers, space=SPACE, seed=plan.seed, config=plan.config)
+        self._overlay = Overlay(
+            plan.peers, space=SPACE, seed=plan.seed, config=plan.config, copies=copies
+        )
         self._history = History()
         self._watch = CopyWatch(self._overlay, self._history)
         self._stream = self._overlay.kernel.random("study")

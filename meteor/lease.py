@@ -2,8 +2,9 @@
 
 Law of this file: a primary that was held, or cut off, may have been passed over without knowing.
 Any frame of a copy shows that it was not, as whoever hears of a later view says so on that very
-link before anything else; after too long a silence, or when this peer's own loop was late, it asks
-first (DESIGN section 5).  The lease is shorter than the silence after which the ring names another
+link before anything else; after too long a silence, which the link may not have outlived, or when
+this peer's own loop was late, it asks first, and so it does while nobody else has a copy (DESIGN
+section 5).  The lease is shorter than the silence after which the ring names another
 owner.
 """
 
@@ -25,22 +26,29 @@ class Lease:
         self._runtime, self._views, self._config = runtime, views, config
         self._replication = replication
         self._pulse_s = runtime.now()
+        self._doubted: set[int] = set()
+        """Views all of whose copies were silent for too long, by number: until one was asked."""
         self._asked = 0
 
     def in_touch(self, part: Intervals) -> bool:
         """Whether the views of `part` may be answered for without asking anybody."""
-        now, config = self._runtime.now(), self._config
+        late = self._runtime.lateness() > self._config.lateness_s_max
+        slow = self._runtime.now() - self._pulse_s > (
+            self._config.tend_s + self._config.lateness_s_max
+        )
         for view in self._views.touching(part):
-            witnesses = self._witnesses(view)
-            if not witnesses:
-                continue
-            late = self._runtime.lateness() > config.lateness_s_max
-            if late or now - self._pulse_s > config.tend_s + config.lateness_s_max:
-                return False
-            heard_s = max(self._runtime.link(one).last_heard_s for one in witnesses)
-            if now - heard_s > config.lease_s:
+            if self._witnesses(view) and (late or slow or self._is_doubted(view)):
                 return False
         return True
+
+    def _is_doubted(self, view: View) -> bool:
+        """Whether somebody must be asked: nobody has a copy who would have said so unasked, or all
+        who have one were silent for too long since they were asked last."""
+        now = self._runtime.now()
+        heard_s = max((self._runtime.link(one).last_heard_s for one in view.copies), default=0.0)
+        if now - heard_s > self._config.lease_s:
+            self._doubted.add(view.number)
+        return not view.copies or view.number in self._doubted
 
     async def confirm(self, part: Intervals) -> None:
         """Ask the copies whether the views of `part` still stand, and give up what does not."""
@@ -50,6 +58,8 @@ class Lease:
             request = Touch(view.epoch, intersect(view.intervals, part))
             witnesses = self._witnesses(view)
             replies = await self._replication.ask_all(witnesses, request)
+            if any(isinstance(reply, Touched) for reply in replies):
+                self._doubted.discard(view.number)
             for witness, reply in zip(witnesses, replies, strict=True):
                 if isinstance(reply, Touched) and reply.newer:
                     self._replication.passed_over(reply.newer)
@@ -63,6 +73,9 @@ class Lease:
     def pulse(self) -> None:
         """The loop of this peer runs."""
         self._pulse_s = self._runtime.now()
+        self._doubted.intersection_update(self._views.own)
+        for view in self._views.own.values():
+            self._is_doubted(view)
 
     async def unconfirmed(self, part: Intervals) -> list[View]:
         """The views of which copies are kept here of `part`, as far as no other holder says that

@@ -111,7 +111,8 @@ def test_what_a_passed_over_primary_wrote_alone_is_handed_on(seed: int) -> None:
     near = client_at(overlay, primary)
     others = [one.contact for one in overlay.living if one is not primary]
     cut = overlay.faults.partition([primary.contact], others)
-    writing = overlay.kernel.spawn(tried(near.renew(probe, ttl=7500, timeout=2)))
+    if drawn.random() < 0.7:
+        overlay.kernel.spawn(tried(near.renew(probe, ttl=7500, timeout=2)))
     index = index_of(probe)
     wait_until(
         overlay,
@@ -122,9 +123,8 @@ def test_what_a_passed_over_primary_wrote_alone_is_handed_on(seed: int) -> None:
     )
     overlay.run(client.renew(probe, ttl=8000))
     late = store_some(overlay, client, drawn, 5)
+    overlay.run_for(drawn.choice([0.0, 40.0]))  # links do not outlive so long a cut
     cut.heal()
-    overlay.kernel.run_until(writing)
-    assert_never_silently_partial(overlay, client, [*stored, *late])
     assert_whole_within(overlay, 60)
     assert ask(overlay, near) == ({*stored, *late}, True)
 

@@ -303,7 +303,7 @@ class Replication:
             if not view.has_copy(copy.id):
                 self._runtime.send(copy, Instate(view))
         self.on_changed()
-        return view
+        return self._views.own.get(view.number)  # passed over during the note, perhaps
 
     @staticmethod
     def _is_later(newer: Iterable[View], view: View) -> bool:

@@ -180,6 +180,12 @@ class Neighbour:
     answers: bool
     data: int = -1
     interests: int = -1
+    lost: tuple[WireInterval, ...] = ()
+    """Intervals of curve indexes that it answers for, whose past nobody knows."""
+    copies: int = -1
+    """How many peers have all that it answers for, itself included; -1 while unknown."""
+    forgotten: int = 0
+    """How many lost intervals it was told to forget since it started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +195,20 @@ class RingPicture:
     peers: tuple[Neighbour, ...]
     closed: bool
     """Whether the walk came back to where it began."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """An operator declares the past of lost intervals gone.  The reply is `Forgotten`."""
+
+    intervals: tuple[WireInterval, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What was lost, and counts as whole from now on."""
+
+    intervals: tuple[WireInterval, ...]
 
 
 MESSAGES: tuple[type, ...] = (
@@ -206,4 +226,6 @@ MESSAGES: tuple[type, ...] = (
     RingQuestion,
     Neighbour,
     RingPicture,
+    Forget,
+    Forgotten,
 )

@@ -216,10 +216,21 @@ class State:
     data: int
     interests: int
     watches: int
+    lost: tuple[WireInterval, ...] = ()
+    copies: int = -1
+    forgotten: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetPast:
+    """Declare the past of this interval, which is lost at the receiver, gone.  The reply is
+    `meteor.messages.Forgotten`."""
+
+    interval: WireInterval
 
 
 MESSAGES: tuple[type, ...] = (
     Route, Operation, Summary, FoundPage, Carried, PeerNote,
     Claim, ClaimAnswer, Pull, PulledPage, Freeze, Frozen, TakeOver, Yours, Inherit, Inherited,
-    Notices, StateQuestion, State,
+    Notices, StateQuestion, State, ForgetPast,
 )  # fmt: skip

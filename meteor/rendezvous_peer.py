@@ -29,6 +29,7 @@ from meteor.copy_keeper import CopyKeeper
 from meteor.entropy import AntiEntropy
 from meteor.entry import Entry
 from meteor.errors import JoinFailed, MeteorError, SpaceMismatch, from_fault, to_fault
+from meteor.forgetting import Forgetting
 from meteor.handoff import Handoff
 from meteor.holdings import Holdings, Intervals
 from meteor.journal import Journal
@@ -106,6 +107,7 @@ class RendezvousPeer:
             **self._handoff.handlers,
             **self._keeper.handlers,
             **self._entropy.handlers,
+            **self._forgetting.handlers,
             **self.entry.handlers,
             **self.telling.handlers,
             **self.placing.handlers,
@@ -130,6 +132,9 @@ class RendezvousPeer:
         self.replication.on_superseded = self._handoff.wake
         self._lease = Lease(runtime, self.views, self.replication, self._copies)
         source = HoldingsSource(self.shelf, self.views, self._handoff.reconciling.merge)
+        self._forgetting = Forgetting(
+            self.node, runtime, self.views, self.replication, curve=curve, id_bits=bits
+        )
         self._entropy = AntiEntropy(runtime, curve, source)
         self._tending = Tending(
             runtime, self.views, self.shelf, self.replication, self._entropy,
@@ -310,7 +315,11 @@ class RendezvousPeer:
         held = self.holdings.held
         for record in self.shelf.store.records():
             counts[record.kind] += self.shelf.lives_in(record, held)
-        return State(counts["data"], counts["interest"], counts["watch"])
+        copies = [1 + len(view.copies) for view in self.views.own.values()]
+        return State(
+            counts["data"], counts["interest"], counts["watch"],
+            self.views.lost(), min(copies, default=-1), self._forgetting.count,
+        )  # fmt: skip
 
     def _on_ring_question(self, _: Contact, message: object, __: float) -> Deferred:
         assert isinstance(message, RingQuestion)

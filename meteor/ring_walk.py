@@ -40,8 +40,9 @@ def _seen(neighbours: Neighbours, state: State) -> Neighbour:
     first = 0 if before is None else before.id + 1
     kept = state.data + state.interests + state.watches
     return Neighbour(
-        neighbours.contact, first, kept, answers=True, data=state.data, interests=state.interests
-    )
+        neighbours.contact, first, kept, answers=True, data=state.data, interests=state.interests,
+        lost=state.lost, copies=state.copies, forgotten=state.forgotten,
+    )  # fmt: skip
 
 
 def _silent(contact: Contact, before: Neighbour) -> Neighbour:

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from chord import Busy, CallError, Contact, Handler, RemoteFault, RequestTimeout, Runtime, Task
 from meteor.callbacks import Callbacks
 from meteor.config import ClientConfig
 from meteor.draft import Draft
-from meteor.errors import Closed, MeteorError, NotConnected, Timeout, from_fault
+from meteor.errors import Closed, Interval, MeteorError, NotConnected, Timeout, from_fault
 from meteor.messages import (
     Acknowledge,
     Amend,
     Farewell,
+    Forget,
+    Forgotten,
     Found,
     Notice,
     Post,
@@ -33,6 +35,8 @@ from meteor.record_id import new_stem
 from meteor.uplink import Uplink
 from meteor.values import Receipt
 from squid import KeywordSpace
+
+ReplyT = TypeVar("ReplyT")
 
 Collect = Callable[[tuple[Found, ...]], None]
 """Takes the matches of one result page, in the turn in which it arrives."""
@@ -198,19 +202,29 @@ class Session:
 
     async def ring(self, timeout_s: float) -> RingPicture:
         """What the ring looks like from the peer that serves; raises as `post` does."""
+        return await self._question("ring", RingQuestion(), RingPicture, timeout_s)
+
+    async def forget(self, intervals: tuple[Interval, ...], timeout_s: float) -> Forgotten:
+        """Declare the past of lost intervals gone; raises `Refused` and as `post` does."""
+        return await self._question("forget", Forget(intervals), Forgotten, timeout_s)
+
+    async def _question(
+        self, name: str, question: object, kind: type[ReplyT], timeout_s: float
+    ) -> ReplyT:
+        """Ask the peer that serves, once."""
         deadline = self.runtime.now() + timeout_s
-        peer = await self.uplink.serving("ring", deadline)
+        peer = await self.uplink.serving(name, deadline)
         try:
-            picture = await self.runtime.call(peer, RingQuestion(), deadline - self.runtime.now())
+            reply = await self.runtime.call(peer, question, deadline - self.runtime.now())
         except RemoteFault as fault:
             raise from_fault(fault) from None
         except RequestTimeout:
-            raise Timeout(f"ring: no answer from {peer} within {timeout_s:g} s") from None
+            raise Timeout(f"{name}: no answer from {peer} within {timeout_s:g} s") from None
         except CallError as error:
-            raise NotConnected(f"ring: {peer}: {error}; ask again", (str(peer),)) from None
-        if not isinstance(picture, RingPicture):
-            raise MeteorError(f"{peer} answered a question about the ring with {picture!r:.80}")
-        return picture
+            raise NotConnected(f"{name}: {peer}: {error}; ask again", (str(peer),)) from None
+        if not isinstance(reply, kind):
+            raise MeteorError(f"{peer} answered a question about the {name} with {reply!r:.80}")
+        return reply
 
     async def _ask(
         self, operation: object, request: Post | Amend, timeout_s: float, collect: Collect | None

@@ -14,6 +14,7 @@ from typing import Final, Literal, TypedDict, Unpack, overload
 from meteor import posting
 from meteor.answer import Answer
 from meteor.draft import ProfileLike
+from meteor.errors import Interval
 from meteor.interest import Interest, NotificationHandler, Overflow
 from meteor.lifetimes import checked_timeout_s
 from meteor.messages import RingPicture
@@ -387,3 +388,10 @@ class Verbs(ABC):
 
         Raises `Timeout` and `NotConnected`."""
         return await self._session.ring(checked_timeout_s(timeout))
+
+    async def forget(self, *lost: Interval, timeout: float = 10) -> tuple[Interval, ...]:
+        """Declare the past of lost intervals of curve indexes gone: answers are complete there from
+        then on.  For operators; returns what was forgotten.
+
+        Raises `Refused` (rule `not lost`) for what has its past, `Timeout` and `NotConnected`."""
+        return (await self._session.forget(lost, checked_timeout_s(timeout))).intervals

@@ -145,21 +145,34 @@ def compare(
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("covering", [False, True])
 @pytest.mark.parametrize("stored", [size for size in SIZES if size <= 100_000])
-def test_beside_sql(stored: int):
+def test_beside_sql(stored: int, covering: bool):
     random = Random(SEED)
     readings = [reading(random) for _ in range(stored)]
     interests = [interest(random, 0.001) for _ in range(stored)]
     index = ProfileIndex[int]()
     for id in range(stored):
         index.add(id, readings[id])
-    sql = SqlMatcher(readings)
-    beside_sql("interest arrives", stored, index.match, sql.match, interests[:30])
+    sql, kind = SqlMatcher(readings, covering=covering), "covering" if covering else "plain"
+    beside_sql(
+        f"interest arrives, beside SQL with {kind} indexes",
+        stored,
+        index.match,
+        sql.match,
+        interests[:30],
+    )
     index = ProfileIndex[int]()
     for id in range(stored):
         index.add(id, interests[id])
-    sql = SqlMatcher(interests)
-    beside_sql("data arrives", stored, index.match_subject, sql.match_subject, readings[:30])
+    sql = SqlMatcher(interests, covering=covering)
+    beside_sql(
+        f"data arrives, beside SQL with {kind} indexes",
+        stored,
+        index.match_subject,
+        sql.match_subject,
+        readings[:30],
+    )
 
 
 def beside_sql(
@@ -171,7 +184,7 @@ def beside_sql(
 ) -> None:
     taken, found = in_turn({"ours": ours, "sql": sql}, asked, 3)
     report(
-        what=f"{what}, beside SQL", stored=stored, matched=round(found, 1), ours_us=taken["ours"],
+        what=what, stored=stored, matched=round(found, 1), ours_us=taken["ours"],
         sql_us=taken["sql"], sql_to_ours=round(taken["sql"] / taken["ours"]),
     )  # fmt: skip
 

@@ -1,8 +1,8 @@
 """The report's figure 4.1 (c): what a peer spends on matching and building the notifications,
 against how many interests it stores, by the share of them that match; action notify.
 
-The report asked MySQL; beside the index stands one SQL row an attribute on SQLite, with the very
-same notifications built.  Prints one JSON line a point.  With `METEOR_FIGURES=DIR` the points are
+The report asked MySQL; beside the index stands one SQL row an attribute on SQLite, with an index on
+each value and the very same notifications built.  Prints one JSON line a point.  With `METEOR_FIGURES=DIR` the points are
 written to DIR/figure-4.1c.csv, and drawn as DIR/figure-4.1c.png where matplotlib is installed.
 """
 

@@ -1,7 +1,8 @@
 """Matching the report's way: one row an attribute in a database, one query a match.
 
-The report used MySQL and does not print its schema; this is SQLite in memory with an index on what
-the query asks.  Profiles are conjunctions of intervals, which is all that rows can say.
+The report used MySQL and does not print its schema; this is SQLite in memory, with an index on each
+attribute's value, or (`covering`) one that holds all that a query reads, which is several times as
+quick.  Profiles are conjunctions of intervals, which is all that rows can say.
 """
 
 from __future__ import annotations
@@ -19,7 +20,12 @@ CREATE TABLE stored (id INTEGER PRIMARY KEY, attributes INTEGER NOT NULL);
 CREATE TABLE attribute (
   id INTEGER NOT NULL, name TEXT NOT NULL, low REAL, high REAL, first TEXT, last TEXT);
 """
-_INDEXES = """
+_PLAIN = """
+CREATE INDEX by_number ON attribute (name, low);
+CREATE INDEX by_word ON attribute (name, first);
+ANALYZE;
+"""
+_COVERING = """
 CREATE INDEX by_number ON attribute (name, low, high, id);
 CREATE INDEX by_word ON attribute (name, first, last, id);
 ANALYZE;
@@ -29,7 +35,7 @@ ANALYZE;
 class SqlMatcher:
     """Profiles by number, as subjects and as selectors."""
 
-    def __init__(self, profiles: Iterable[Profile]) -> None:
+    def __init__(self, profiles: Iterable[Profile], *, covering: bool = False) -> None:
         self._base = sqlite3.connect(":memory:")
         self._base.executescript(_TABLES)
         for id, profile in enumerate(profiles):
@@ -39,7 +45,7 @@ class SqlMatcher:
                 "INSERT INTO attribute VALUES (?, ?, ?, ?, ?, ?)",
                 [(id, element.name, *ends_of(element.value)) for element in elements],
             )
-        self._base.executescript(_INDEXES)
+        self._base.executescript(_COVERING if covering else _PLAIN)
 
     def match(self, selector: Profile) -> list[int]:
         """The stored subjects that have all attributes that the selector asks for."""

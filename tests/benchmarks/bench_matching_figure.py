@@ -2,8 +2,9 @@
 against how many interests it stores, by the share of them that match; action notify.
 
 The report asked MySQL; beside the index stands one SQL row an attribute on SQLite, with an index on
-each value and the very same notifications built.  Prints one JSON line a point.  With `METEOR_FIGURES=DIR` the points are
-written to DIR/figure-4.1c.csv, and drawn as DIR/figure-4.1c.png where matplotlib is installed.
+each value and the very same notifications built.  Prints one JSON line a point.  With
+`METEOR_FIGURES=DIR` the points are written to DIR/figure-4.1c.csv, and drawn as
+DIR/figure-4.1c.png where matplotlib is installed.
 """
 
 from __future__ import annotations

@@ -10,17 +10,18 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from sim.checkers.copies import CopyLedger
-from sim.history import History
+from sim.history import History, within
 from sim.overlay import Overlay
 from sim.simulated_peer import SimPeer
 from squid import Intervals, merge, subtract
 
 
-def current_parts(peers: Iterable[SimPeer]) -> dict[SimPeer, Intervals]:
+def current_parts(peers: Iterable[SimPeer], *, with_lost: bool = False) -> dict[SimPeer, Intervals]:
     """Of what each of the peers has the records, as their primary or as a whole copy; of several
-    views of one index those of the newest epoch count: an older copy may lack something."""
+    views of one index those of the newest epoch count: an older copy may lack something.  In a lost
+    part, left out unless it is asked for, it has what was posted since."""
     had = [
-        (view.epoch, subtract(view.intervals, view.lost), peer)
+        (view.epoch, subtract(view.intervals, () if with_lost else view.lost), peer)
         for peer in peers
         for view in (
             *peer.core.views.own.values(),
@@ -41,11 +42,6 @@ def _by_epoch(had: tuple[int, Intervals, SimPeer]) -> int:
     return had[0]
 
 
-def stems(peer: SimPeer) -> set[str]:
-    """The records that this peer has durable, whatever for."""
-    return {record.stem for record in peer.core.shelf.store.records()}
-
-
 class CopyWatch:
     """Keeps account of the copies of one run."""
 
@@ -56,10 +52,11 @@ class CopyWatch:
     def went_down(self, *fallen: SimPeer) -> None:
         """These peers crashed, left or were held, all in this moment."""
         self._history.wounds = merge(self._history.wounds, self._only_with(fallen))
+        parts = current_parts(self._all_and(fallen), with_lost=True)
         up = self._up_beside(fallen)
         self.ledger.went_down(
-            {peer.address: stems(peer) for peer in fallen},
-            set().union(*(stems(peer) for peer in up)),
+            {peer.address: self._stems(peer, parts.get(peer, ())) for peer in fallen},
+            set().union(*(self._stems(peer, parts.get(peer, ())) for peer in up)),
             self._overlay.kernel.now(),
         )
 
@@ -73,9 +70,21 @@ class CopyWatch:
 
     def _only_with(self, peers: Sequence[SimPeer]) -> Intervals:
         """What no peer that is up keeps beside these."""
-        parts = current_parts(dict.fromkeys((*self._overlay.living, *peers)))
+        parts = current_parts(self._all_and(peers))
         theirs = merge(*(parts.get(peer, ()) for peer in peers))
         return subtract(theirs, merge(*(parts.get(up, ()) for up in self._up_beside(peers))))
+
+    def _stems(self, peer: SimPeer, part: Intervals) -> set[str]:
+        """The profiles of the run that lie in a part and that the peer has durable."""
+        writes = self._history.writes
+        return {
+            record.stem
+            for record in peer.core.shelf.store.records()
+            if record.stem in writes and within(writes[record.stem].index, part)
+        }
+
+    def _all_and(self, peers: Sequence[SimPeer]) -> Iterable[SimPeer]:
+        return dict.fromkeys((*self._overlay.living, *peers))
 
     def _up_beside(self, peers: Sequence[SimPeer]) -> list[SimPeer]:
         return [

@@ -77,7 +77,7 @@ class CopyKeeper:
         part = self._checked(message.part)
         left = subtract(part, self._views.kept_for(sender.id, whole=False))
         if not left:
-            return Deferred(self._keep(message))
+            return Deferred(self._keep(sender.id, message))
         mine = [view for view in self._views.own.values() if intersect(view.intervals, left)]
         newer = [
             copy.view
@@ -86,17 +86,22 @@ class CopyKeeper:
         ]
         return Kept(known=False, newer=(*mine, *newer))
 
-    async def _keep(self, message: Keep) -> Kept:
-        await self._shelf.admit(message.carried, Admission())
+    async def _keep(self, primary_id: int, message: Keep) -> Kept:
+        came = Admission()
+        await self._shelf.admit(message.carried, came)
+        self._note_marks(primary_id, came.watermarks)
         return Kept()
 
     def _on_watermarks(self, sender: Contact, message: object, _: float) -> None:
         assert isinstance(message, Watermarks)
         if not any(primary == sender.id for primary, _ in self._views.copies):
             return
-        marks = self._marks.setdefault(sender.id, Admission()).watermarks
-        for owner, stem, number in message.marks:
-            key: Key = (owner, stem)
+        marks = {(owner, stem): number for owner, stem, number in message.marks}
+        self._note_marks(sender.id, marks)
+
+    def _note_marks(self, primary_id: int, news: Mapping[Key, int]) -> None:
+        marks = self._marks.setdefault(primary_id, Admission()).watermarks
+        for key, number in news.items():
             if key in marks or len(marks) < MARKS_MAX:
                 marks[key] = number
 

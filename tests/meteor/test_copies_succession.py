@@ -344,7 +344,7 @@ def test_nothing_is_told_twice_or_never_when_the_peer_that_matched_dies(seed: in
 
 
 @pytest.mark.parametrize("seed", seeds(2))
-def test_an_heir_tells_only_what_the_client_does_not_have(seed: int) -> None:
+def test_every_copy_knows_how_far_the_clients_are(seed: int) -> None:
     overlay, drawn = build(seed), random.Random(seed)
     client = overlay.client()
     interest = overlay.run(_opened(client.notify_data("type=alarm3 temperature=0..120", ttl=3000)))
@@ -357,15 +357,16 @@ def test_an_heir_tells_only_what_the_client_does_not_have(seed: int) -> None:
     overlay.run_for(6.0)  # acknowledged, and said to the copies
     probe = drawn.choice(stored)
     fallen = primary_of(overlay, probe)
-    due = fallen.core.telling.watermark(interest.id.partition(".")[0])
+    stem = interest.id.partition(".")[0]
+    due = fallen.core.telling.watermark(stem)
     assert due > 0
-    index = index_of(probe)
+    mortal = [copy for copy in copies_of(overlay, probe) if copy is not overlay.peers[0]]
+    mortal[0].crash()
+    assert_whole_within(overlay)  # somebody else is a copy now, and no mark has changed since
+    for copy in copies_of(overlay, probe):
+        marks = copy.core._keeper.watermarks(fallen.contact.id)
+        assert marks.acknowledged(("", stem)) == due, copy.address
     fallen.crash()
-    wait_until(
-        overlay, lambda: any(covers(o.core.holdings.held, index) for o in overlay.living), 20.0
-    )
-    heir = primary_of(overlay, probe)
-    assert heir.core.telling.watermark(interest.id.partition(".")[0]) >= due
     overlay.run_for(20.0)
     assert sorted(listener.told) == sorted(stored)
 

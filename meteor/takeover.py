@@ -106,7 +106,8 @@ def _decide(piece: Interval, evidence: Sequence[Evidence], asked: Asked, orphane
     if not fresh and not asked.everybody and not asked.patient:
         return Step((piece,), "wait")
     if not _proven(newest, having, evidence, asked.answered):
-        return Step((piece,), "lost")
+        # whoever does not know of it may be about to have it: an heir's copies know of it first
+        return Step((piece,), "lost" if asked.patient else "wait")
     sources = tuple(one.contact for one in having if one.fresh or not fresh)
     return Step((piece,), "adopt", newest, sources)
 

@@ -62,9 +62,9 @@ def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bo
     most = len(have) > len(newest.holder_ids) / 2
     silent = len(newest.holder_ids) - len(have) - len(moved_on)
     if survivors and moved_on and not most:
-        return ("lost", None, ())
+        return ("lost" if asked.patient else "wait", None, ())
     if not survivors and (moved_on or not most or silent > 1):
-        return ("lost", None, ())
+        return ("lost" if asked.patient else "wait", None, ())
     sources = survivors or [one.contact for one in having]
     return ("adopt", (*newest.key, newest.epoch), tuple(sources))
 

@@ -109,6 +109,7 @@ class Giving:
             copies=parts_of(whole, part),
             former=parts_of(self._views.former, part),
             damaged=self._views.damaged,
+            learning=parts_of(self._views.learning(), part),
         )
 
     def _on_pull(self, _: Contact, message: object, __: float) -> PulledPage:

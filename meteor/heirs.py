@@ -108,6 +108,7 @@ class Heirs:
             found.holders.append((contact, held))
         fresh = [Evidence(contact, view, fresh=True) for view in answer.copies]
         former = [Evidence(contact, view, False, answer.damaged) for view in answer.former]
+        former += [Evidence(contact, view, False, damaged=True) for view in answer.learning]
         found.evidence += fresh + former
         self._views.see(*(one.view.epoch for one in (*fresh, *former)))
         return [*answer.elsewhere, *self._named((*fresh, *former))]
@@ -116,7 +117,8 @@ class Heirs:
         own = self._runtime.contact
         part = (found.interval,)
         whole = [copy.view for copy in self._views.copies.values() if copy.whole]
-        damaged = self._views.damaged
+        damaged, learning = self._views.damaged, parts_of(self._views.learning(), part)
+        found.evidence += [Evidence(own, view, False, damaged=True) for view in learning]
         found.evidence += [Evidence(own, view, True) for view in parts_of(whole, part)]
         found.evidence += [
             Evidence(own, view, False, damaged) for view in parts_of(self._views.former, part)

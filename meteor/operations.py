@@ -123,6 +123,8 @@ class ClaimAnswer:
     """What of it the receiver had a part in before it was restarted, or passed over."""
     damaged: bool = False
     """Whether the receiver's memory of that is damaged."""
+    learning: tuple[View, ...] = ()
+    """Of what of it the receiver is being made a copy."""
 
 
 @dataclass(frozen=True, slots=True)

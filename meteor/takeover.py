@@ -32,7 +32,8 @@ class Evidence:
     fresh: bool
     """Whether it is a copy that was whole all the time."""
     damaged: bool = False
-    """Whether its journal has lost something: it remembers the epoch, not all of its content."""
+    """Whether it only knows of the epoch: its journal has lost something, or it was still being
+    filled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,18 +95,17 @@ def _pieces(part: Intervals, evidence: Sequence[Evidence]) -> list[Interval]:
 
 
 def _decide(piece: Interval, evidence: Sequence[Evidence], asked: Asked, orphaned: bool) -> Step:
-    whole = [one for one in evidence if not one.damaged]
-    if not whole:
+    if not evidence:
         return Step((piece,), "lost" if orphaned or asked.patient else "wait")
-    newest = max((one.view for one in whole), key=lambda view: (view.epoch, view.key))
-    having = [one for one in whole if _is_at(one, newest)]
+    newest = max((one.view for one in evidence), key=lambda view: (view.epoch, view.key))
+    having = [one for one in evidence if _is_at(one, newest) and not one.damaged]
     unheard = [one for one in newest.holder_ids if one not in asked.answered]
     if asked.waits_for(unheard):
         return Step((piece,), "wait")
     fresh = [one for one in having if one.fresh]
     if not fresh and not asked.everybody and not asked.patient:
         return Step((piece,), "wait")
-    if not _proven(newest, having, evidence, asked.answered):
+    if not having or not _proven(newest, having, evidence, asked.answered):
         # whoever does not know of it may be about to have it: an heir's copies know of it first
         return Step((piece,), "lost" if asked.patient else "wait")
     sources = tuple(one.contact for one in having if one.fresh or not fresh)

@@ -139,6 +139,10 @@ class Views:
             )
         )
 
+    def learning(self) -> list[View]:
+        """What this peer is being made a copy of."""
+        return [copy.view for copy in self.copies.values() if not copy.whole]
+
     def copied(self) -> Intervals:
         """What is kept whole for others."""
         return merge(*(copy.view.intervals for copy in self.copies.values() if copy.whole))

@@ -45,10 +45,9 @@ Decision = tuple[str, tuple[int, int, int] | None, tuple[Contact, ...]]
 def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bool) -> Decision:
     """One index, in plain words."""
     known = [one for one in evidence if index in indexes(one.view.intervals)]
-    whole = [one for one in known if not one.damaged]
-    if not whole:
+    if not known:
         return ("lost" if orphaned or asked.patient else "wait", None, ())
-    newest = max(whole, key=lambda one: (one.view.epoch, one.view.key)).view
+    newest = max(known, key=lambda one: (one.view.epoch, one.view.key)).view
     at = [one for one in known if (one.view.key, one.view.epoch) == (newest.key, newest.epoch)]
     having = [one for one in at if not one.damaged]
     unheard = {one for one in newest.holder_ids if one not in set(asked.answered)}
@@ -115,7 +114,7 @@ def test_no_content_of_an_epoch_that_has_passed_is_taken_over(
             assert step.view is not None
             assert step.sources
             for one in evidence:
-                if not one.damaged and indexes(one.view.intervals) & indexes(step.piece):
+                if indexes(one.view.intervals) & indexes(step.piece):
                     assert one.view.epoch <= step.view.epoch
 
 

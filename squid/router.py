@@ -377,7 +377,13 @@ class Router:
         return True
 
     async def _keep(self, share: HandOn, job: tuple[Interval, ...], left_s: float) -> bool:
-        """The ring says that this is ours, the holdings do not (yet): wait, then look again."""
+        """The ring says that this is ours, the holdings do not (yet): a question is answered from
+        a copy, should it count; else wait, then look again."""
+        onward = replace(share, job=job, hops=share.hops + 1)
+        if share.asks and intersect(job, self._worker.copied()):
+            with suppress(Fault):
+                await self._stand_in(replace(onward, remaining_ms=_remaining_ms(left_s)))
+                return True
         box = Box(share.low, share.high)
         first = self._curve.next_match(box, job[0][0])
         assert first is not None, "a block always has a match"
@@ -385,7 +391,6 @@ class Router:
         held = intersect(job, self._worker.held())
         if not held:
             return False
-        onward = replace(share, job=job, hops=share.hops + 1)
         self._runtime.spawn(self._resolve(onward, left_s))
         return True
 

@@ -22,6 +22,7 @@ class NotingWorker:
 
     held_intervals: Intervals
     performed: list[tuple[bytes, Intervals]] = field(default_factory=list)
+    kept_copies: Intervals = ()
 
     def held(self) -> Intervals:
         return self.held_intervals
@@ -33,10 +34,10 @@ class NotingWorker:
         assert holder
 
     def copied(self) -> Intervals:
-        return ()
+        return self.kept_copies
 
     async def stand_in(self, share: HandOn, part: Intervals) -> Work | None:
-        return None
+        return Work(body=b"from a copy") if part else None
 
     async def settle(self, index: int, timeout_s: float) -> None:
         assert timeout_s >= 0

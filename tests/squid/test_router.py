@@ -175,6 +175,22 @@ def test_a_dead_holder_is_named_missing() -> None:
     assert all(14 <= first <= last <= 32 for first, last in outcome.missing)
 
 
+@pytest.mark.parametrize("asks", [True, False])
+def test_who_takes_an_arc_over_answers_questions_from_its_copy_meanwhile(asks: bool) -> None:
+    ring = RingOfWorkers(REPORT_RING, number_space(2, 3), id_bits=6)
+    heir = ring.workers[13]
+    arc, heir.held_intervals = heir.held_intervals, ()
+    heir.kept_copies = arc
+    outcome = ring.kernel.run_until(
+        ring.kernel.spawn(
+            ring.routers[60].disseminate(Box((2, 1), (2, 1)), b"", timeout_s=3.0, asks=asks)
+        )
+    )
+    assert outcome.complete == asks
+    assert [body for _, body in outcome.summaries] == [b"from a copy"] * asks
+    assert not heir.performed
+
+
 def test_a_share_of_another_space_or_out_of_bounds_is_refused() -> None:
     """A hostile share does nothing and is answered with a fault."""
     from chord import RemoteFault

@@ -137,6 +137,11 @@ class Handoff:
             )
             await self._bell.wait(pressing_s if left else self._config.idle_s)
 
+    @property
+    def everything(self) -> Intervals:
+        """The whole curve."""
+        return ((0, self._curve.size - 1),)
+
     def owned(self) -> Intervals:
         """The arc that the ring gives to this peer, in indexes of the curve."""
         arc = self._node.arc
@@ -195,8 +200,7 @@ class Handoff:
     async def hold_everything(self) -> None:
         """The founder of a ring holds the whole curve; of what it had a part in before it knows
         only what nobody else can know better."""
-        everything = ((0, self._curve.size - 1),)
-        for step in self.heirs.resume(everything):
+        for step in self.heirs.resume(self.everything):
             await self._take(step.piece, step.view, (), (), lost=step.kind == "lost")
 
     async def _claim(self, interval: Interval) -> None:

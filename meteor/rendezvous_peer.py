@@ -161,6 +161,8 @@ class RendezvousPeer:
         whole = not (self.restored.incomplete or self.restored.damaged)
         self.views.restore((*note.own, *note.former, *note.copies), whole=whole)
         self._returning.damaged = not whole
+        if whole:
+            self._keeper.expect(self._handoff.everything)  # what no view speaks of goes
         kept = await self._ring_note.read()
         moved = kept is not None and kept.contact.id != self._runtime.contact.id
         if kept is not None and not kept.alone and not moved:

@@ -183,6 +183,8 @@ def flaws(overlay: Overlay) -> list[str]:
 
 def _flaws_of(overlay: Overlay, peer: SimPeer) -> list[str]:
     found, views = [], peer.core.views
+    if peer.core._handoff.uncovered():
+        found.append(f"{peer.address} does not hold {peer.core._handoff.uncovered()} of its arc")
     living = {one.contact: one for one in overlay.living}
     if peer.core.holdings.lost:
         found.append(f"{peer.address} does not know the past of {peer.core.holdings.lost}")

@@ -89,7 +89,7 @@ class Asker:
             print(f"{target}: {error}")
 
 
-@pytest.mark.parametrize("seed", seeds(3, 20))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_who_does_not_hold_an_arc_never_says_that_nothing_is_there(seed: int) -> None:
     """Asked past all routing: who never had it, who gave it away, who was restarted, who joins."""
     overlay, drawn = build(seed), random.Random(seed)
@@ -110,7 +110,7 @@ def test_who_does_not_hold_an_arc_never_says_that_nothing_is_there(seed: int) ->
     assert said_all
 
 
-@pytest.mark.parametrize("seed", seeds(3, 20))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_an_arc_that_is_being_taken_over_is_never_empty(seed: int) -> None:
     """Asked again and again while both neighbours of a crash look for its content."""
     overlay, drawn = build(seed, 9), random.Random(seed)
@@ -140,7 +140,7 @@ def cut_a_link(drawn: random.Random, peer: SimPeer) -> None:
         other.owner.lose(other, "cut")
 
 
-@pytest.mark.parametrize("seed", seeds(3, 20))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_a_redial_does_not_turn_a_routed_request_into_a_local_one(seed: int) -> None:
     """Links break in the middle of questions and stores; what was under way is sent again, and is
     answered for the same part of the curve by whoever holds it."""
@@ -182,7 +182,7 @@ def test_a_redial_does_not_turn_a_routed_request_into_a_local_one(seed: int) -> 
     assert set(stored) <= found
 
 
-@pytest.mark.parametrize("seed", seeds(3, 20))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_nobody_answers_for_who_listened_at_its_address_before(seed: int) -> None:
     """A peer comes back under another identifier: what is sent to the one of before is refused."""
     overlay, drawn = build(seed), random.Random(seed)
@@ -228,7 +228,7 @@ def epochs_watched(overlay: Overlay, marks: int = 48) -> Iterator[dict[int, list
     yield history
 
 
-@pytest.mark.parametrize("seed", seeds(2, 30))
+@pytest.mark.parametrize("seed", seeds(1))
 def test_epochs_grow_along_succession_and_no_two_are_primary_in_one(seed: int) -> None:
     """While peers fall, come back, join and leave; nobody is held or cut off, so that whoever
     takes over is right, and later than all before."""

@@ -154,18 +154,17 @@ def test_a_copy_whose_dial_is_refused_is_evicted_at_once(seed: int) -> None:
 @pytest.mark.parametrize("seed", seeds(2))
 def test_of_two_peers_none_acknowledges_alone_while_both_are_members(seed: int) -> None:
     overlay, drawn = build(seed, 2), random.Random(seed)
-    client = overlay.client()
-    probe = store_some(overlay, client, drawn, 1)[0]
-    while primary_of(overlay, probe) is not overlay.peers[0]:
-        probe = store_some(overlay, client, drawn, 1)[0]
+    probe = store_some(overlay, overlay.client(), drawn, 1)[0]
     assert_whole_within(overlay)
-    overlay.peers[1].pause()
+    primary, (copy,) = primary_of(overlay, probe), copies_of(overlay, probe)
+    client = overlay.client(peer=overlay.peers.index(primary))
+    copy.pause()
     stored = overlay.kernel.spawn(_try(client.renew(probe, ttl=9000)))
     while not overlay.kernel.now() > 600 and not stored.done():
-        alone = not overlay.peers[0].core.node.successors
         overlay.run_for(0.01)
+        alone = not primary.core.node.successors
         assert alone or not stored.done() or not stored.result(), "acknowledged with one holder"
-    overlay.peers[1].resume()
+    copy.resume()
     assert_whole_within(overlay, 40)
     assert ask(overlay, client)[1]
 

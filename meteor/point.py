@@ -126,7 +126,7 @@ class RendezvousPoint:
         else:
             await self._undisturbed(task, part)
         if self._runtime.now() > ends_s:
-            return Work(missing=part)  # its origin has closed this attempt: nothing may happen now
+            return Work(undone=part)  # its origin has closed this attempt: nothing may happen now
         mine = intersect(part, self._holdings.held)
         undone = subtract(part, mine)
         if not mine:

@@ -195,8 +195,9 @@ class Replication:
             copies = [copy for copy in view.copies if copy.id not in (gone, new)]
             if add is not None:
                 copies.append(add)
+            adopted_epoch = view.epoch
             view = replace(view, epoch=self._views.next_epoch(), copies=tuple(copies))
-            installed = await self.install(view)
+            installed = await self.install(view, adopted_epoch)
             return installed is not None and (add is None or installed.has_copy(add.id))
         finally:
             self.changing.leave()
@@ -267,10 +268,8 @@ class Replication:
         self, intervals: Intervals, copies: Iterable[Contact], lost: Intervals = ()
     ) -> View:
         """A view of this peer's own, in an epoch later than any that it has seen."""
-        number = self._runtime.random.getrandbits(62)
-        return View(
-            self._runtime.contact, number, self._views.next_epoch(), intervals, tuple(copies), lost
-        )
+        epoch = self._views.draw_epoch()
+        return View(self._runtime.contact, epoch, epoch, intervals, tuple(copies), lost)
 
     def wanted(self) -> tuple[Contact, ...]:
         """Who should have copies: the next k - 1 on the ring."""
@@ -324,7 +323,8 @@ class Replication:
                     self._holdings.give(part, one.primary)
                     lost = merge(lost, part)
         if lost:
-            self._views.demote(lost)
+            for number in self._views.demote(lost):
+                self._runtime.spawn(self.change(number))
             self._runtime.spawn(self._shelf.note(self._views))
             self.on_superseded()
 

@@ -150,9 +150,8 @@ class Returning:
                 continue
             since_s = self._alone_since.setdefault(key, now)
             reply = await self._replication.ask(copy.view.primary, Stands(copy.view.number))
-            if isinstance(reply, Instated) and not reply.known:
-                self._views.drop(key)
-            elif reply is None and now - since_s >= ORPHANED_S:
+            disowned = isinstance(reply, Instated) and not reply.known
+            if disowned or (reply is None and now - since_s >= ORPHANED_S):
                 self._views.retire(key)
         for key in [key for key in self._alone_since if key not in self._views.copies]:
             del self._alone_since[key]

@@ -121,7 +121,9 @@ def _proven(
     """Whether no later epoch can be that nobody named: see the head of this file."""
     holders = newest.holder_ids
     have = {one.contact.id for one in having}
-    know = {one.contact.id for one in evidence if _is_at(one, newest)}
+    # An earlier epoch of the same view is no contradiction: a primary that was passed over while
+    # its copies noted the next one knows no more.
+    know = {one.contact.id for one in evidence if one.view.key == newest.key}
     moved_on = [one for one in holders if one in answered and one not in know]
     most = 2 * len(have & holders) > len(holders)
     if any(one.fresh for one in having):

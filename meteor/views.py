@@ -125,6 +125,13 @@ class Views:
         the peer's own id, so that two who take over at one moment never share an epoch."""
         return ((self._seen >> RANK_BITS) + 1 << RANK_BITS) + self._rank
 
+    def draw_epoch(self) -> int:
+        """The next epoch, which is not drawn again: it numbers a view as well, so that no later
+        life of this peer gives two views one number."""
+        epoch = self.next_epoch()
+        self.see(epoch)
+        return epoch
+
     def see(self, *epochs: int) -> None:
         """Epochs that others named; nonsense is passed over."""
         self._seen = max((self._seen, *(one for one in epochs if one < EPOCHS)))
@@ -208,10 +215,14 @@ class Views:
         self.copies[view.key] = Copy(view, whole=True)
 
     def end(self, view: View) -> None:
-        """A view begins somewhere: earlier copies of its intervals end here."""
+        """A view begins somewhere: earlier copies of its intervals end here.  What the view calls
+        lost is kept as evidence: it may be just that past."""
         self.see(view.epoch)
         for key, copy in list(self.copies.items()):
             if copy.view.epoch < view.epoch and intersect(copy.view.intervals, view.intervals):
+                past = copy.view.within(subtract(view.lost, copy.view.lost))
+                if copy.whole and past is not None:
+                    self._remember(past)
                 left = copy.view.without(view.intervals)
                 if left is None:
                     del self.copies[key]
@@ -245,13 +256,21 @@ class Views:
                 else:
                     self.own[number] = left
 
-    def demote(self, part: Intervals) -> None:
-        """A newer view of `part` is known: what was held here is evidence and content now."""
-        for view in list(self.own.values()):
-            past = view.within(part)
-            if past is not None:
-                self._remember(past)
-        self.give(part)
+    def demote(self, part: Intervals) -> list[int]:
+        """A newer view of `part` is known: what was held here is evidence and content now.  What is
+        left goes on under another number, so that the copies know of what was as well; returns
+        these numbers."""
+        numbers = []
+        for number, view in list(self.own.items()):
+            past, left = view.within(part), view.without(part)
+            if past is None:
+                continue
+            self._remember(past)
+            del self.own[number]
+            if left is not None:
+                numbers.append(self.draw_epoch())
+                self.own[numbers[-1]] = replace(left, number=numbers[-1])
+        return numbers
 
     def retire(self, key: ViewKey) -> None:
         """The primary of a copy does not count on it any more, or is gone."""

@@ -56,7 +56,8 @@ def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bo
     survivors = [one.contact for one in having if one.fresh]
     if not survivors and not asked.everybody and not asked.patient:
         return ("wait", None, ())
-    moved_on = newest.holder_ids - unheard - {one.contact.id for one in at}
+    heard_of = {one.contact.id for one in known if one.view.key == newest.key}
+    moved_on = newest.holder_ids - unheard - heard_of
     have = {one.contact.id for one in having} & newest.holder_ids
     most = len(have) > len(newest.holder_ids) / 2
     silent = len(newest.holder_ids) - len(have) - len(moved_on)

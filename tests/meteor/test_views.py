@@ -90,6 +90,9 @@ class Twin:
         gone = indexes(view.intervals)
         for key, had in list(self.copies.items()):
             if had.view.epoch < view.epoch:
+                past = had.has & indexes(view.lost) & gone - had.lost
+                if had.whole and past:
+                    self.former.append(had.keeping(past))
                 self.copies[key] = had.keeping(had.has - gone)
         self.copies = {key: had for key, had in self.copies.items() if had.has}
 
@@ -112,11 +115,18 @@ class Twin:
                 self.own[number] = had.keeping(had.has - given_away)
         self.own = {number: had for number, had in self.own.items() if had.has}
 
-    def demote(self, part: Intervals) -> None:
-        for had in list(self.own.values()):
-            past = had.keeping(had.has & indexes(part))
-            self.former += [past] if past.has else []
-        self.give(part)
+    def demote(self, part: Intervals, drawn: list[int]) -> None:
+        """`drawn` are the numbers under which what is left goes on, in the order of the views."""
+        touched = [number for number, had in self.own.items() if had.has & indexes(part)]
+        for number in touched:
+            had = self.own.pop(number)
+            self.former.append(had.keeping(had.has & indexes(part)))
+            left = had.has - indexes(part)
+            if left:
+                again = drawn.pop(0)
+                self.seen = max(self.seen, again)
+                view = replace(had.view, number=again)
+                self.own[again] = Had(view, left)
 
     def retire(self, view: View) -> None:
         had = self.copies.pop(view.key, None)
@@ -146,6 +156,9 @@ changes = st.one_of(
 
 
 def carry_out(subject: Views, twin: Twin, change: str, value: Any) -> None:
+    if change == "demote":
+        twin.demote(value, subject.demote(value))
+        return
     getattr(twin, change)(value)
     if change in {"drop", "retire"}:
         getattr(subject, change)(value.key)

@@ -229,8 +229,10 @@ class Handoff:
         if not await self._replication.fence(fence, view.epoch):
             return
         try:
-            if await self._fetch(piece, others[0]):
-                await self._take(piece, view, others, (view.primary,), lost=False)
+            for source in others:
+                if await self._fetch(piece, source):
+                    await self._take(piece, view, others, (view.primary,), lost=False)
+                    return
         finally:
             for interval in piece:
                 self._holdings.awaited_no_more(interval)

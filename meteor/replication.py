@@ -218,7 +218,10 @@ class Replication:
             self.changing.leave()
 
     async def fence(self, view: View, adopted_epoch: int) -> bool:
-        """Let copies refuse the primary before, while their content is fetched; whether all do."""
+        """Let copies refuse the primary before, while their content is fetched; whether all do.
+        It is remembered here as something to be filled: whoever asks meanwhile is to know that this
+        peer has not moved on from it."""
+        self._views.learn(view)
         replies = await self.ask_all(view.copies, Instate(view, adopted_epoch))
         self._views.see(view.epoch)
         return all(

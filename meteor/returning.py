@@ -149,6 +149,10 @@ class Returning:
                 self._alone_since.pop(key, None)
                 continue
             since_s = self._alone_since.setdefault(key, now)
+            if key[0] == self._runtime.contact.id:  # content that was to be fetched here
+                if now - since_s >= ORPHANED_S:
+                    self._views.drop(key)
+                continue
             reply = await self._replication.ask(copy.view.primary, Stands(copy.view.number))
             disowned = isinstance(reply, Instated) and not reply.known
             if disowned or (reply is None and now - since_s >= ORPHANED_S):

@@ -6,7 +6,7 @@ in the moment in which the note of it is durable (DESIGN section 5).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from chord import ChordNode, Contact, Deferred, Fault, Handler, Runtime
@@ -35,6 +35,9 @@ class HandoffConfig:
     """For one page or one freeze."""
     claim_s: float = 0.6
     """For one question who has an interval."""
+    linger_s: float = 0.05
+    """How long the copies of what was given away may keep it as that: the taker's view comes
+    meanwhile."""
     silent_s: float = 1.0
     """A holder that has not been heard of for so long, and does not answer, is not waited for by
     an heir that has a copy."""
@@ -188,8 +191,14 @@ class Giving:
         await self._shelf.note(self._views)
         self._holdings.give(part, taker)
         self._on_given()
-        for number in numbers:  # the copies hear of what is left
-            self._runtime.spawn(self._replication.change(number))
+        self._runtime.spawn(self._say_what_is_left(numbers))
+
+    async def _say_what_is_left(self, numbers: Sequence[int]) -> None:
+        """Not at once: whom the taker names as its copies must still have the part when its view
+        comes, and would let go of it by this."""
+        await self._runtime.sleep(self._config.linger_s)
+        for number in numbers:
+            await self._replication.change(number)
 
     def _held_here(self, interval: Interval) -> Interval:
         if subtract((checked_interval(interval, self._curve),), self._holdings.held):

@@ -267,8 +267,7 @@ class Handoff:
     ) -> None:
         """Hold a piece whose content is here, or of which nobody knows the past."""
         gone = piece if lost else intersect(view.lost if view is not None else (), piece)
-        wanted = self._replication.wanted()
-        copies = tuple(one for one in wanted if any(one.id == other.id for other in others))
+        copies = self._replication.among(others)
         new = self._replication.new_view(piece, copies, gone)
         begun = await self._replication.begin(new, 0 if view is None else view.epoch)
         if begun is None:
@@ -293,8 +292,7 @@ class Handoff:
             if self.leaving:
                 return False
             self._views.see(frozen.epoch, frozen.highest)
-            have = {source.id, *(copy.id for copy in frozen.copies)}
-            copies = tuple(one for one in self._replication.wanted() if one.id in have)
+            copies = self._replication.among((source, *frozen.copies))
             view = self._replication.new_view((interval,), copies, frozen.lost)
             request = TakeOver(interval, frozen.grant, view)
             if not await self._take_over(request, source, asked_s + self._config.freeze_s):

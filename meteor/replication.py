@@ -274,6 +274,15 @@ class Replication:
         epoch = self._views.draw_epoch()
         return View(self._runtime.contact, epoch, epoch, intervals, tuple(copies), lost)
 
+    def among(self, having: Iterable[Contact]) -> tuple[Contact, ...]:
+        """Whom of those that have all of a view to begin it with: who should have copies, then
+        others that have one.  Whom the ring does not name is let go once enough of the named are
+        filled; without them a peer that falls just then would have been alone with it."""
+        known = {one.id: one for one in having if one.id != self._runtime.contact.id}
+        named = [one for one in self.wanted() if one.id in known]
+        others = [one for one in known.values() if one.id not in {peer.id for peer in named}]
+        return tuple((*named, *others)[: self._config.copies - 1])
+
     def wanted(self) -> tuple[Contact, ...]:
         """Who should have copies: the next k - 1 on the ring."""
         return self._node.successors[: self._config.copies - 1]

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from meteor import Incomplete, MeteorError, profile
+from meteor.views import View, Views
 from tests.meteor.building import draw_data
 from tests.meteor.copies_world import (
     ask,
@@ -271,3 +272,26 @@ def test_an_evicted_copy_gives_nothing(seed: int) -> None:
     found, complete = ask(overlay, client)
     assert probe not in found
     assert complete
+
+
+@pytest.mark.parametrize("seed", seeds(3))
+def test_nobody_who_takes_over_is_alone_with_it_for_a_moment(seed: int) -> None:
+    """Found by a peer that was crashed in the very moment in which it had joined: those who had
+    everything were not the ones that the ring names, and it began without any copy."""
+    overlay, alone = build(seed), []
+    store_some(overlay, overlay.client(), random.Random(seed), 10)
+    assert_whole_within(overlay)
+    put_own = Views.put_own
+
+    def watched(views: Views, view: View) -> None:
+        if view.number not in views.own and not view.copies:  # as it is begun
+            alone.append(view)
+        put_own(views, view)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Views, "put_own", watched)
+        for _ in range(6):
+            overlay.run(overlay.add_peer())
+            overlay.run(random.Random(seed).choice(overlay.living[1:]).leave())
+            overlay.run(overlay.add_peer())
+    assert not alone

@@ -20,9 +20,10 @@ from aiohttp import web
 from arms import Message, Result, action_named, parse_message, write_result
 from meteor.errors import LimitExceeded, Refused, Timeout
 from meteor.json_form import intervals_object, match_object, receipt_object
+from meteor.poster import PostOptions
 from meteor.problems import JSON_TYPE, XML_TYPE, Problem, problem_of
 from meteor.values import Receipt
-from meteor.verbs import PostOptions, Verbs
+from meteor.verbs import Verbs
 from meteor.xml_form import found_message, result_of
 
 if TYPE_CHECKING:

@@ -341,7 +341,7 @@ def test_a_slow_taker_of_a_standing_retrieve_is_told(
 ) -> None:
     async def scenario() -> None:
         client = await overlay.new_client().open()
-        monkeypatch.setattr("meteor.verbs.QUEUE_LENGTH", 3)
+        monkeypatch.setattr("meteor.posting_verbs.QUEUE_LENGTH", 3)
         answer = client.retrieve("type=temp*", ttl=60)
         await answer.all()
         await store_many(client, 5)

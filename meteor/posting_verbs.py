@@ -1,0 +1,159 @@
+"""The verbs that post by content: the one primitive, and what stores and asks.
+
+Law of this file: `post` is the one primitive, symmetric in who asks and who offers; every other
+verb is a line that says its action.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping
+from typing import Literal, Unpack, overload
+
+from meteor import posting
+from meteor.answer import Answer
+from meteor.draft import ProfileLike
+from meteor.interest import Interest
+from meteor.lifetimes import checked_timeout_s
+from meteor.poster import QUEUE_LENGTH, Poster, PostOptions
+from meteor.values import Receipt
+from meteor.watch import Watch
+
+
+class PostingVerbs(Poster):
+    """Posting, storing and retrieving by content."""
+
+    @overload
+    def post(
+        self,
+        profile: ProfileLike,
+        action: Literal["store", "delete_data", "delete_interest"] = "store",
+        **options: Unpack[PostOptions],
+    ) -> Awaitable[Receipt]: ...
+    @overload
+    def post(
+        self,
+        profile: ProfileLike,
+        action: Literal["retrieve"],
+        **options: Unpack[PostOptions],
+    ) -> Answer: ...
+    @overload
+    def post(
+        self,
+        profile: ProfileLike,
+        action: Literal["notify_data"],
+        **options: Unpack[PostOptions],
+    ) -> Interest: ...
+    @overload
+    def post(
+        self,
+        profile: ProfileLike,
+        action: Literal["notify_interest"],
+        **options: Unpack[PostOptions],
+    ) -> Watch: ...
+    @overload
+    def post(
+        self,
+        profile: ProfileLike,
+        action: str,
+        **options: Unpack[PostOptions],
+    ) -> Awaitable[Receipt] | Answer | Interest: ...
+    def post(
+        self,
+        profile: ProfileLike,
+        action: str = "store",
+        *,
+        data: bytes | str = b"",
+        json: object = ...,
+        content_type: str | None = None,
+        ttl: float | None = None,
+        id: str | None = None,
+        context: Mapping[str, str] | None = None,
+        timeout: float = 10,
+        allow_partial: bool = False,
+        everywhere: bool = False,
+    ) -> Awaitable[Receipt] | Answer | Interest:
+        """Post a message by content: the symmetric primitive.
+
+        `data` is bytes or text, `json` an object in its stead.  `ttl` is how long it lives (data
+        3600 s, interests and watches 300 s and renewed, a retrieve 0; at most 30 days), `id` a
+        name of your own (1 to 64 letters, digits, `_`, `-`; posted again in the same place it
+        replaces, `replace` moves it), `context` your situation, `everywhere` allows all peers.
+
+        Gives what the action calls for: a receipt to await, an `Answer`, `Interest` or `Watch`.
+        Raises `UnknownAction`, and what every verb raises."""
+        draft = posting.draft_post(
+            self._session,
+            profile,
+            action,
+            data=data,
+            json=json,
+            content_type=content_type,
+            ttl=ttl,
+            id=id,
+            context=context,
+            everywhere=everywhere,
+        )
+        timeout_s = checked_timeout_s(timeout)
+        if action == "retrieve":
+            return Answer(
+                self._session,
+                draft,
+                queue=QUEUE_LENGTH,
+                timeout_s=timeout_s,
+                allow_partial=allow_partial,
+            )
+        if action in {"notify_data", "notify_interest"}:
+            return posting.make_interest(
+                self._session, draft, timeout_s=timeout_s, allow_partial=allow_partial
+            )
+        return posting.carry_out(self._session, draft, timeout_s, allow_partial)
+
+    def store(
+        self,
+        profile: ProfileLike,
+        data: bytes | str = b"",
+        *,
+        json: object = ...,
+        content_type: str | None = None,
+        ttl: float | None = None,
+        id: str | None = None,
+        context: Mapping[str, str] | None = None,
+        timeout: float = 10,
+        allow_partial: bool = False,
+    ) -> Awaitable[Receipt]:
+        """Keep data under a profile, for who asks now or later; interests in it are notified."""
+        return self.post(
+            profile,
+            "store",
+            data=data,
+            json=json,
+            content_type=content_type,
+            ttl=ttl,
+            id=id,
+            context=context,
+            timeout=timeout,
+            allow_partial=allow_partial,
+        )
+
+    def retrieve(
+        self,
+        profile: ProfileLike,
+        *,
+        ttl: float | None = None,
+        id: str | None = None,
+        context: Mapping[str, str] | None = None,
+        timeout: float = 10,
+        allow_partial: bool = False,
+        everywhere: bool = False,
+    ) -> Answer:
+        """Get the data that matches; with a `ttl` also what comes while that runs."""
+        return self.post(
+            profile,
+            "retrieve",
+            ttl=ttl,
+            id=id,
+            context=context,
+            timeout=timeout,
+            allow_partial=allow_partial,
+            everywhere=everywhere,
+        )

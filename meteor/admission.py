@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 
 from arms import Profile, ProfileError
+from meteor.document import decode_document
 from meteor.errors import LimitExceeded, Refused, UnknownAction
 from meteor.lifetimes import TIMEOUT_S_MAX, TTL_S_MAX, DurationRefused
 from meteor.messages import Document
@@ -31,6 +32,13 @@ ACTIONS = (*KEPT_KINDS, "delete_data", "delete_interest")
 
 PAYLOAD_BYTES_MAX = 1_000_000
 """The largest payload that a peer takes."""
+
+
+def read_document(blob: bytes) -> Document:
+    """What a client posts, read and checked; raises `ProfileError` and as `check_document`."""
+    document = decode_document(blob)
+    check_document(document)
+    return document
 
 
 def check_document(document: Document) -> None:

@@ -1,0 +1,144 @@
+"""By id: renewing, cancelling, finding and replacing what was posted before.
+
+Law of this file: conversations.  An id routes by itself; a record that was replaced is followed to
+where it is now (DESIGN section 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from chord import Contact, Runtime
+from meteor import codec
+from meteor.admission import check_timeout_s, check_ttl_ms, read_document
+from meteor.asking import MOVES_MAX, Asking
+from meteor.collector import Collector, found_in, raise_refusals, summaries_of
+from meteor.errors import MeteorError
+from meteor.messages import Amend, Post, PostReply
+from meteor.operations import Operation, Route
+from meteor.record_id import make_id, split_id
+from meteor.task import AMENDS, FIND
+from squid import Box, HilbertCurve, Router
+
+Place = Callable[[bytes, str, bool], Box]
+"""The box of a packed profile under an action, and whether it may go everywhere; raises."""
+
+
+class Amending:
+    """The by-id conversations of one peer with its clients."""
+
+    def __init__(
+        self, runtime: Runtime, router: Router, curve: HilbertCurve, asking: Asking, place: Place
+    ) -> None:
+        self._runtime, self._router, self._curve = runtime, router, curve
+        self._asking, self._place = asking, place
+
+    async def amend(self, sender: Contact, amend: Amend) -> PostReply:
+        """Carry out what a client asks of an id; raises `Refused`, and what is malformed."""
+        if amend.verb == "replace":
+            return await self._replace(sender, amend)
+        if amend.verb not in AMENDS:
+            raise MeteorError(f"{amend.verb!r} is none of renew, cancel, replace, find")
+        check_timeout_s(amend.timeout_s)
+        return await self.once(sender, amend)
+
+    async def once(self, sender: Contact, amend: Amend) -> PostReply:
+        """Renew, cancel or find by id, following a record that was replaced to its new id."""
+        full_id, collector = amend.id, Collector()
+        for _ in range(MOVES_MAX):
+            _, box = split_id(full_id, self._curve)
+            operation = Operation(
+                verb=amend.verb,
+                id=full_id,
+                version=amend.version,
+                owner="",
+                ttl_ms=check_ttl_ms(amend.ttl_s),
+                route=Route(self._runtime.contact, sender.id),
+            )
+            body = codec.encode(operation)
+            outcome = await self._router.disseminate(
+                box, body, timeout_s=amend.timeout_s, on_frame=collector.keep,
+                asks=amend.verb == FIND,
+            )  # fmt: skip
+            summaries = summaries_of(outcome)
+            raise_refusals(operation, summaries)
+            moved = {summary.moved_to for summary in summaries} - {""}
+            if not moved:
+                break
+            full_id = max(moved)
+        return PostReply(
+            id=full_id,
+            complete=outcome.complete,
+            missing=outcome.missing,
+            matches=sum(summary.matches for summary in summaries),
+            peers=outcome.peers,
+            hops=outcome.hops,
+            ttl_s=amend.ttl_s,
+            found=collector.take(),
+        )
+
+    async def _replace(self, sender: Contact, amend: Amend) -> PostReply:
+        """The new region first, then the old one: found by one of them at any moment.
+
+        Raises `Refused` when the old one turns out to be deleted, or newer: the new one goes."""
+        check_timeout_s(amend.timeout_s)
+        stem, old_box = split_id(amend.id, self._curve)
+        document = read_document(amend.document)
+        box = self._place(document.profile, document.action, False)
+        operation = Operation(
+            verb=document.action,
+            id=make_id(stem, box, self._curve),
+            version=amend.version,
+            owner="",
+            ttl_ms=check_ttl_ms(amend.ttl_s),
+            document=amend.document,
+            route=Route(self._runtime.contact, sender.id),
+        )
+        deadline = self._runtime.now() + amend.timeout_s
+        reply = await self._asking.run(sender, amend.token, box, operation, amend.timeout_s)
+        if operation.id == amend.id:
+            return reply
+        leave = replace(operation, verb="cancel", id=amend.id, moved_to=operation.id, document=b"")
+        left_s = max(deadline - self._runtime.now(), 0.0)
+        outcome = await self._router.disseminate(old_box, codec.encode(leave), timeout_s=left_s)
+        summaries = summaries_of(outcome)
+        refused = {summary.refused for summary in summaries}
+        left_s = max(deadline - self._runtime.now(), 0.0)
+        if "older" in refused:  # without a tombstone: the newer one may come here yet
+            back = replace(leave, id=operation.id, moved_to=amend.id, version=amend.version + 1)
+            await self._router.disseminate(box, codec.encode(back), timeout_s=left_s)
+        elif "deleted" in refused:
+            await self.once(
+                sender, Amend(amend.token, "cancel", operation.id, amend.version, 0.0, left_s)
+            )
+        raise_refusals(operation, summaries)
+        return replace(
+            reply,
+            complete=reply.complete and outcome.complete,
+            missing=reply.missing + outcome.missing,
+        )
+
+    async def delete_overlapping(
+        self, sender: Contact, post: Post, box: Box, operation: Operation
+    ) -> PostReply:
+        """Find what overlaps, then cancel each by its id: it may live beyond the selector's box."""
+        ids: dict[str, int] = {}
+
+        def on_frame(_: Contact, frame: bytes) -> None:
+            ids.update((one.id, one.version) for one in found_in(frame))
+
+        deadline = self._runtime.now() + post.timeout_s
+        body = codec.encode(replace(operation, dry_run=True))
+        outcome = await self._router.disseminate(
+            box, body, timeout_s=post.timeout_s, on_frame=on_frame
+        )
+        complete, missing, removed = outcome.complete, outcome.missing, 0
+        for full_id in sorted(ids):
+            left_s = deadline - self._runtime.now()
+            amend = Amend(post.token, "cancel", full_id, ids[full_id], 0.0, left_s)
+            reply = await self.once(sender, amend)
+            complete = complete and reply.complete
+            missing += reply.missing
+            removed += reply.matches
+        return PostReply(operation.id, complete, missing, removed, outcome.peers)

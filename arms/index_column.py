@@ -29,6 +29,10 @@ from arms.index_vocabulary import Floats, Vocabulary
 from arms.values import TOP, WILDCARD, WORDS, Value
 
 MOST_EDGES: Final = 63
+MOST_EDGES_OF_FEW: Final = 254
+"""Of columns with so few rows that the bitmaps are made in no time all the same."""
+_MARKED_AT_ONCE: Final = 1 << 21
+"""Rows times edges of which that is true."""
 _SAMPLED: Final = 4096
 """From so many ends on, edges are chosen from a sample."""
 _SPARE_FROM: Final = 8
@@ -166,7 +170,8 @@ class Column:
             self.edges, self.has, self.bits = [], empty_words(0), _NO_BITMAPS
             return
         self.rare = None
-        self.edges = _chosen_edges(low, high, edges) if self.axis > WILDCARD else []
+        most = min(edges, edges_for(len(slots)))
+        self.edges = _chosen_edges(low, high, most) if self.axis > WILDCARD else []
         self.has = empty_words(words)
         set_bits(self.has, slots)
         self._extremes = _no_extremes(len(self.edges))
@@ -230,6 +235,19 @@ class Column:
             lines.append(self.bits[edges + end, :words])
         return lines
 
+    def tighter(self, cut: Cut, words: int) -> list[Words] | None:
+        """The bitmaps that narrow the rows that may overlap to those that surely do; or None
+        where no row surely does."""
+        edges = len(self.edges)
+        if cut.sure_start < 0 or cut.sure_end >= edges:
+            return None
+        lines = []
+        if cut.sure_start != cut.start:
+            lines.append(self.bits[cut.sure_start, :words])
+        if cut.sure_end != cut.end:
+            lines.append(self.bits[edges + cut.sure_end, :words])
+        return lines
+
     def rare_slots(self) -> Slots:
         """The slots of a column without bitmaps, in order."""
         slots = np.fromiter(self.rare or (), np.intp)
@@ -240,6 +258,11 @@ class Column:
         """The bytes of its bitmaps and sets; words and labels come on top."""
         kept = 32 * len(self.rare) if self.rare is not None else 0
         return kept + self.has.nbytes + self.bits.nbytes
+
+
+def edges_for(rows: int) -> int:
+    """How many edges a column of so many rows may have."""
+    return max(MOST_EDGES, min(MOST_EDGES_OF_FEW, _MARKED_AT_ONCE // max(1, rows)))
 
 
 _NO_BITMAPS: Final = np.zeros((0, 0), np.uint64)

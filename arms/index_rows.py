@@ -34,11 +34,13 @@ def selector_rows(root: Node) -> tuple[list[Row], bool]:
 def subject_offers(root: Node) -> tuple[list[Test], bool]:
     """Every element of a subject with its path, and whether all paths are different."""
     offers: list[Test] = []
-    if any(child[2] for child in root.children):
-        _offers_below(root, "", offers)
-    else:
-        offers = [("/" + child[0], child[1]) for child in root.children]
-    return offers, len({path for path, _ in offers}) == len(offers)
+    for child in root[2]:
+        if child[2]:
+            offers = []
+            _offers_below(root, "", offers)
+            break
+        offers.append(("/" + child[0], child[1]))
+    return offers, len(dict(offers)) == len(offers)
 
 
 def _is_plain(node: Node) -> bool:

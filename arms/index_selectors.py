@@ -38,6 +38,7 @@ from arms.values import NONE, NUMBERS, WILDCARD, WORDS
 K = TypeVar("K")
 
 MOST_SHAPES: Final = 64
+MOST_REACHED: Final = 1024
 MOST_BATCHES: Final = 8
 """A shape that missed more new rows than these is made anew."""
 _SERVED: Final[dict[int, tuple[int, ...]]] = {
@@ -79,6 +80,8 @@ class SelectorTable(Table[K]):
         self._batches: deque[tuple[Slots, Numbers]] = deque(maxlen=MOST_BATCHES)
         """The last batches of new rows: what shapes may have missed."""
         self._batch = 1
+        self._reached: dict[tuple[str, int], list[int]] = {}
+        self._reached_in = 0
         self._lowest: Floats = np.full(MOST_COLUMNS + 2, np.nan)
         self._highest: Floats = np.full(MOST_COLUMNS + 2, np.nan)
         self._lowest[0], self._highest[0] = -np.inf, np.inf
@@ -115,12 +118,17 @@ class SelectorTable(Table[K]):
         served: Served = {}
         unclear: set[int] = set()
         ambiguous = frozenset[str]() if unique else ambiguous_paths(offers)
+        reached = self._reached_by_offers()
         for path, value in offers:
-            for number in self._serving(path, value.axis):
+            axis = value[0]
+            numbers = reached.get((path, axis))
+            if numbers is None:
+                numbers = reached[path, axis] = self._serving(path, axis)
+            for number in numbers:
                 column = self.columns[number]
                 assert column is not None, "a number in use has a column"
                 ends = EVERYTHING
-                if column.axis == value.axis and value.axis > WILDCARD:
+                if column.axis == axis and axis > WILDCARD:
                     ends = column.asked(value)
                 before = served.get(number)
                 if before is not None:
@@ -132,6 +140,12 @@ class SelectorTable(Table[K]):
         if elsewhere is not None:
             served[elsewhere] = EVERYTHING
         return served, unclear
+
+    def _reached_by_offers(self) -> dict[tuple[str, int], list[int]]:
+        """What `_serving` found out about the columns as they are."""
+        if self._reached_in != self.edition or len(self._reached) > MOST_REACHED:
+            self._reached, self._reached_in = {}, self.edition
+        return self._reached
 
     def _serving(self, path: str, axis: int) -> list[int]:
         """The columns that an offer at this path may satisfy."""
@@ -160,12 +174,13 @@ class SelectorTable(Table[K]):
                 more.append(self._living(column.rare_slots()))
         others = more[0] if len(more) == 1 else np.unique(np.concatenate(more))
         fitting = self._fitting(frozenset(wide))[:words] & self.live[:words]
-        found = _without_misses(fitting, wide, words, sure=False)
-        if all(cut.is_exact for _, cut in wide.values()):
+        found = _without_misses(fitting, wide.values(), words)
+        unclear = [(column, cut) for column, cut in wide.values() if not cut.is_exact]
+        if not unclear:
             return joined(slots_in(found), self._confirmed(others, served))
         if index_subjects.is_few(found):
             return self._confirmed(joined(slots_in(found), others), served)
-        sure = _without_misses(fitting, wide, words, sure=True)
+        sure = _without_more_misses(found, unclear, words)
         unsure = joined(slots_in(found ^ sure), others)
         return joined(slots_in(sure), self._confirmed(unsure, served))
 
@@ -225,13 +240,21 @@ class SelectorTable(Table[K]):
         self._batches.append((slots, columns.copy()))
 
 
-def _without_misses(
-    fitting: Words, wide: dict[int, tuple[Column, Cut]], words: int, *, sure: bool
-) -> Words:
-    """Of the rows those that may overlap in every column, or surely do."""
+def _without_misses(fitting: Words, wide: Iterable[tuple[Column, Cut]], words: int) -> Words:
+    """Of the rows those that may overlap in every column."""
     missed: Words = np.zeros(words, np.uint64)
-    for column, cut in wide.values():
-        lines = column.bitmaps(cut, words, sure=sure)
+    for column, cut in wide:
+        lines = column.bitmaps(cut, words, sure=False)
         for line in [column.has[:words]] if lines is None else lines:
             missed |= line
     return np.bitwise_and(fitting, np.invert(missed, missed), missed)
+
+
+def _without_more_misses(found: Words, unclear: list[tuple[Column, Cut]], words: int) -> Words:
+    """Of the rows that may overlap in every column those that surely do."""
+    missed: Words = np.zeros(words, np.uint64)
+    for column, cut in unclear:
+        lines = column.tighter(cut, words)
+        for line in [column.has[:words]] if lines is None else lines:
+            missed |= line
+    return np.bitwise_and(found, np.invert(missed, missed), missed)

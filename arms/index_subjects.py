@@ -112,33 +112,50 @@ class SubjectTable(Table[K]):
         if rare:
             few = self._living(_fewest(rare))
             return self._confirmed(joined(few, waiting), clauses)
-        found = self._left_by(clauses, sure=False)
+        found = self._left_by(clauses)
         doubtful = [each for each in clauses if not all(one.is_decided for one in each)]
         if not doubtful:
             return joined(slots_in(found), self._confirmed(waiting, clauses))
         tests = clauses if len(waiting) else doubtful
         if is_few(found):
             return self._confirmed(joined(slots_in(found), waiting), tests)
-        sure = self._left_by(clauses, sure=True)
+        sure = self._surely_left(found, doubtful)
         unsure = joined(slots_in(found ^ sure), waiting)
         return joined(slots_in(sure), self._confirmed(unsure, tests))
 
-    def _left_by(self, clauses: list[_Clause], *, sure: bool) -> Words:
-        """The rows that may meet every clause by the bitmaps, or surely do."""
+    def _left_by(self, clauses: list[_Clause]) -> Words:
+        """The rows that may meet every clause by the bitmaps."""
         words = self._used_words()
         left: Words = self.live[:words].copy()
         for clause in clauses:
             if len(clause) == 1:
-                _narrow(left, clause[0], words, sure=sure)
+                _narrow(left, clause[0], words)
                 continue
             any_of = np.zeros(words, np.uint64)
             for choice in clause:
                 if choice.cut is None:
-                    set_bits(any_of, _NOTHING if sure else choice.column.rare_slots())
+                    set_bits(any_of, choice.column.rare_slots())
                     continue
                 one = left.copy()
-                _narrow(one, choice, words, sure=sure)
+                _narrow(one, choice, words)
                 any_of |= one
+            left &= any_of
+        return left
+
+    def _surely_left(self, found: Words, doubtful: list[_Clause]) -> Words:
+        """Of the rows that may meet every clause those that surely do."""
+        words = len(found)
+        left = found.copy()
+        for clause in doubtful:
+            if len(clause) == 1 and clause[0].cut is not None:
+                _and_all(left, clause[0].column.tighter(clause[0].cut, words))
+                continue
+            any_of = np.zeros(words, np.uint64)
+            for choice in clause:
+                if choice.cut is not None:
+                    one = left.copy()
+                    _narrow(one, choice, words, sure=True)
+                    any_of |= one
             left &= any_of
         return left
 
@@ -176,17 +193,19 @@ def is_few(found: Words) -> bool:
     return bits_in(found) <= most
 
 
-_NOTHING: Final[Slots] = np.zeros(0, np.intp)
-
-
-def _narrow(left: Words, choice: _Choice, words: int, *, sure: bool) -> None:
+def _narrow(left: Words, choice: _Choice, words: int, *, sure: bool = False) -> None:
     """Leave only rows that may overlap, or surely do, in one column with bitmaps."""
     assert choice.cut is not None, "only columns with bitmaps narrow"
     lines = choice.column.bitmaps(choice.cut, words, sure=sure)
+    _and_all(left, [choice.column.has[:words]] if lines == [] else lines)
+
+
+def _and_all(left: Words, lines: list[Words] | None) -> None:
+    """Leave what is in all of the lines; nothing where there are None."""
     if lines is None:
         left[:] = 0
         return
-    for line in lines or [choice.column.has[:words]]:
+    for line in lines:
         left &= line
 
 

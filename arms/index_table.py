@@ -26,7 +26,7 @@ from arms.index_bits import (
     slots_in,
     words_for,
 )
-from arms.index_column import MOST_EDGES, Column
+from arms.index_column import Column
 from arms.index_rows import Row
 from arms.index_store import Numbers, RowStore
 from arms.index_vocabulary import Floats
@@ -72,6 +72,8 @@ class Table(ABC, Generic[K]):
         self._spare_numbers: list[int] = []
         self._entries = 0
         self._marks_misses = marks_misses
+        self.edition = 0
+        """Of the columns: what was found out about them counts for one edition."""
 
     # -- changes
 
@@ -182,6 +184,7 @@ class Table(ABC, Generic[K]):
         if "//" in path:
             self.patterns[path] = None
         self._fresh[number] = None
+        self.edition += 1
         return number
 
     def elsewhere(self) -> int | None:
@@ -227,10 +230,8 @@ class Table(ABC, Generic[K]):
         if words is not None and len(words) > 3 * len(slots) + MOST_WAITING:
             self._relabel(number, column, np.unique(np.concatenate([low, high])))
             slots, low, high = self.store.entries(number)
-        column.rebuild(
-            slots, low, high, self.store.used, words_for(self.store.used),
-            min(share, MOST_EDGES),
-        )  # fmt: skip
+        used = self.store.used
+        column.rebuild(slots, low, high, used, words_for(used), share)
 
     def _drop(self, number: int, column: Column) -> None:
         del self.paths[column.path][column.axis]
@@ -238,6 +239,7 @@ class Table(ABC, Generic[K]):
             del self.paths[column.path]
             self.patterns.pop(column.path, None)
         self.columns[number] = None
+        self.edition += 1
         self._spare_numbers.append(number)
 
     # -- questions

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -18,7 +19,7 @@ from meteor.attachment import Attachment
 from meteor.deduplication import Deduplicator
 from meteor.draft import Draft, warn_unused
 from meteor.errors import Closed, Incomplete, Interval, MeteorError, SlowConsumer
-from meteor.mailbox import Mailbox, Signal
+from meteor.mailbox import Mailbox, Overflow, Signal
 from meteor.messages import Found, Notice
 from meteor.record_id import stem_of
 from meteor.session import Session
@@ -37,12 +38,16 @@ class Answer:
         draft: Draft,
         *,
         queue: int,
+        overflow: Overflow,
         timeout_s: float,
         allow_partial: bool,
     ) -> None:
         self.receipt: Receipt | None = None
         """What the overlay said of the whole; None while it still answers."""
+        self.dropped = 0
+        """Later matches of a standing answer that nobody will take, as the queue was full."""
         self._session, self._draft, self._queue = session, draft, queue
+        self._overflow = overflow
         self._timeout_s, self._allow_partial = timeout_s, allow_partial
         self._limit = sys.maxsize  # what lives already was asked for
         self._mailbox: Mailbox[Match | MeteorError] = Mailbox(session.runtime)
@@ -247,19 +252,28 @@ class Answer:
         """A later match of a standing answer; false if there is no room."""
         if not self._is_new(notice.found):
             return True
-        if len(self._mailbox.items) >= self._limit:
-            self._mailbox.put(
-                SlowConsumer(
-                    f"{self._draft}: {self._queue} matches wait to be taken and more came; "
-                    "take them faster",
-                    self._queue,
-                )
-            )
-            if self._standing is not None:
-                self._standing.drop("failed")
+        if len(self._mailbox.items) >= self._limit and not self._make_room():
             return False
         self._mailbox.put(Match(notice.found))
         return True
+
+    def _make_room(self) -> bool:
+        """The queue is full: forget its oldest, or fail, loudly."""
+        self.dropped += 1
+        if self._overflow == "drop_oldest":
+            with suppress(IndexError):  # a thread of the sync side may just have taken it
+                self._mailbox.items.popleft()
+            return True
+        self._mailbox.put(
+            SlowConsumer(
+                f"{self._draft}: {self._queue} matches wait to be taken and more came; take them "
+                'faster, give a longer queue=, or do without the oldest by overflow="drop_oldest"',
+                self._queue,
+            )
+        )
+        if self._standing is not None:
+            self._standing.drop("failed")
+        return False
 
     def _is_new(self, found: Found) -> bool:
         now = self._session.runtime.now()

@@ -6,8 +6,9 @@ whatever is malformed comes out as a `ProfileError` (DESIGN section 4).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -19,6 +20,9 @@ from meteor.messages import Document
 PROFILES_KEPT: Final = 1024
 """Profiles remembered in packed form: clients ask the same again and again, and every post is
 looked at by several layers.  Profiles are immutable and at most a few KiB."""
+
+WISHES_BYTES_MAX: Final = 4096
+"""Larger documents are looked at again each time: remembering them would keep their payloads."""
 
 
 def pack_profile(profile: Profile) -> bytes:
@@ -38,6 +42,32 @@ def unpack_profile(packed: bytes) -> Profile:
 def encode_document(document: Document) -> bytes:
     """The blob that is posted, stored and handed on."""
     return codec.encode(document)
+
+
+class Wishes(NamedTuple):
+    """How the poster of an interest wants to be told."""
+
+    with_data: bool
+    once: bool
+
+
+def wishes_in(blob: bytes) -> Wishes:
+    """What the document of an interest asks for; raises `ProfileError`."""
+    return _wishes_remembered(blob) if len(blob) <= WISHES_BYTES_MAX else _wishes(blob)
+
+
+def _wishes(blob: bytes) -> Wishes:
+    document = decode_document(blob)
+    return Wishes(document.with_data, document.once)
+
+
+_wishes_remembered: Final = lru_cache(maxsize=PROFILES_KEPT)(_wishes)
+
+
+def without_data(blob: bytes) -> bytes:
+    """The blob of the same document without its payload; raises `ProfileError`."""
+    document = decode_document(blob)
+    return encode_document(replace(document, data=b"")) if document.data else blob
 
 
 def decode_document(blob: bytes) -> Document:

@@ -43,6 +43,10 @@ class Content:
     data: bytes = b""
     content_type: str = ""
     context: tuple[tuple[str, str], ...] = ()
+    with_data: bool = True
+    """Of an interest: whether its notices are to bring what was posted, or only say that it is."""
+    once: bool = False
+    """Of an interest: whether it is over with the first notice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,7 @@ class Draft:
     everywhere: bool = False
     mode: str = "within"
     dry_run: bool = False
+    once: bool = False
 
     def __str__(self) -> str:
         text = str(self.profile)
@@ -147,7 +152,13 @@ def make_draft(
     typed = typed_profile(profile, space)
     region = place(typed, action, space, everywhere=everywhere)
     document = Document(
-        action, pack_profile(typed), content.data, content.content_type, content.context
+        action,
+        pack_profile(typed),
+        content.data,
+        content.content_type,
+        content.context,
+        with_data=content.with_data,
+        once=content.once,
     )
     return Draft(
         action=action,
@@ -160,6 +171,7 @@ def make_draft(
         everywhere=everywhere,
         mode=mode,
         dry_run=dry_run,
+        once=content.once,
     )
 
 
@@ -172,7 +184,9 @@ def with_profile(draft: Draft, profile: ProfileLike, space: KeywordSpace, versio
         space,
         stem=draft.stem,
         version=version,
-        content=Content(before.data, before.content_type, before.context),
+        content=Content(
+            before.data, before.content_type, before.context, before.with_data, before.once
+        ),
         ttl=draft.ttl_s,
         everywhere=draft.everywhere,
     )
@@ -195,4 +209,5 @@ def draft_found(found: Found, space: KeywordSpace, ttl: float | None, *, keep_al
         version=found.version,
         ttl_s=max(wanted_s, found.ttl_ms / 1000),
         everywhere=region.is_whole(space.curve),
+        once=document.once,
     )

@@ -9,21 +9,21 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Awaitable, Callable, Generator
+from contextlib import suppress
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from chord import Contact, RequestTimeout
 from meteor.attachment import Attachment, State
 from meteor.draft import Draft, ProfileLike, warn_unused, with_profile
 from meteor.errors import Closed, Interval, MeteorError, SlowConsumer, Timeout
 from meteor.lifetimes import checked_ttl_s
-from meteor.mailbox import Mailbox, Signal
+from meteor.mailbox import Mailbox, Overflow, Signal
 from meteor.messages import Found, Notice
 from meteor.record_id import stem_of
 from meteor.session import Session
 from meteor.values import Notification, Receipt
 
-Overflow = Literal["error"]
 NotificationHandler = Callable[[Notification], Any]
 """A function or a coroutine function; called in order, one notification at a time."""
 
@@ -39,20 +39,22 @@ class Interest:
         *,
         handler: NotificationHandler | None,
         queue: int,
+        overflow: Overflow,
         keep_alive: bool,
         timeout_s: float,
         allow_partial: bool,
         found: bool = False,
     ) -> None:
         self.dropped = 0
-        """Notifications that came while the queue was full."""
+        """Notifications that nobody will take, as the queue was full."""
         self._session = session
-        self._handler, self._queue = handler, queue
+        self._handler, self._queue, self._overflow = handler, queue, overflow
         self._timeout_s, self._allow_partial = timeout_s, allow_partial
         self._limit = sys.maxsize  # what lives already comes before anybody can take it
         self._mailbox: Mailbox[Notification] = Mailbox(session.runtime)
         self._items = self._mailbox.items
         self._opened = Signal(session.runtime)
+        self._is_told = False
         self._calls_now = handler is not None and not inspect.iscoroutinefunction(handler)
         self._attachment = Attachment(
             session, draft, receive=self._receive, ended=self._ended, keep_alive=keep_alive,
@@ -196,20 +198,37 @@ class Interest:
         if not receipt.complete and not self._allow_partial:
             self._attachment.give_up()
         receipt.settled(self._attachment.draft, self._allow_partial)
+        self._end_if_told()
         if self._handler is not None and not self._calls_now:
             self._session.spawn(self._hand_on())
 
     # -- receiving ---------------------------------------------------------------------------
 
     def _receive(self, notice: Notice) -> bool:
+        """Take a notice in; false if there is no room.  With `once` the first is the only one."""
+        if self._is_told:
+            return True
+        taken = self._take_in(notice)
+        if taken and self._attachment.draft.once:
+            self._is_told = True
+            self._mailbox.end()
+            self._end_if_told()
+        return taken
+
+    def _end_if_told(self) -> None:
+        """Told once is enough; what is being posted is deleted when it has been."""
+        if self._is_told and self._attachment.is_active:
+            self._attachment.drop("closed")
+
+    def _take_in(self, notice: Notice) -> bool:
         """Queue a notice, or hand it on at once; false if there is no room."""
         if self._calls_now:
             result = self._call_handler(Notification(notice))
             if result is not None and inspect.isawaitable(result):
                 self._session.spawn(self._finish(result))
             return True
-        if len(self._items) >= self._limit:
-            return self._overflow()
+        if len(self._items) >= self._limit and not self._make_room():
+            return False
         self._mailbox.put(Notification(notice))
         return True
 
@@ -221,12 +240,17 @@ class Interest:
             notice_id = f"{stem}:{stem_of(one.id)}:{one.version}"
             self._attachment.accept(Notice(notice_id, stem, "match", one, source))
 
-    def _overflow(self) -> bool:
-        """The queue is full: the stream fails, loudly."""
+    def _make_room(self) -> bool:
+        """The queue is full: forget its oldest, or fail, loudly."""
         self.dropped += 1
+        if self._overflow == "drop_oldest":
+            with suppress(IndexError):  # a thread of the sync side may just have taken it
+                self._items.popleft()
+            return True
         error = SlowConsumer(
             f"{self._attachment.draft}: {self._queue} notifications wait to be taken and more "
-            "came; take them faster, or give a longer queue=",
+            "came; take them faster, give a longer queue=, or do without the oldest by "
+            'overflow="drop_oldest"',
             self._queue,
         )
         self._mailbox.end(error)

@@ -9,8 +9,9 @@ from collections.abc import Awaitable, Mapping
 
 from meteor import posting
 from meteor.draft import ProfileLike
-from meteor.interest import Interest, NotificationHandler, Overflow
+from meteor.interest import Interest, NotificationHandler
 from meteor.lifetimes import checked_timeout_s
+from meteor.mailbox import Overflow
 from meteor.poster import QUEUE_LENGTH, Poster
 from meteor.watch import Watch
 
@@ -27,6 +28,8 @@ class InterestVerbs(Poster):
         queue: int = QUEUE_LENGTH,
         overflow: Overflow = "error",
         keep_alive: bool = True,
+        once: bool = False,
+        with_data: bool = True,
         id: str | None = None,
         context: Mapping[str, str] | None = None,
         timeout: float = 10,
@@ -36,8 +39,11 @@ class InterestVerbs(Poster):
         """Be notified of matching data: what lives first, then what comes.
 
         `handler` (a function or a coroutine function) is called for each notification instead of
-        iterating.  `queue` notifications may wait to be taken; one more is a `SlowConsumer`.
-        Without `keep_alive` the interest runs out after its `ttl`."""
+        iterating.  `queue` notifications may wait to be taken; one more is a `SlowConsumer`, or
+        with `overflow="drop_oldest"` the oldest goes and `interest.dropped` counts.  Without
+        `keep_alive` the interest runs out after its `ttl`.  `once` tells that there is at least
+        one match, then the interest is over; without `with_data` notifications come without
+        payload: `retrieve` what you want to have."""
         draft = posting.draft_post(
             self._session,
             profile,
@@ -46,6 +52,8 @@ class InterestVerbs(Poster):
             id=id,
             context=context,
             everywhere=everywhere,
+            once=once,
+            with_data=with_data,
         )
         return posting.make_interest(
             self._session,
@@ -67,6 +75,8 @@ class InterestVerbs(Poster):
         queue: int = QUEUE_LENGTH,
         overflow: Overflow = "error",
         keep_alive: bool = True,
+        once: bool = False,
+        with_data: bool = True,
         id: str | None = None,
         context: Mapping[str, str] | None = None,
         timeout: float = 10,
@@ -74,7 +84,14 @@ class InterestVerbs(Poster):
     ) -> Watch:
         """Be told who is interested in what you would publish; options as of `notify_data`."""
         draft = posting.draft_post(
-            self._session, profile, "notify_interest", ttl=ttl, id=id, context=context
+            self._session,
+            profile,
+            "notify_interest",
+            ttl=ttl,
+            id=id,
+            context=context,
+            once=once,
+            with_data=with_data,
         )
         watch = posting.make_interest(
             self._session,

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, Literal, TypeVar
 
 from chord import RequestTimeout, Runtime
 from meteor.errors import Closed, MeteorError
 
 ItemT = TypeVar("ItemT")
+
+Overflow = Literal["error", "drop_oldest"]
+"""What becomes of a full queue: its stream fails with `SlowConsumer`, or forgets its oldest."""
 
 
 class Signal:

@@ -28,6 +28,10 @@ class Document:
     claims: tuple[tuple[str, str], ...] = ()
     """Attributes of the credentials element: unverified, kept."""
     reply_to: str = ""
+    with_data: bool = True
+    """Of an interest: whether what it is told of comes with its payload."""
+    once: bool = False
+    """Of an interest: whether the first notice is the only one."""
 
 
 @dataclass(frozen=True, slots=True)

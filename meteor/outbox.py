@@ -69,6 +69,11 @@ class Outbox:
         stream.last_number = max(stream.last_number, number)
         stream.pending[notice.id] = (number, notice)
 
+    def has_told(self, stem: str) -> bool:
+        """Whether its client was told of anything, or is about to be."""
+        stream = self._streams.get(stem)
+        return stream is not None and (bool(stream.pending) or stream.last_number > 0)
+
     def acknowledge(self, stem: str, notice_ids: tuple[str, ...]) -> Position | None:
         """Forget what arrived; the position from which the stream must be derived again now that
         it has room, if some of it did not fit."""

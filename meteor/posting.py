@@ -7,8 +7,10 @@ returned only waits to be awaited.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
-from typing import Any
+from dataclasses import replace as replace_fields
+from typing import Any, Final, get_args
 
+from meteor.answer import Answer
 from meteor.draft import (
     Draft,
     ProfileLike,
@@ -20,10 +22,14 @@ from meteor.draft import (
 from meteor.errors import Refused
 from meteor.interest import Interest
 from meteor.lifetimes import checked_timeout_s, checked_ttl_s
+from meteor.mailbox import Overflow
+from meteor.poster import QUEUE_LENGTH
 from meteor.record_id import split_id
 from meteor.session import Session
 from meteor.values import Receipt
 from meteor.watch import Watch
+
+OVERFLOWS: Final[tuple[str, ...]] = get_args(Overflow)
 
 
 def draft_post(
@@ -40,15 +46,18 @@ def draft_post(
     everywhere: bool = False,
     mode: str = "within",
     dry_run: bool = False,
+    with_data: bool = True,
+    once: bool = False,
 ) -> Draft:
     """The validated post of a verb; raises what is wrong with it."""
+    content = checked_content(data, json, content_type, context, session.config)
     return make_draft(
         profile,
         action,
         session.space,
         stem=session.new_stem() if id is None else id,
         version=session.next_version(),
-        content=checked_content(data, json, content_type, context, session.config),
+        content=replace_fields(content, with_data=with_data, once=once),
         ttl=ttl,
         everywhere=everywhere,
         mode=mode,
@@ -56,24 +65,50 @@ def draft_post(
     )
 
 
+def make_answer(
+    session: Session,
+    draft: Draft,
+    *,
+    queue: int = QUEUE_LENGTH,
+    overflow: Overflow = "error",
+    timeout_s: float,
+    allow_partial: bool,
+) -> Answer:
+    """The answer to a retrieve, not asked yet."""
+    check_queue(queue, overflow)
+    return Answer(
+        session,
+        draft,
+        queue=queue,
+        overflow=overflow,
+        timeout_s=timeout_s,
+        allow_partial=allow_partial,
+    )
+
+
 def make_interest(
     session: Session,
     draft: Draft,
     *,
-    queue: int = 1000,
-    overflow: str = "error",
+    queue: int = QUEUE_LENGTH,
+    overflow: Overflow = "error",
     **options: Any,
 ) -> Interest:
     """The interest or watch of a draft, not posted yet."""
-    if overflow != "error":
-        raise ValueError(f"overflow is 'error', not {overflow!r}")
-    if queue < 1:
-        raise ValueError(f"queue: {queue} is no length; at least one notification must fit")
-    options = {"handler": None, "keep_alive": True, **options, "queue": queue}
+    check_queue(queue, overflow)
+    options = {"handler": None, "keep_alive": True, **options}
     if draft.action == "retrieve":  # it stands for its time, and is not renewed
         options["keep_alive"] = False
     kind = Watch if draft.action == "notify_interest" else Interest
-    return kind(session, draft, **options)
+    return kind(session, draft, queue=queue, overflow=overflow, **options)
+
+
+def check_queue(queue: int, overflow: str) -> None:
+    """Raises `ValueError` for a queue that holds nothing, or a policy that is none."""
+    if overflow not in OVERFLOWS:
+        raise ValueError(f"overflow is one of {', '.join(OVERFLOWS)}, not {overflow!r}")
+    if queue < 1:
+        raise ValueError(f"queue: {queue} is no length; at least one notification must fit")
 
 
 def attach(

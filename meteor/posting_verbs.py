@@ -14,6 +14,7 @@ from meteor.answer import Answer
 from meteor.draft import ProfileLike
 from meteor.interest import Interest
 from meteor.lifetimes import checked_timeout_s
+from meteor.mailbox import Overflow
 from meteor.poster import QUEUE_LENGTH, Poster, PostOptions
 from meteor.values import Receipt
 from meteor.watch import Watch
@@ -95,12 +96,8 @@ class PostingVerbs(Poster):
         )
         timeout_s = checked_timeout_s(timeout)
         if action == "retrieve":
-            return Answer(
-                self._session,
-                draft,
-                queue=QUEUE_LENGTH,
-                timeout_s=timeout_s,
-                allow_partial=allow_partial,
+            return posting.make_answer(
+                self._session, draft, timeout_s=timeout_s, allow_partial=allow_partial
             )
         if action in {"notify_data", "notify_interest"}:
             return posting.make_interest(
@@ -140,20 +137,30 @@ class PostingVerbs(Poster):
         profile: ProfileLike,
         *,
         ttl: float | None = None,
+        queue: int = QUEUE_LENGTH,
+        overflow: Overflow = "error",
         id: str | None = None,
         context: Mapping[str, str] | None = None,
         timeout: float = 10,
         allow_partial: bool = False,
         everywhere: bool = False,
     ) -> Answer:
-        """Get the data that matches; with a `ttl` also what comes while that runs."""
-        return self.post(
+        """Get the data that matches; with a `ttl` also what comes while that runs, of which
+        `queue` may wait to be taken: see `notify_data`."""
+        draft = posting.draft_post(
+            self._session,
             profile,
             "retrieve",
             ttl=ttl,
             id=id,
             context=context,
-            timeout=timeout,
-            allow_partial=allow_partial,
             everywhere=everywhere,
+        )
+        return posting.make_answer(
+            self._session,
+            draft,
+            queue=queue,
+            overflow=overflow,
+            timeout_s=checked_timeout_s(timeout),
+            allow_partial=allow_partial,
         )

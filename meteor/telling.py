@@ -12,6 +12,7 @@ from operator import itemgetter
 
 from arms import Record, Rendezvous, Return, Tell
 from chord import Contact, Handler, Runtime
+from meteor.document import wishes_in, without_data
 from meteor.holdings import Holdings, Intervals
 from meteor.messages import Acknowledge, Found, Notice
 from meteor.operations import Notices
@@ -48,6 +49,8 @@ class Telling:
             self._keep(reaction.to, self._notice_of(reaction), self._number_of(reaction))
 
     def _keep(self, told: Record, notice: Notice, number: int) -> None:
+        if self._outbox.has_told(told.stem) and wishes_in(told.blob).once:
+            return
         self._outbox.add(notice, number)
         self._stir(told)
 
@@ -61,7 +64,7 @@ class Telling:
             id=f"{told.stem}:{about.stem}:{about.version}{kind}",
             interest=told.stem,
             kind=reaction.kind,
-            found=found_of(self._shelf, about),
+            found=found_of(self._shelf, about, payload=wishes_in(told.blob).with_data),
             source=self._runtime.contact,
         )
 
@@ -191,11 +194,12 @@ def _paged(due: Sequence[Notice]) -> Iterator[tuple[Notice, ...]]:
 
 
 def found_of(shelf: Shelf, record: Record, *, payload: bool = True) -> Found:
-    """A record as it is handed to a client, with the remaining life of its time to live."""
+    """A record as it is handed to a client, with the remaining life of its time to live; without
+    its `payload` the profile and the context remain."""
     return Found(
         id=record.id,
         version=record.version,
         owner=record.owner,
         ttl_ms=shelf.ttl_ms(record),
-        blob=record.blob if payload else b"",
+        blob=record.blob if payload else without_data(record.blob),
     )

@@ -336,13 +336,10 @@ def test_a_standing_retrieve_moves_with_its_client(overlay: FakeOverlay) -> None
     overlay.run(scenario())
 
 
-def test_a_slow_taker_of_a_standing_retrieve_is_told(
-    overlay: FakeOverlay, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_taker_of_a_standing_retrieve_is_told(overlay: FakeOverlay) -> None:
     async def scenario() -> None:
         client = await overlay.new_client().open()
-        monkeypatch.setattr("meteor.posting_verbs.QUEUE_LENGTH", 3)
-        answer = client.retrieve("type=temp*", ttl=60)
+        answer = client.retrieve("type=temp*", ttl=60, queue=3)
         await answer.all()
         await store_many(client, 5)
         received: list[str] = []

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from meteor.connection import connect as connect
     from meteor.errors import AddressInUse as AddressInUse
     from meteor.errors import Busy as Busy
+    from meteor.errors import CertificateError as CertificateError
     from meteor.errors import Closed as Closed
     from meteor.errors import DataDirLocked as DataDirLocked
     from meteor.errors import Incomplete as Incomplete
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from meteor.messages import RingPicture as RingPicture
     from meteor.peer import Peer as Peer
     from meteor.rendezvous_peer import RendezvousPeer as RendezvousPeer
+    from meteor.security.tls import TLS as TLS
     from meteor.values import Match as Match
     from meteor.values import Notification as Notification
     from meteor.values import Receipt as Receipt
@@ -73,8 +75,8 @@ _MODULES: Final = {
     "meteor.config": ("ClientConfig",),
     "meteor.connection": ("connect",),
     "meteor.errors": (
-        "AddressInUse", "Busy", "Closed", "DataDirLocked", "Incomplete", "JoinFailed",
-        "LimitExceeded", "MeteorError", "NotConnected", "ProfileError", "Refused",
+        "AddressInUse", "Busy", "CertificateError", "Closed", "DataDirLocked", "Incomplete",
+        "JoinFailed", "LimitExceeded", "MeteorError", "NotConnected", "ProfileError", "Refused",
         "SelectorError", "SlowConsumer", "SpaceError", "SpaceMismatch", "Timeout", "TypeMismatch",
         "UnknownAction", "VersionMismatch",
     ),
@@ -84,6 +86,7 @@ _MODULES: Final = {
     "meteor.messages": ("Neighbour", "RingPicture"),
     "meteor.peer": ("Peer",),
     "meteor.rendezvous_peer": ("RendezvousPeer",),
+    "meteor.security.tls": ("TLS",),
     "meteor.values": ("Match", "Notification", "Receipt"),
     "meteor.watch": ("Watch",),
     "squid": ("Choice", "KeywordSpace", "Number", "Time", "Word"),
@@ -94,13 +97,15 @@ _LAZY: Final = {name: module for module, names in _MODULES.items() for name in n
 
 __all__ = [
     "Peer", "connect", "LocalOverlay", "Client", "ClientConfig", "Callbacks", "RendezvousPeer",
+    "TLS",
     "Answer", "Interest", "Watch", "Receipt", "Match", "Notification",
     "RingPicture", "Neighbour", "Journal", "MemoryJournal", "Entry", "Scan", "JournalFailed",
     "KeywordSpace", "Word", "Number", "Choice", "Time",
     "Profile", "profile", "between", "prefix", "ANY",
     "MeteorError", "SelectorError", "ProfileError", "TypeMismatch", "LimitExceeded", "SpaceError",
     "UnknownAction", "SpaceMismatch", "VersionMismatch", "Incomplete", "Timeout", "NotConnected",
-    "JoinFailed", "Refused", "Busy", "SlowConsumer", "DataDirLocked", "AddressInUse", "Closed",
+    "JoinFailed", "Refused", "Busy", "SlowConsumer", "DataDirLocked", "AddressInUse",
+    "CertificateError", "Closed",
 ]  # fmt: skip
 
 

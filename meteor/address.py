@@ -5,6 +5,7 @@ Law of this file: pure.  An address is `host:port`; what is none is refused befo
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from typing import Final
 
 PORT_MAX: Final = 65_535
@@ -30,3 +31,19 @@ def checked_listen(listen: str, advertise: str | None) -> None:
         raise ValueError(
             f"listen: nobody can dial {listen!r}; say by advertise= where this peer is reached"
         )
+
+
+def host_of(address: str) -> str:
+    """The host of `host:port`, without the brackets of an IPv6 one."""
+    return address.rpartition(":")[0].strip("[]")
+
+
+def is_loopback(address: str) -> bool:
+    """Whether only this machine reaches `host:port`: a loopback address, or `localhost` itself.
+
+    Any other name counts as reachable: what it resolves to is for somebody else to decide."""
+    host = host_of(address)
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"

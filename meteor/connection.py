@@ -18,6 +18,7 @@ from meteor.asyncio_runtime import AsyncioRuntime
 from meteor.callbacks import Callback, log
 from meteor.client import Client
 from meteor.config import ClientConfig
+from meteor.security.tls import TLS
 from meteor.transport import Transport
 from meteor.websocket_transport import WebSocketTransport
 from squid import KeywordSpace
@@ -31,6 +32,7 @@ def connect(
     space: KeywordSpace | None = None,
     timeout: float = 10.0,
     config: ClientConfig | None = None,
+    tls: TLS | None = None,
     on_disconnected: Callback | None = None,
     on_reconnected: Callback | None = None,
     on_error: Callback | None = None,
@@ -38,10 +40,12 @@ def connect(
     """A client of the overlay that the peers at these addresses (`host:port`) belong to.
 
     Await it or enter it with `async with`.  The first peer that serves is taken; when it goes, the
-    next.  A `space` is compared with the ring's; without one the client takes the ring's.
+    next.  A `space` is compared with the ring's; without one the client takes the ring's.  With
+    `tls` only peers of its CA are taken, whose certificate names the host that was dialled.
 
-    Raises, when carried out, `NotConnected` with what was tried, and `SpaceMismatch`; `ValueError`
-    at once for an address that is none."""
+    Raises, when carried out, `NotConnected` with what was tried, `SpaceMismatch`, and
+    `CertificateError` for files that cannot be used; `ValueError` at once for an address that is
+    none."""
     if not addresses:
         raise ValueError("connect: give the address of at least one peer, as host:port")
     return Connecting(
@@ -49,6 +53,7 @@ def connect(
         timeout,
         space=space,
         config=config,
+        tls=tls,
         on_disconnected=on_disconnected,
         on_reconnected=on_reconnected,
         on_error=on_error,
@@ -58,8 +63,11 @@ def connect(
 class Connecting:
     """A connection to be: `client = await connecting`, or `async with connecting as client`."""
 
-    def __init__(self, peers: list[Contact], timeout_s: float, **options: Any) -> None:
+    def __init__(
+        self, peers: list[Contact], timeout_s: float, *, tls: TLS | None, **options: Any
+    ) -> None:
         self._peers, self._timeout_s, self._options = peers, timeout_s, options
+        self._tls = tls
         self._client: Client | None = None
 
     def __await__(self) -> Generator[Any, Any, Client]:
@@ -79,7 +87,7 @@ class Connecting:
             await self._client.close()
 
     async def _open(self) -> Client:
-        client = make_client(WebSocketTransport(), self._peers, **self._options)
+        client = make_client(WebSocketTransport(tls=self._tls), self._peers, **self._options)
         try:
             await client.open(self._timeout_s)
         except BaseException:

@@ -24,7 +24,7 @@ __all__ = [
     "SelectorError", "ProfileError", "TypeMismatch", "LimitExceeded", "SpaceError",
     "UnknownAction", "SpaceMismatch", "VersionMismatch",
     "Incomplete", "Timeout", "NotConnected", "JoinFailed", "Refused", "Busy", "SlowConsumer",
-    "DataDirLocked", "AddressInUse", "Closed",
+    "DataDirLocked", "AddressInUse", "CertificateError", "Closed",
     "Interval", "to_fault", "from_fault",
 ]  # fmt: skip
 
@@ -107,6 +107,14 @@ class AddressInUse(MeteorError, OSError):
     def __init__(self, message: str, address: str = "") -> None:
         super().__init__(message)
         self.address = address
+
+
+class CertificateError(MeteorError, ValueError):
+    """A file of keys or certificates cannot be used: `.path`."""
+
+    def __init__(self, message: str, path: str = "") -> None:
+        super().__init__(message)
+        self.path = path
 
 
 class Closed(MeteorError):

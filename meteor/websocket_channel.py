@@ -101,7 +101,9 @@ class WebSocketChannel:
     @property
     def backlog(self) -> int:
         """Bytes that the operating system has not taken yet."""
-        return self._transport.get_write_buffer_size() if self._transport is not None else 0
+        if self._transport is None or not self._open:
+            return 0  # a TLS transport that is closed twice forgets what it has
+        return self._transport.get_write_buffer_size()
 
     def read_with(self, received: Callable[[bytes], None], closed: Callable[[str], None]) -> None:
         """Name who takes what arrives and who hears of the end."""
@@ -172,12 +174,19 @@ class WebSocketChannel:
         self._open = False
         self._channels.pop(self, None)
         transport = self._transport
-        if transport is not None and not transport.is_closing():
-            transport.close()
+        lingers = transport is not None and not transport.is_closing() and _lingers(transport)
         if isinstance(self._socket, DialledSocket):
             self._socket.release()
-        if transport is not None and transport.get_write_buffer_size():
+        elif transport is not None:
+            transport.close()
+        if lingers and transport is not None:
             asyncio.get_running_loop().call_later(LINGER_S, transport.abort)
+
+
+def _lingers(transport: asyncio.Transport) -> bool:
+    """Whether a transport that is closed waits for the other side: to take what was written, or,
+    under TLS, to say that it closes too, for half a minute if nobody cuts it."""
+    return bool(transport.get_write_buffer_size() or transport.get_extra_info("ssl_object"))
 
 
 def _look_at(drained: asyncio.Future[None]) -> None:

@@ -2,7 +2,8 @@
 
 Law of this file: every limit and time-out is set here and none is aiohttp's default.  At the door
 are refused: another wire version (426), a browser (403: it sends Origin), a contact that makes no
-sense (400), a dial that crosses our own (409), a peer that does not serve yet or any more (503).
+sense (400), a dial that crosses our own (409), a peer that does not serve yet or any more (503),
+and, under TLS, whoever claims to be a peer without a certificate that says so (403).
 
     transport = WebSocketTransport("127.0.0.1:0")
     transport.app.router.add_get("/healthz", healthy)     # before `listen`
@@ -13,18 +14,22 @@ from __future__ import annotations
 
 import asyncio
 import errno
-from typing import Final
+import ssl
+from typing import Any, Final
 
 import aiohttp
 from aiohttp import web
 
 from chord import Contact, DialRefused, LinkClosed
+from meteor.address import host_of
 from meteor.codec import FRAME_BYTES_MAX, WIRE_VERSION, MalformedFrame
-from meteor.errors import AddressInUse, VersionMismatch
-from meteor.transport import DIAL_TIMEOUT_S, Acceptor, DialsCrossed
+from meteor.errors import AddressInUse
+from meteor.security.tls import HANDSHAKE_TIMEOUT_S, TLS, refusal_of_peer
+from meteor.transport import DIAL_TIMEOUT_S, Acceptor
 from meteor.websocket_channel import (
     BEAT_S,
     CONTACT_HEADER,
+    LINGER_S,
     PROTOCOL,
     VERSION_HEADER,
     DialledSocket,
@@ -32,6 +37,7 @@ from meteor.websocket_channel import (
     contact_header,
     parse_contact,
 )
+from meteor.websocket_refusals import REASON_HEADER, meaning_of
 
 MESSAGE_BYTES_MAX: Final = FRAME_BYTES_MAX + 64 * 1024
 """One WebSocket message: the largest frame and its envelope."""
@@ -48,12 +54,18 @@ class WebSocketTransport:
     """A peer's transport over sockets; a client's if it never listens.
 
     `listen` is `host:port`, port 0 takes any; `advertise` is the address that others dial, needed
-    when listening on a wildcard.  `app` is the aiohttp application on the same port."""
+    when listening on a wildcard.  `app` is the aiohttp application on the same port.  With `tls`
+    all of it is wss and https.
 
-    def __init__(self, listen: str = "", *, advertise: str = "") -> None:
+    Raises `CertificateError` where the files of `tls` cannot be used."""
+
+    def __init__(self, listen: str = "", *, advertise: str = "", tls: TLS | None = None) -> None:
         self.app = web.Application(client_max_size=FRAME_BYTES_MAX)
         self._listen = listen
         self._advertise = advertise
+        self._tls = tls
+        self._dialling = None if tls is None else tls.client_context()
+        self._listening = None if tls is None or not listen else tls.server_context()
         self._contact: Contact | None = None
         self._acceptor: Acceptor | None = None
         self._runner: web.AppRunner | None = None
@@ -67,7 +79,7 @@ class WebSocketTransport:
 
     def for_client(self) -> WebSocketTransport:
         """A client's transport over sockets."""
-        return WebSocketTransport()
+        return WebSocketTransport(tls=self._tls)
 
     async def listen(self) -> str:
         """Take dials and requests, and return the address that others dial.
@@ -83,7 +95,11 @@ class WebSocketTransport:
         assert self._runner.server is not None
         try:
             self._server = await asyncio.get_running_loop().create_server(
-                self._runner.server, host.strip("[]") or None, int(port), backlog=BACKLOG
+                self._runner.server,
+                host.strip("[]") or None,
+                int(port),
+                backlog=BACKLOG,
+                **_tls_options(self._listening),
             )
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
@@ -105,25 +121,19 @@ class WebSocketTransport:
         if self._stopping.is_set():
             raise DialRefused("this peer has stopped")
         self._keep()
+        scheme = "http" if self._dialling is None else "https"
         try:
             async with asyncio.timeout(DIAL_TIMEOUT_S):
                 socket = await self._open_session().ws_connect(
-                    f"http://{address}/peer",
+                    f"{scheme}://{address}/peer",
                     protocols=(PROTOCOL,),
                     headers={CONTACT_HEADER: contact_header(self._contact)},
                     autoping=False,
                     max_msg_size=MESSAGE_BYTES_MAX,
                     compress=0,
                 )
-        except aiohttp.WSServerHandshakeError as error:
-            raise _refusal(address, error) from error
-        except aiohttp.ClientConnectorError as error:
-            raise _unconnected(address, error.os_error) from error
-        except (aiohttp.InvalidURL, ValueError) as error:
-            raise DialRefused(f"{address!r} is no address: {error}") from error
-        except (aiohttp.ClientError, OSError) as error:
-            why = str(error) or type(error).__name__
-            raise LinkClosed(f"{address} did not answer the dial: {why}") from error
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise meaning_of(address, error, protected=self._dialling is not None) from error
         assert isinstance(socket, DialledSocket)
         return self._dialled(address, socket)
 
@@ -131,7 +141,11 @@ class WebSocketTransport:
         """The channel over a dialled socket, whose other side has introduced itself."""
         contact = Contact.at(address)
         try:
-            contact = parse_contact(socket.headers.get(CONTACT_HEADER, ""))
+            introduced = parse_contact(socket.headers.get(CONTACT_HEADER, ""))
+            refusal = self._refusal(introduced, socket.transport)
+            if refusal is not None:
+                raise LinkClosed(f"{address}: {refusal}")
+            contact = introduced
         except MalformedFrame as error:
             raise DialRefused(f"no peer of Meteor's listens at {address}: {error}") from error
         finally:
@@ -193,7 +207,9 @@ class WebSocketTransport:
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, force_close=True),
+                connector=aiohttp.TCPConnector(
+                    limit=0, force_close=True, ssl=self._dialling or True
+                ),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(total=None, connect=DIAL_TIMEOUT_S),
                 trust_env=False,
@@ -218,6 +234,9 @@ class WebSocketTransport:
             contact = parse_contact(request.headers.get(CONTACT_HEADER, ""))
         except MalformedFrame as error:
             return web.Response(status=400, text=str(error))
+        stranger = self._refusal(contact, request.transport)
+        if stranger is not None:
+            return web.Response(status=403, headers={REASON_HEADER: stranger}, text=stranger)
         if self._contact is None or self._acceptor is None or self._stopping.is_set():
             return web.Response(status=503, text="this peer does not serve")
         refusal = self._acceptor.refusal(contact)
@@ -241,24 +260,20 @@ class WebSocketTransport:
         await channel.pump()
         return socket
 
+    def _refusal(self, contact: Contact, transport: asyncio.BaseTransport | None) -> str | None:
+        """Why the other side of a connection is not the peer it says it is; clients need no
+        address, and no certificate but where OpenSSL asks for one."""
+        if self._tls is None or not contact.address or transport is None:
+            return None
+        return refusal_of_peer(transport.get_extra_info("peercert"), host_of(contact.address))
 
-def _unconnected(address: str, error: OSError) -> Exception:
-    """Only a refused connection says that nobody is there; silence and lost routes do not."""
-    if error.errno == errno.ECONNREFUSED:
-        return DialRefused(f"nobody listens at {address}")
-    return LinkClosed(f"{address} cannot be reached: {error.strerror or error}")
 
-
-def _refusal(address: str, error: aiohttp.WSServerHandshakeError) -> Exception:
-    """What a refused dial means."""
-    if error.status == 409:
-        return DialsCrossed(f"{address} is dialling us")
-    if error.status == 426:
-        theirs = error.headers.get(VERSION_HEADER, "") if error.headers is not None else ""
-        return VersionMismatch(
-            f"{address} speaks wire version {theirs or 'unknown'}, this side {WIRE_VERSION}: "
-            "upgrade the older of the two",
-            ours=WIRE_VERSION,
-            theirs=int(theirs) if theirs.isdigit() else 0,
-        )
-    return DialRefused(f"{address} refused the dial with status {error.status}")
+def _tls_options(context: ssl.SSLContext | None) -> dict[str, Any]:
+    """What asyncio's server takes for TLS, and refuses to be given without."""
+    if context is None:
+        return {}
+    return {
+        "ssl": context,
+        "ssl_handshake_timeout": HANDSHAKE_TIMEOUT_S,
+        "ssl_shutdown_timeout": LINGER_S,
+    }

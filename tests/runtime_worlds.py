@@ -1,5 +1,5 @@
-"""The three worlds in which the runtime contract is checked: virtual time, memory, WebSockets;
-and the peers that live there."""
+"""The worlds in which the runtime contract is checked: virtual time, memory, WebSockets in the
+clear and under TLS; and the peers that live there."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import pytest
+
 from chord import MESSAGES, CallError, Contact, Deferred, Fault, Runtime
 from meteor.asyncio_runtime import AsyncioRuntime
 from meteor.codec import Codec
 from meteor.transport import MemoryHub, MemoryTransport, Transport
 from meteor.websocket_transport import WebSocketTransport
 from sim import Kernel, Network, SimRuntime
+from tests.certificates import tls
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +156,20 @@ class WebSocketWorld(LoopWorld):
         return WebSocketTransport((address or "127.0.0.1:0") if listens else "")
 
 
-WORLDS = {"sim": SimWorld, "memory": MemoryWorld, "websocket": WebSocketWorld}
+class TlsWorld(LoopWorld):
+    """An event loop, real sockets, mutual TLS."""
+
+    def transport(self, address: str, *, listens: bool = True) -> Transport:
+        return WebSocketTransport(
+            (address or "127.0.0.1:0") if listens else "", tls=tls("127.0.0.1")
+        )
+
+
+WORLDS = {"sim": SimWorld, "memory": MemoryWorld, "websocket": WebSocketWorld, "tls": TlsWorld}
+PARAMETERS = [
+    pytest.param(name, marks=pytest.mark.sockets if name in ("websocket", "tls") else ())
+    for name in WORLDS
+]
 
 
 class Peer:

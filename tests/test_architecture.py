@@ -31,7 +31,9 @@ ARMS_SEES = {
     "chord",
 }
 """arms knows what a dimension is, never how a region is routed; `chord` is the root error."""
-EDGES = ("peer", "connection", "local", "gateway", "sqlite_journal", "directory_lock", "__main__")
+EDGES = (
+    "peer", "connection", "local", "gateway", "sqlite_journal", "directory_lock", "tls", "__main__",
+)  # fmt: skip
 """Modules of meteor that face the outside, beside `asyncio_*`, `websocket_*`, `*transport`, cli/
 and demo/."""
 ONLY_IN: dict[str, Callable[[PurePosixPath], bool]] = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.runtime_worlds import WORLDS, Ask, Peer, Told, World, outcome_of, two
+from tests.runtime_worlds import PARAMETERS, WORLDS, Ask, Peer, Told, World, outcome_of, two
 
 
-@pytest.fixture(params=["sim", "memory", pytest.param("websocket", marks=pytest.mark.sockets)])
+@pytest.fixture(params=PARAMETERS)
 def world(request: pytest.FixtureRequest) -> World:
     return WORLDS[request.param]()
 

@@ -9,10 +9,20 @@ import pytest
 from chord import Busy, Contact, DialRefused, LinkClosed, RemoteFault, RequestTimeout
 from chord import exchange as exchange_module
 from meteor import codec as codec_module
-from tests.runtime_worlds import WORLDS, Ask, Peer, SimWorld, Told, World, outcome_of, two
+from tests.runtime_worlds import (
+    PARAMETERS,
+    WORLDS,
+    Ask,
+    Peer,
+    SimWorld,
+    Told,
+    World,
+    outcome_of,
+    two,
+)
 
 
-@pytest.fixture(params=["sim", "memory", pytest.param("websocket", marks=pytest.mark.sockets)])
+@pytest.fixture(params=PARAMETERS)
 def world(request: pytest.FixtureRequest) -> World:
     return WORLDS[request.param]()
 

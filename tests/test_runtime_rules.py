@@ -7,10 +7,10 @@ import gc
 import pytest
 
 from chord import DialRefused, LinkClosed, RequestTimeout
-from tests.runtime_worlds import WORLDS, Ask, Peer, Told, World, two
+from tests.runtime_worlds import PARAMETERS, WORLDS, Ask, Peer, Told, World, two
 
 
-@pytest.fixture(params=["sim", "memory", pytest.param("websocket", marks=pytest.mark.sockets)])
+@pytest.fixture(params=PARAMETERS)
 def world(request: pytest.FixtureRequest) -> World:
     return WORLDS[request.param]()
 

@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "watch": "Follow what matches a selector, as it comes.",
     "delete": "Delete your own data or interests.",
     "ring": "Show the ring as a peer sees it.",
+    "certs": "Make a CA and certificates for the hosts of a ring.",
     "demo": "Watch sixteen peers bring sensors and clients together.",
 }
 

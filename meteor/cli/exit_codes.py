@@ -23,6 +23,7 @@ _BY_NAME: Final = {
     "LimitExceeded": BAD_INPUT,
     "SpaceError": BAD_INPUT,
     "UnknownAction": BAD_INPUT,
+    "CertificateError": BAD_INPUT,
     "Incomplete": INCOMPLETE,
     "SlowConsumer": INCOMPLETE,
     "Refused": REFUSED,

@@ -29,6 +29,7 @@ EXAMPLES: list[meteor.MeteorError] = [
     meteor.SlowConsumer("too slow", 1000),
     meteor.DataDirLocked("locked", "./data"),
     meteor.AddressInUse("in use", "127.0.0.1:1"),
+    meteor.CertificateError("no PEM form", "./a.pem"),
     meteor.Closed("closed"),
 ]
 SECOND_BASES = {
@@ -42,6 +43,7 @@ SECOND_BASES = {
     meteor.Refused: PermissionError,
     meteor.DataDirLocked: OSError,
     meteor.AddressInUse: OSError,
+    meteor.CertificateError: ValueError,
 }
 
 

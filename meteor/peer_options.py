@@ -1,0 +1,118 @@
+"""What a peer is told when it is made, checked before anything is opened.
+
+Law of this file: frozen values and their checks, no I/O.  `meteor.Peer` takes these as keyword
+arguments; a peer that comes back elsewhere is made of the same ones (`meteor.Peer.relocated`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from chord import ChordConfig, Contact, RelocationConfig
+from meteor.address import checked_address, checked_listen, is_loopback
+from meteor.errors import Refused
+from meteor.rendezvous_peer import check_copies
+from meteor.security.tls import TLS
+from meteor.transport import Transport
+from squid import KeywordSpace
+
+Preset = Literal["local", "lan", "wan"]
+"""Named sets of the ring's numbers: one machine, one site, the Internet."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeerOptions:
+    """Everything that `meteor.Peer` may be told; its docstring says what each means."""
+
+    space: KeywordSpace | None
+    listen: str
+    join: tuple[str, ...]
+    data_dir: Path | None
+    advertise: str | None
+    found_if_alone: bool
+    id: int | None
+    config: ChordConfig
+    transport: Transport | None
+    seed: int | None
+    moves: RelocationConfig | None
+    copies: int
+    tls: TLS | None
+    insecure: bool
+
+    @classmethod
+    def checked(
+        cls,
+        *,
+        join: Sequence[str],
+        data_dir: str | Path | None,
+        config: ChordConfig | None,
+        preset: Preset | None,
+        **others: Any,
+    ) -> PeerOptions:
+        """The options of these arguments; raises `ValueError`, `TypeError` or `Refused` for those
+        with which no peer could run, or none safely."""
+        if isinstance(join, str):
+            raise TypeError(f"join: give a list of addresses, [{join!r}]")
+        options = cls(
+            join=tuple(checked_address("join", address) for address in join),
+            data_dir=None if data_dir is None else Path(data_dir),
+            config=chosen_config(config, preset),
+            **others,
+        )
+        options._check()
+        return options
+
+    def _check(self) -> None:
+        if self.transport is None:
+            checked_listen(self.listen, self.advertise)
+            check_clear(self.listen, protected=self.tls is not None, insecure=self.insecure)
+        elif self.tls is not None:
+            raise ValueError("tls: a transport that was given has its own encryption; leave it out")
+        if self.tls is not None:
+            self.tls.check_peer()
+        if self.id is not None and not 0 <= self.id < 1 << self.config.bits:
+            raise ValueError(f"id: {self.id} is not between 0 and 2**{self.config.bits} - 1")
+        check_copies(self.copies, self.config)
+
+    @property
+    def contacts(self) -> list[Contact]:
+        """The peers to join by."""
+        return [Contact.at(address) for address in self.join]
+
+    def arguments(self, **changed: Any) -> dict[str, Any]:
+        """The keyword arguments that make a peer of these options, some of them changed."""
+        options = replace(self, **changed)
+        return {field.name: getattr(options, field.name) for field in fields(options)}
+
+
+def chosen_config(config: ChordConfig | None, preset: Preset | None) -> ChordConfig:
+    """The ring's numbers: those given, else those of the preset, else those of one machine.
+
+    Raises `ValueError` for an unknown preset, and for both at once."""
+    if preset is None:
+        return config or ChordConfig.local()
+    if config is not None:
+        raise ValueError(f"preset: {preset!r} and config= both choose the ring's numbers; give one")
+    if preset not in get_args(Preset):
+        raise ValueError(f"preset: {preset!r} is none of {', '.join(get_args(Preset))}")
+    presets = {"local": ChordConfig.local, "lan": ChordConfig.lan, "wan": ChordConfig.wan}
+    return presets[preset]()
+
+
+def check_clear(listen: str, *, protected: bool, insecure: bool) -> None:
+    """Refuse to serve others than this machine in the clear; raises `Refused("insecure")`.
+
+    Without TLS everybody on the way reads and changes what is posted, and every machine that
+    reaches the port may join the ring and hold its data: nobody should get that by a default."""
+    if protected or insecure or is_loopback(listen):
+        return
+    raise Refused(
+        f"listen: {listen} is reached from other machines, and without TLS everybody on the way "
+        "could read along and any machine could join. Give tls=meteor.TLS(...) (--tls-ca, "
+        "--tls-cert, --tls-key; `meteor certs` makes them), listen on 127.0.0.1, or say "
+        "insecure=True (--insecure) where the network itself is trusted",
+        "insecure",
+    )

@@ -1,0 +1,106 @@
+"""What a peer that starts finds out before it is a peer: its journal, its identifier, its space.
+
+Law of this file: questions asked once, in this order, each answered from what was given, then from
+what was kept, then by the ring.  No state stays here.
+"""
+
+from __future__ import annotations
+
+from chord import CallError, Contact, ask_for_place, identifier
+from meteor import codec
+from meteor.asyncio_runtime import AsyncioRuntime
+from meteor.errors import JoinFailed, SpaceError, SpaceMismatch
+from meteor.journal import Entry, Journal, MemoryJournal
+from meteor.operations import PeerNote
+from meteor.peer_options import PeerOptions
+from meteor.rendezvous_peer import greet
+from meteor.transport import Transport
+from squid import KeywordSpace
+
+IDENTITY_KEY = b"peer"
+"""Under which a journal keeps whose it is."""
+
+
+async def open_journal(options: PeerOptions) -> Journal:
+    """The journal of the data directory, else one in memory; raises `DataDirLocked`."""
+    if options.data_dir is None:
+        return MemoryJournal()
+    from meteor.sqlite_journal import SqliteJournal  # noqa: PLC0415 - only where it is used
+
+    return await SqliteJournal.open(options.data_dir / "meteor.sqlite")
+
+
+async def read_note(journal: Journal) -> PeerNote | None:
+    """Whose journal it is; None for a new one."""
+    for entry in (await journal.scan()).entries:
+        if entry.key == IDENTITY_KEY and entry.value is not None:
+            note = codec.decode(entry.value)
+            return note if isinstance(note, PeerNote) else None
+    return None
+
+
+async def keep_note(journal: Journal, note: PeerNote) -> None:
+    """Write whose journal it is."""
+    await journal.append([Entry(IDENTITY_KEY, codec.encode(note))])
+
+
+def make_transport(options: PeerOptions) -> Transport:
+    """The transport given, else sockets at the address to listen on; raises `CertificateError`."""
+    if options.transport is not None:
+        return options.transport
+    from meteor.websocket_transport import WebSocketTransport  # noqa: PLC0415 - it is slow
+
+    return WebSocketTransport(options.listen, advertise=options.advertise or "", tls=options.tls)
+
+
+async def choose_id(
+    options: PeerOptions, kept: PeerNote | None, address: str, transport: Transport
+) -> int:
+    """A kept id wins: a restarted peer is the same peer.  Else where the ring wants it, or by hash
+    of the address."""
+    if kept is not None:
+        return kept.id
+    if options.id is not None:
+        return options.id
+    hashed = identifier(address, options.config.bits)
+    if options.config.placement == "hash" or not options.join:
+        return hashed
+    place = await _ask_for_place(options, hashed, transport.for_client())
+    return hashed if place is None else place
+
+
+async def _ask_for_place(options: PeerOptions, hashed: int, transport: Transport) -> int | None:
+    """Ask as a client, being no peer yet; the seed is such that the same peer asks alike."""
+    visitor = AsyncioRuntime(Contact(hashed, ""), transport, options.seed)
+    try:
+        return await ask_for_place(visitor, options.contacts, seed=hashed)
+    finally:
+        await visitor.aclose()
+
+
+async def choose_space(
+    options: PeerOptions, note: PeerNote | None, runtime: AsyncioRuntime
+) -> KeywordSpace:
+    """The space given, else the one kept, else the ring's.
+
+    Raises `SpaceMismatch`, `SpaceError` where there is none, `JoinFailed` where nobody answers."""
+    given = options.space
+    kept = None if note is None else KeywordSpace.from_toml(note.space)
+    if given is not None and kept is not None and given.digest != kept.digest:
+        # what was kept lies in cells of its own space: in another one nobody would find it
+        raise SpaceMismatch(f"{given.difference(kept)} (there: what {options.data_dir} keeps)")
+    return given or kept or await _space_of_ring(options, runtime)
+
+
+async def _space_of_ring(options: PeerOptions, runtime: AsyncioRuntime) -> KeywordSpace:
+    tried = []
+    for contact in options.contacts:
+        try:
+            greeting = await greet(runtime, contact, None)
+        except CallError as error:
+            tried.append(f"{contact.address}: {error}")
+            continue
+        return KeywordSpace.from_toml(greeting.space)
+    if tried:
+        raise JoinFailed(f"no ring to take a space from: {'; '.join(tried)}", tuple(tried))
+    raise SpaceError("a peer that founds a ring needs a keyword space: give space=")

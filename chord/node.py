@@ -29,6 +29,7 @@ from chord.watch import Watch
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from chord.arc_cache import KnownArc
     from chord.config import ChordConfig
     from chord.contact import Contact
     from chord.finger_table import Finger
@@ -130,6 +131,11 @@ class ChordNode:
     def forming(self) -> bool:
         """Whether the ring is still too small for the ring protocol (at most r members)."""
         return self._forming.membership is not None
+
+    @property
+    def known_arcs(self) -> tuple[KnownArc, ...]:
+        """What its successors and fingers own, nearest first, as last heard."""
+        return self._pointers.table.arcs()
 
     def owns(self, key: int) -> bool:
         """Whether the key belongs to this node."""

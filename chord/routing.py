@@ -12,9 +12,10 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from chord.arc_cache import KnownArc
 from chord.contact import Contact
 from chord.finger_table import Finger
-from chord.identifiers import distance
+from chord.identifiers import Arc, distance
 
 CANDIDATES_MAX = 3
 """Whom a frame may be handed to, best first, when the ones before do not take it."""
@@ -81,6 +82,16 @@ class RoutingTable:
             ordered = tuple(contact for contact in ordered if contact not in avoid)
         candidates = ordered[:limit]
         return Route(candidates, owner is not None and candidates[:1] == (owner,))
+
+    def arcs(self) -> tuple[KnownArc, ...]:
+        """What each contact owns, nearest first; its identifier alone where no more is known."""
+        modulus = 1 << self._bits
+        return tuple(
+            KnownArc(contact, Arc((self._own_id + min(beyond, away - 1)) % modulus, contact.id))
+            for away, beyond, contact in zip(
+                self._aways, self._beyonds, self._contacts, strict=True
+            )
+        )
 
     def closest_preceding(self, key: int, avoid: Collection[Contact] = ()) -> tuple[Contact, ...]:
         """The contacts strictly before a key, nearest to it first: the steps of an iterative

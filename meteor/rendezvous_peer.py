@@ -17,6 +17,7 @@ from chord import (
     ChordNode,
     Contact,
     Deferred,
+    FindPlace,
     Handler,
     RelocationConfig,
     RemoteFault,
@@ -28,7 +29,7 @@ from meteor.comparing import HoldingsSource
 from meteor.copy_keeper import CopyKeeper
 from meteor.entropy import AntiEntropy
 from meteor.entry import Entry
-from meteor.errors import JoinFailed, MeteorError, SpaceMismatch, from_fault, to_fault
+from meteor.errors import JoinFailed, MeteorError, Refused, SpaceMismatch, from_fault, to_fault
 from meteor.forgetting import Forgetting
 from meteor.handoff import Handoff
 from meteor.holdings import Holdings, Intervals
@@ -36,9 +37,13 @@ from meteor.journal import Journal
 from meteor.lease import Lease
 from meteor.load import placing_of
 from meteor.messages import (
+    Acknowledge,
+    Amend,
     Farewell,
+    Forget,
     Greet,
     Greeting,
+    Post,
     RingPicture,
     RingQuestion,
 )
@@ -52,13 +57,17 @@ from meteor.shelf import Restored, Shelf
 from meteor.telling import Telling
 from meteor.tending import Tending
 from meteor.views import Views
-from squid import KeywordSpace, Router
+from squid import KeywordSpace, Router, RouterConfig
 
 SWEEP_S = 0.5
 """How often what has expired is given back, and unacknowledged notices are looked at.  An expired
 profile never matches, swept or not; a watch hears of it this late at most."""
 
 GREET_S = 3.0
+
+FROM_CLIENTS = frozenset({Greet, Post, Amend, Acknowledge, RingQuestion, Forget, FindPlace})
+"""What a contact without an address may say: everything else is for members.  Under TLS a member
+has shown a certificate; a client need not have."""
 
 RING_PICTURE_MAX = 8192
 """Peers in one picture of the ring: what fits into a frame, and an end where a ring has none."""
@@ -76,6 +85,7 @@ class RendezvousPeer:
         wall_clock: Callable[[], float],
         config: ChordConfig | None = None,
         copies: int = 3,
+        routing: RouterConfig | None = None,
     ) -> None:
         self._runtime, self.space = runtime, space
         self._config = config or ChordConfig.local()
@@ -98,7 +108,7 @@ class RendezvousPeer:
             space.curve, self.replication, self._lease, self.views, self._handoff.step_up,
         )  # fmt: skip
         bits = self._config.bits
-        self.router = Router(self.node, runtime, space, self.point, id_bits=bits)
+        self.router = Router(self.node, runtime, space, self.point, id_bits=bits, config=routing)
         self.entry = Entry(runtime, self.router, space)
         self.placing = placing_of(self.node, runtime, self._config, self.shelf, space.curve)
         self._handlers: dict[type, Handler] = {
@@ -277,6 +287,11 @@ class RendezvousPeer:
         self._foreign, self._foreign_link_closed = handlers, link_closed
 
     def _handle(self, sender: Contact, message: object, remaining_s: float) -> object:
+        if not sender.address and type(message) not in FROM_CLIENTS:
+            name = type(message).__name__
+            raise to_fault(
+                Refused(f"{name} is between peers: a client cannot ask it", "peers only")
+            )
         handler = self._handlers.get(type(message)) or self._foreign.get(type(message))
         if handler is None:
             raise to_fault(MeteorError(f"a peer has no answer to {type(message).__name__}"))

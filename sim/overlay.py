@@ -33,6 +33,7 @@ from sim.network import Latency, Network
 from sim.runtime import SimRuntime
 from sim.simulated_peer import SimPeer
 from sim.trace import Trace
+from squid import RouterConfig
 
 ResultT = TypeVar("ResultT")
 
@@ -63,6 +64,7 @@ class Overlay:
         clocks: ClockPlan | None = None,
         moves: RelocationConfig | None = None,
         copies: int = 3,
+        routing: RouterConfig | None = None,
     ) -> None:
         if network is not None and (latency is not None or codec is not None or kernel is not None):
             raise ValueError("a network has its own kernel, latency and codec")
@@ -76,7 +78,7 @@ class Overlay:
         self.config = config or ChordConfig.lan()
         self.moves = moves
         """When light peers move to where more is to be carried; None: they stay."""
-        self.copies = copies
+        self.copies, self.routing = copies, routing
         self.on_new: Callable[[SimPeer], None] = lambda _: None
         """Hears of every peer, and of every new incarnation, before it starts."""
         self.on_end: Callable[[SimPeer], None] = lambda _: None

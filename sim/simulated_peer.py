@@ -41,6 +41,7 @@ class SimPeer:
             wall_clock=clock.wall,
             config=overlay.config,
             copies=overlay.copies,
+            routing=overlay.routing,
         )
         self.core.serve()
         self.alive = True

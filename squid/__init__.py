@@ -2,6 +2,7 @@
 
 from chord import MeteorError as MeteorError
 from squid.clusters import Share as Share
+from squid.clusters import Stretch as Stretch
 from squid.clusters import shares as shares
 from squid.errors import CurveError as CurveError
 from squid.errors import LimitExceeded as LimitExceeded
@@ -9,6 +10,8 @@ from squid.errors import SpaceError as SpaceError
 from squid.errors import SpaceMismatch as SpaceMismatch
 from squid.errors import SquidError as SquidError
 from squid.errors import TypeMismatch as TypeMismatch
+from squid.finger_shares import Surroundings as Surroundings
+from squid.finger_shares import finger_shares as finger_shares
 from squid.hilbert import HilbertCurve as HilbertCurve
 from squid.index_keys import indexes_from_keys as indexes_from_keys
 from squid.index_keys import keys_from_indexes as keys_from_indexes
@@ -43,7 +46,8 @@ from squid.query import WordInterval as WordInterval
 from squid.region import Box as Box
 from squid.region import Interval as Interval
 from squid.router import Router as Router
-from squid.router import RouterConfig as RouterConfig
+from squid.router_config import Addressing as Addressing
+from squid.router_config import RouterConfig as RouterConfig
 from squid.worker import Work as Work
 from squid.worker import Worker as Worker
 
@@ -53,8 +57,9 @@ __all__ = [
     "HilbertCurve", "Box", "Interval", "Intervals",
     "merge", "intersect", "subtract", "covers", "count_indexes", "of_arc",
     "keys_from_indexes", "indexes_from_keys",
-    "Share", "shares", "Ledger", "KeywordTuple", "box_of",
-    "Router", "RouterConfig", "Worker", "Work", "Outcome", "HandOn", "MESSAGES",
+    "Share", "shares", "Stretch", "Surroundings", "finger_shares", "Ledger",
+    "KeywordTuple", "box_of", "Router", "RouterConfig", "Addressing", "Worker", "Work", "Outcome",
+    "HandOn", "MESSAGES",
     "MeteorError", "SquidError", "CurveError", "SpaceError", "SpaceMismatch", "TypeMismatch",
     "LimitExceeded",
 ]  # fmt: skip

@@ -13,6 +13,7 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from chord import Contact
 from squid.intervals import Intervals, intersect, merge, subtract
 from squid.refinement import Node, Refinement
 from squid.region import Box, Interval
@@ -81,12 +82,26 @@ def _join_smallest_gaps(clusters: list[Interval], limit: int) -> list[Interval]:
     return joined
 
 
+class Stretch(NamedTuple):
+    """A stretch of the curve, which may run over its end."""
+
+    first: int
+    size: int
+    """How many indexes it has; one more than the curve where it comes round to a peer that owns no
+    index."""
+
+
 class Share(NamedTuple):
     """A part of a query that some other peer is to take."""
 
     first: int
-    """Its first index in the box: whoever owns this one is handed the share."""
+    """Its first index in the box: whoever owns this one is handed the share, unless a contact is
+    named."""
     last: int
+    contact: Contact | None = None
+    """Who is handed the share whatever it owns: a finger."""
+    stretch: Stretch | None = None
+    """What that one sees to by its own fingers; None where no fingers are used."""
 
     @property
     def interval(self) -> Interval:

@@ -39,6 +39,9 @@ class HandOn:
     """Whether it changes nothing: who keeps a copy may answer it."""
     stands_in: bool = False
     """The receiver is asked as the keeper of a copy; what it cannot answer for it refuses."""
+    stretch: tuple[WideInt, WideInt] | None = None
+    """The first index and the number of indexes that the receiver sees to by its fingers; None:
+    what it does not hold goes to the owners of first matching indexes (`squid.Addressing`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,59 +1,42 @@
 """The router: brings an operation to every peer whose holding meets a region, and knows it did.
 
-Law of this file: conversations only.  What to hand on is decided in `squid.clusters`, what has been
-covered in `squid.ledger`; who answers for an index is the `Worker`'s business, who owns it the
-ring's.  A peer does what lies in its own holding and hands on the rest to the owner of the first
-matching index (DESIGN section 3; Squid section 3.4).  Stale routing state costs a message, never an
-answer: what nobody reports is issued again by the origin, and what stays open is `missing`.
+Law of this file: conversations only.  What has been covered is decided in `squid.ledger`; who
+answers for an index is the `Worker`'s business, who owns it the ring's.  A peer does what lies in
+its own holding; the rest goes on by `squid.handing_on` (DESIGN section 3; Squid section 3.4).
+Stale routing state costs a message, never an answer: what nobody reports is issued again by the
+origin, and what stays open is `missing`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from chord import (
-    CallError,
     ChordNode,
     Contact,
     Deferred,
     Fault,
     Handler,
-    LookupFailed,
     MeteorError,
-    NotJoined,
-    Owner,
     RequestTimeout,
     Runtime,
 )
-from squid.clusters import Share, shares
+from squid.clusters import Stretch
+from squid.handing_on import HandingOn, remaining_ms
 from squid.intervals import Interval, intersect, merge, subtract
 from squid.keyword_space import KeywordSpace
 from squid.keyword_tuple import KeywordTuple, box_of
 from squid.messages import HandOn, HandOnTaken, Report, ResultFrame
 from squid.operation import OriginatedOperation, Outcome
 from squid.region import Box
-from squid.share_check import REMAINING_MS_MAX, check_share
-from squid.standby import Standby
+from squid.router_config import Addressing, RouterConfig
+from squid.share_check import check_share
 from squid.worker import Work, Worker
 
 RESOLVING_MAX = 8192
 """Shares in hand at once; more are refused, and tried again by who sent them."""
-
-
-@dataclass(frozen=True, slots=True)
-class RouterConfig:
-    """Times of the router, in seconds."""
-
-    reissue_s: float = 1.0
-    """How long the origin waits for open gaps before it issues them again; doubled each time.
-    Shorter repeats work that is merely slow, longer makes a lost frame dearer."""
-    hand_on_s: float = 0.75
-    """Time for one acknowledged hand-on before the next candidate is tried."""
-    retry_s: float = 0.05
-    """First pause after a hand-on failed; doubled up to `retry_s_max`."""
-    retry_s_max: float = 0.4
 
 
 class Router:
@@ -71,10 +54,11 @@ class Router:
     ) -> None:
         self._node, self._runtime, self._space, self._worker = node, runtime, space, worker
         self._curve = space.curve
-        self._shift = id_bits - self._curve.index_bits
         self._config = config or RouterConfig()
         self._operations: dict[bytes, OriginatedOperation] = {}
-        self._standby = Standby(node, runtime)
+        self._handing_on = HandingOn(
+            node, runtime, self._curve, worker, self, self._config, id_bits
+        )
         self._parts = self._resolving = 0
 
     @property
@@ -121,9 +105,11 @@ class Router:
                 lasts_s = min(patience_s, left_s)
                 waiting = self._runtime.expect(operation_id, lasts_s)
                 share = replace(
-                    self._first_share(operation_id, attempt, box, job, body, lasts_s), asks=asks
+                    self._first_share(operation_id, attempt, box, job, body, lasts_s),
+                    asks=asks,
+                    stretch=self._stretch(box, attempt),
                 )
-                self._runtime.spawn(self._resolve(share, lasts_s))
+                self._runtime.spawn(self.resolve(share, lasts_s))
                 with suppress(RequestTimeout):
                     await waiting
                 if operation.settled or self._runtime.now() >= deadline:
@@ -140,6 +126,13 @@ class Router:
             index = self._curve.encode(box.low)
             return ((index, index),)
         return ((0, self._curve.size - 1),)
+
+    def _stretch(self, box: Box, attempt: int) -> Stretch | None:
+        """Fingers see to a first attempt only: whatever it was that left it open, lookups find a
+        way round.  A point has one owner, whom nobody else need lead to."""
+        if self._config.addressing is Addressing.FIRST_MATCH or box.is_point or attempt:
+            return None
+        return self._handing_on.whole_circle()
 
     def _first_share(
         self,
@@ -159,7 +152,7 @@ class Router:
             high=box.high,
             job=job,
             hops=0,
-            remaining_ms=_remaining_ms(left_s),
+            remaining_ms=remaining_ms(left_s),
             body=body,
         )
 
@@ -187,7 +180,7 @@ class Router:
         assert isinstance(message, HandOn)
         check_share(message, self._space)
         if message.stands_in:
-            return Deferred(self._stand_in(message))
+            return Deferred(self.stand_in(message))
         if not self._answer_at_once(message):
             if self._resolving >= RESOLVING_MAX:
                 raise Fault("Busy", f"{self._resolving} shares are in hand")
@@ -195,22 +188,22 @@ class Router:
             self._runtime.spawn(self._take(message))
         return HandOnTaken(self._node.arc)
 
-    async def _stand_in(self, share: HandOn) -> HandOnTaken:
-        """Answer what a copy here can answer, and hand on the rest."""
+    async def stand_in(self, share: HandOn) -> HandOnTaken:
+        """Answer what a copy here can answer, and hand on the rest; raises `Fault`."""
         deadline = self._runtime.now() + share.remaining_ms / 1000
         part = intersect(share.job, merge(self._worker.copied(), self._worker.held()))
         work = await self._worker.stand_in(share, part) if part and share.asks else None
         if work is None:
             raise Fault("NoCopy", "nothing that counts is kept here of this")
-        blocks = shares(self._curve, Box(share.low, share.high), share.job, part)
+        blocks = self._handing_on.plan(share, share.job, part)
         self._tell_origin(share, work, part, len(blocks))
         if blocks:
             onward = replace(share, stands_in=False)
-            self._runtime.spawn(self._hand_on(onward, blocks, deadline))
+            self._runtime.spawn(self._handing_on.hand_on(onward, blocks, deadline))
         return HandOnTaken()
 
     async def _take(self, share: HandOn) -> None:
-        await self._resolve(share, share.remaining_ms / 1000)
+        await self.resolve(share, share.remaining_ms / 1000)
         self._resolving -= 1
 
     def _answer_at_once(self, share: HandOn) -> bool:
@@ -228,18 +221,18 @@ class Router:
         self._tell_origin(share, work, mine, handed=0)
         return True
 
-    async def _resolve(self, share: HandOn, left_s: float) -> None:
+    async def resolve(self, share: HandOn, left_s: float) -> None:
         """Do one's own part of a share and hand on the rest."""
         deadline = self._runtime.now() + left_s
         box = Box(share.low, share.high)
         held = self._worker.held()
         mine = intersect(share.job, held)
-        blocks = shares(self._curve, box, share.job, held)
+        blocks = self._handing_on.plan(share, share.job, held)
         if not mine or not any(self._curve.has_match(box, *interval) for interval in mine):
-            await self._hand_on(share, blocks, deadline)
+            await self._handing_on.hand_on(share, blocks, deadline)
             return
         if blocks:
-            self._runtime.spawn(self._hand_on(share, blocks, deadline))
+            self._runtime.spawn(self._handing_on.hand_on(share, blocks, deadline))
         await self._perform(share, mine, deadline, len(blocks))
 
     async def _perform(
@@ -248,9 +241,8 @@ class Router:
         work = await self._worker.perform(share, mine)
         self._tell_origin(share, work, mine, handed)
         if work.undone:
-            box = Box(share.low, share.high)
-            blocks = shares(self._curve, box, merge(work.undone), self._worker.held())
-            await self._hand_on(share, blocks, deadline)
+            blocks = self._handing_on.plan(share, merge(work.undone), self._worker.held())
+            await self._handing_on.hand_on(share, blocks, deadline)
 
     def _tell_origin(
         self, share: HandOn, work: Work, mine: tuple[Interval, ...], handed: int
@@ -275,125 +267,3 @@ class Router:
             handed=handed,
         )
         self._runtime.send(share.origin, report)
-
-    async def _hand_on(self, share: HandOn, blocks: Sequence[Share], deadline: float) -> None:
-        """Bring each block to the owner of its first matching index, one message an owner."""
-        pause_s = self._config.retry_s
-        if len(blocks) == 1:
-            # The common case, a point, without tasks of its own.
-            index = blocks[0].first
-            owner = self._believed_owner(index) if share.hops == 0 else None
-            if owner is None:
-                owner = await self._owner_of(index, deadline)
-            if await self._give(share, owner, blocks, deadline):
-                return
-        while blocks and self._runtime.now() < deadline:
-            batches = await self._by_owner(blocks, deadline)
-            tasks = [
-                (batch, self._runtime.spawn(self._give(share, owner, batch, deadline)))
-                for owner, batch in batches
-            ]
-            failed: list[Share] = []
-            for batch, task in tasks:
-                if not await task:
-                    failed += batch
-            blocks = sorted(failed, key=lambda block: block.first)
-            if blocks:
-                await self._runtime.sleep(pause_s)
-                pause_s = min(2 * pause_s, self._config.retry_s_max)
-
-    async def _by_owner(
-        self, blocks: Sequence[Share], deadline: float
-    ) -> list[tuple[Contact | None, list[Share]]]:
-        """Group blocks by who is to have them; None where no owner was found."""
-        tasks = [self._runtime.spawn(self._owner_of(block.first, deadline)) for block in blocks]
-        groups: dict[Contact | None, list[Share]] = {}
-        for block, task in zip(blocks, tasks, strict=True):
-            groups.setdefault(await task, []).append(block)
-        return list(groups.items())
-
-    def _believed_owner(self, index: int) -> Contact | None:
-        """Whom this peer's own routing state takes for the owner; a stale belief costs one hop.
-        Origins alone act on it: stale caches of several peers could send a share in circles."""
-        key = index << self._shift
-        route = self._node.route(key)
-        if self._node.owns(key) or not route.to_owner or not route.candidates:
-            return None
-        return route.candidates[0]
-
-    async def _owner_of(self, index: int, deadline: float) -> Contact | None:
-        """Whom the ring names; where it names this peer, who holds the index meanwhile."""
-        left_s = max(deadline - self._runtime.now(), 0.001)
-        try:
-            owner = await self._node.lookup(index << self._shift, timeout_s=left_s)
-        except (LookupFailed, NotJoined):
-            return self._worker.holder_of(index)
-        if owner.suspected:
-            self._standby.silent(owner.contact, owner.heirs)
-        if owner.contact.id == self._runtime.contact.id:
-            return self._worker.holder_of(index) or owner.contact
-        return owner.contact
-
-    async def _give(
-        self, share: HandOn, owner: Contact | None, batch: Sequence[Share], deadline: float
-    ) -> bool:
-        """Hand a batch to its owner; whether it took it."""
-        left_s = deadline - self._runtime.now()
-        if owner is None or left_s <= 0:
-            return False
-        job = merge(block.interval for block in batch)
-        if owner.id == self._runtime.contact.id:
-            return await self._keep(share, job, left_s)
-        onward = replace(share, job=job, hops=share.hops + 1, remaining_ms=_remaining_ms(left_s))
-        if not share.asks:
-            return await self._hand(onward, owner, min(self._config.hand_on_s, left_s))
-        order = self._standby.order(owner, batch[0].first << self._shift)
-        for contact, stands_in in order:
-            patience_s = self._standby.patience_s(contact)
-            if contact is order[-1][0]:
-                patience_s = max(patience_s, self._config.hand_on_s)
-            message = replace(onward, stands_in=True) if stands_in else onward
-            if await self._hand(message, contact, min(patience_s, left_s)):
-                return True
-        return False
-
-    async def _hand(self, share: HandOn, contact: Contact, timeout_s: float) -> bool:
-        """Hand a share to one peer; whether it took it."""
-        try:
-            taken = await self._runtime.call(contact, share, timeout_s)
-        except CallError as error:
-            if not share.stands_in:
-                self._standby.silent(contact)
-                self._worker.unreachable(contact)
-            if not share.asks or not isinstance(error, RequestTimeout):
-                self._node.forget(contact)
-            return False
-        if not isinstance(taken, HandOnTaken):
-            return False
-        if not share.stands_in:
-            self._standby.heard(contact)
-        if taken.arc is not None:
-            self._node.learn(Owner(contact, taken.arc, 0))
-        return True
-
-    async def _keep(self, share: HandOn, job: tuple[Interval, ...], left_s: float) -> bool:
-        """The ring says that this is ours, the holdings do not (yet): a question is answered from
-        a copy, should it count; else wait, then look again."""
-        onward = replace(share, job=job, hops=share.hops + 1)
-        if share.asks and intersect(job, self._worker.copied()):
-            with suppress(Fault):
-                await self._stand_in(replace(onward, remaining_ms=_remaining_ms(left_s)))
-                return True
-        box = Box(share.low, share.high)
-        first = self._curve.next_match(box, job[0][0])
-        assert first is not None, "a block always has a match"
-        await self._worker.settle(first, left_s)
-        held = intersect(job, self._worker.held())
-        if not held:
-            return False
-        self._runtime.spawn(self._resolve(onward, left_s))
-        return True
-
-
-def _remaining_ms(left_s: float) -> int:
-    return min(int(left_s * 1000), REMAINING_MS_MAX)

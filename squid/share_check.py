@@ -39,5 +39,9 @@ def check_share(share: HandOn, space: KeywordSpace) -> None:
         if not after < first <= last < size:
             raise Fault("ProtocolError", "the job's intervals are not sorted and disjoint")
         after = last
+    if share.stretch is not None:
+        first, count = share.stretch
+        if not (0 <= first < size and 0 < count <= size + 1):
+            raise Fault("ProtocolError", "the share's stretch lies outside the curve")
     if share.hops > HOPS_MAX:
         raise Fault("ProtocolError", f"handed on more than {HOPS_MAX} times")

@@ -13,7 +13,17 @@ from meteor.codec import wire_codec
 from sim.kernel import Kernel
 from sim.network import Network
 from sim.runtime import SimRuntime
-from squid import HandOn, Intervals, KeywordSpace, Number, Router, Work, of_arc
+from squid import (
+    Addressing,
+    HandOn,
+    Intervals,
+    KeywordSpace,
+    Number,
+    Router,
+    RouterConfig,
+    Work,
+    of_arc,
+)
 
 
 @dataclass
@@ -65,12 +75,20 @@ class RingOfWorkers:
     """Routers of peers with the given ids over an ideal ring of them."""
 
     def __init__(
-        self, ids: Sequence[int], space: KeywordSpace, *, id_bits: int, seed: int = 1
+        self,
+        ids: Sequence[int],
+        space: KeywordSpace,
+        *,
+        id_bits: int,
+        seed: int = 1,
+        addressing: Addressing = Addressing.FIRST_MATCH,
+        kernel: Kernel | None = None,
     ) -> None:
-        self.kernel = Kernel(seed)
+        self.kernel = kernel or Kernel(seed)
         self.network = Network(self.kernel, codec=wire_codec())
         self.space, self.id_bits = space, id_bits
         self.config = ChordConfig(bits=id_bits)
+        self.router_config = RouterConfig(addressing=addressing)
         self.nodes: dict[int, ChordNode] = {}
         self.workers: dict[int, NotingWorker] = {}
         self.routers: dict[int, Router] = {}
@@ -84,7 +102,9 @@ class RingOfWorkers:
         runtime = SimRuntime(self.kernel, self.network, contact)
         node = ChordNode(contact, runtime, self.config, Deaf())
         worker = NotingWorker(())
-        router = Router(node, runtime, self.space, worker, id_bits=self.id_bits)
+        router = Router(
+            node, runtime, self.space, worker, id_bits=self.id_bits, config=self.router_config
+        )
         handlers = {**node.handlers, **router.handlers}
 
         def handle(sender: Contact, message: object, remaining_s: float) -> object:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 
 import pytest
 
 from chord import Contact
-from squid import Box, KeywordSpace, Word, intersect, merge, subtract
+from sim.kernel import Kernel
+from squid import Addressing, Box, KeywordSpace, Word, intersect, merge, subtract
 from tests.squid.ring_of_workers import RingOfWorkers, number_space
 
 REPORT_RING = (13, 32, 47, 54, 60)
@@ -20,17 +22,26 @@ def disseminate(ring: RingOfWorkers, origin: int, box: Box, timeout_s: float = 2
     return ring.kernel.run_until(task)
 
 
+@pytest.fixture(params=list(Addressing))
+def addressing(request: pytest.FixtureRequest) -> Addressing:
+    """Both ways of handing on."""
+    way: Addressing = request.param
+    return way
+
+
 @pytest.mark.parametrize("origin", REPORT_RING)
-def test_figure_3_3_simple_tuple_reaches_rp_13(origin: int) -> None:
-    ring = RingOfWorkers(REPORT_RING, number_space(2, 3), id_bits=6)
+def test_figure_3_3_simple_tuple_reaches_rp_13(origin: int, addressing: Addressing) -> None:
+    ring = RingOfWorkers(REPORT_RING, number_space(2, 3), id_bits=6, addressing=addressing)
     outcome = disseminate(ring, origin, Box((2, 1), (2, 1)))
     assert ring.performed() == {13: [((7, 7),)]}
     assert outcome.complete
 
 
 @pytest.mark.parametrize("origin", REPORT_RING)
-def test_figure_3_4_complex_tuple_reaches_rps_13_and_32(origin: int) -> None:
-    ring = RingOfWorkers(REPORT_RING, number_space(2, 3), id_bits=6)
+def test_figure_3_4_complex_tuple_reaches_rps_13_and_32(
+    origin: int, addressing: Addressing
+) -> None:
+    ring = RingOfWorkers(REPORT_RING, number_space(2, 3), id_bits=6, addressing=addressing)
     box = Box((2, 1), (3, 5))
     outcome = disseminate(ring, origin, box)
     performed = ring.performed()
@@ -94,7 +105,7 @@ def border_ids(drawn: random.Random, count: int, bits: int, id_bits: int) -> lis
 )
 @pytest.mark.parametrize(("dimensions", "bits"), [(2, 5), (3, 4)])
 def test_every_peer_that_meets_the_region_answers_and_none_twice(
-    peers: int, queries: int, dimensions: int, bits: int
+    peers: int, queries: int, dimensions: int, bits: int, addressing: Addressing
 ) -> None:
     """On a quiet ring: who answers is exactly who holds a matching index; the parts of all cover
     the region and do not overlap; the ledger closes."""
@@ -105,7 +116,7 @@ def test_every_peer_that_meets_the_region_answers_and_none_twice(
     space = number_space(dimensions, bits)
     id_bits = max(index_bits, 16)
     ids = border_ids(drawn, peers, index_bits, id_bits)
-    ring = RingOfWorkers(ids, space, id_bits=id_bits, seed=seed)
+    ring = RingOfWorkers(ids, space, id_bits=id_bits, seed=seed, addressing=addressing)
     for _ in range(queries):
         box = boxes(drawn, space.curve.side, dimensions)
         origin = drawn.choice(ids)
@@ -128,7 +139,7 @@ def test_every_peer_that_meets_the_region_answers_and_none_twice(
         assert outcome.peers == len(concerned)
 
 
-def test_stale_fingers_cost_messages_never_answers() -> None:
+def test_stale_fingers_cost_messages_never_answers(addressing: Addressing) -> None:
     """5 % of the peers have joined and 5 % are gone, unseen by fingers and by most lists: every
     index is answered for by its holder, and once."""
     seed = 11
@@ -136,7 +147,7 @@ def test_stale_fingers_cost_messages_never_answers() -> None:
     drawn = random.Random(seed)
     space = number_space(2, 8)
     ids = sorted(drawn.sample(range(1 << 32), 100))
-    ring = RingOfWorkers(ids, space, id_bits=32, seed=seed)
+    ring = RingOfWorkers(ids, space, id_bits=32, seed=seed, addressing=addressing)
     gone = drawn.sample(ids[1:], 5)
     fresh = [peer_id for peer_id in drawn.sample(range(1 << 32), 5) if peer_id not in ids]
     for peer_id in fresh:
@@ -165,14 +176,35 @@ def test_stale_fingers_cost_messages_never_answers() -> None:
         assert sum(z - a + 1 for a, z in inside) == sum(z - a + 1 for a, z in region)
 
 
-def test_a_dead_holder_is_named_missing() -> None:
+def test_a_dead_holder_is_named_missing(addressing: Addressing) -> None:
     """Nobody takes a dead peer's place here: the outcome says what stays open, never 'nothing'."""
-    ring = RingOfWorkers(REPORT_RING, number_space(2, 3), id_bits=6)
+    ring = RingOfWorkers(REPORT_RING, number_space(2, 3), id_bits=6, addressing=addressing)
     ring.network.crash(Contact(32, "peer-32"))
     outcome = disseminate(ring, 60, Box((2, 1), (3, 5)), timeout_s=5.0)
     assert not outcome.complete
     assert outcome.missing
     assert all(14 <= first <= last <= 32 for first, last in outcome.missing)
+
+
+def test_fingers_hand_each_peer_one_share_and_look_nothing_up() -> None:
+    """On a quiet ring: no lookup, no second share for anybody, and a chain of hand-ons no longer
+    than log2 of the peers."""
+    drawn = random.Random(5)
+    ids = sorted(drawn.sample(range(1 << 32), 200))
+    kernel = Kernel(5, keep_trace=True)
+    ring = RingOfWorkers(
+        ids, number_space(2, 8), id_bits=32, addressing=Addressing.FINGERS, kernel=kernel
+    )
+    for _ in range(30):
+        before = len(kernel.trace.events)
+        box = boxes(drawn, ring.space.curve.side, 2)
+        outcome = disseminate(ring, drawn.choice(ids), box)
+        delivered = [event for event in kernel.trace.events[before:] if event.kind == "deliver"]
+        handed = Counter(event.target for event in delivered if event.what == "HandOn")
+        assert outcome.complete
+        assert outcome.hops <= 8
+        assert set(handed.values()) <= {1}
+        assert box.is_point or not any(event.what == "FindOwner" for event in delivered)
 
 
 @pytest.mark.parametrize("asks", [True, False])
@@ -213,6 +245,9 @@ def test_a_share_of_another_space_or_out_of_bounds_is_refused() -> None:
         {"job": ((5, 4),)},
         {"job": ((8, 9), (0, 1))},
         {"hops": 1000},
+        {"stretch": (64, 1)},
+        {"stretch": (0, 0)},
+        {"stretch": (0, 66)},
     ):
         request = HandOn(**{**good, **change})
         task = ring.kernel.spawn(runtime.call(ring.nodes[13].contact, request, 1.0))

@@ -3,6 +3,7 @@
 #   make test       the suite                     make test-long  the longer suites as well
 #   make lint       ruff                          make types      mypy --strict
 #   make bench      measurements, one JSON line each
+#   make docs       the site, in build/site
 #   make faults     peers in processes killed, held and restarted: an account; RUNS="power-cut" SEED=1
 
 PYTHON ?= python3
@@ -17,7 +18,7 @@ SEED ?= 1
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long lint types bench faults clean
+.PHONY: help demo test test-long lint types bench faults docs clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -52,6 +53,10 @@ bench: $(STAMP)
 
 faults: $(STAMP)
 	$(BIN)/python -m tests.processes $(RUNS) --seed $(SEED)
+
+docs: $(STAMP)
+	$(BIN)/python -m sphinx -W --keep-going -q docs build/site
+	@echo "build/site/index.html"
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .hypothesis .mypy_cache .ruff_cache

@@ -44,6 +44,7 @@ from chord.placement import Burden as Burden
 from chord.placement import split_id as split_id
 from chord.placement_messages import MESSAGES as PLACEMENT_MESSAGES
 from chord.placement_messages import LoadAnswer as LoadAnswer
+from chord.placement_messages import FindPlace as FindPlace
 from chord.placing import Placing as Placing
 from chord.placing import ask_for_place as ask_for_place
 from chord.relocation import RelocationConfig as RelocationConfig
@@ -69,7 +70,7 @@ __all__ = [
     "MeteorError", "RingError", "CallError", "DialRefused", "LinkClosed", "RequestTimeout", "Busy",
     "RemoteFault", "Fault", "LookupFailed", "NotJoined", "JoinRefused",
     "placement", "relocation", "Burden", "Placing", "LoadAnswer", "RelocationConfig",
-    "ask_for_place", "split_id",
+    "ask_for_place", "FindPlace", "split_id",
     "Runtime", "Handler", "Deferred", "Link", "Task",
     "Exchange", "World", "Waiter", "Counters", "LinkEnd", "FrameKind", "FaultReport",
     "ACKNOWLEDGE_WITHIN_S",

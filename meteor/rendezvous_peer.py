@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from arms import Rendezvous, Store
 from chord import (
@@ -20,21 +21,23 @@ from chord import (
     FindPlace,
     Handler,
     RelocationConfig,
-    RemoteFault,
     RingError,
     RingState,
     Runtime,
 )
+from meteor.application_actions import ApplicationActions
 from meteor.comparing import HoldingsSource
 from meteor.copy_keeper import CopyKeeper
 from meteor.entropy import AntiEntropy
 from meteor.entry import Entry
 from meteor.errors import JoinFailed, MeteorError, Refused, SpaceMismatch, from_fault, to_fault
 from meteor.forgetting import Forgetting
+from meteor.greeting import greet
 from meteor.handoff import Handoff
 from meteor.holdings import Holdings, Intervals
 from meteor.journal import Journal
 from meteor.lease import Lease
+from meteor.link_report import ask_all, own_links
 from meteor.load import placing_of
 from meteor.messages import (
     Acknowledge,
@@ -47,7 +50,9 @@ from meteor.messages import (
     RingPicture,
     RingQuestion,
 )
-from meteor.operations import State, StateQuestion
+from meteor.monitor import Monitor
+from meteor.operations import LinksQuestion, State, StateQuestion
+from meteor.performing import Performing
 from meteor.point import RendezvousPoint
 from meteor.replication import CopiesConfig, Replication
 from meteor.returning import Returning
@@ -62,8 +67,6 @@ from squid import KeywordSpace, Router, RouterConfig
 SWEEP_S = 0.5
 """How often what has expired is given back, and unacknowledged notices are looked at.  An expired
 profile never matches, swept or not; a watch hears of it this late at most."""
-
-GREET_S = 3.0
 
 FROM_CLIENTS = frozenset({Greet, Post, Amend, Acknowledge, RingQuestion, Forget, FindPlace})
 """What a contact without an address may say: everything else is for members.  Under TLS a member
@@ -102,6 +105,9 @@ class RendezvousPeer:
         self.holdings, self.views = Holdings(), Views(runtime.contact.id)
         self.shelf = Shelf(store, journal, space.curve, runtime.now, wall_clock)
         self.telling = Telling(runtime, self.shelf, self.holdings, rendezvous)
+        self.monitor = Monitor()
+        """Tells whoever looks on what happens at this peer."""
+        self.telling.on_tell = self.monitor.pair
         self._assemble_copies()
         self.point = RendezvousPoint(
             runtime, self.holdings, self.shelf, rendezvous, self.telling, self._handoff.settle,
@@ -109,7 +115,9 @@ class RendezvousPeer:
         )  # fmt: skip
         bits = self._config.bits
         self.router = Router(self.node, runtime, space, self.point, id_bits=bits, config=routing)
-        self.entry = Entry(runtime, self.router, space)
+        self.actions = ApplicationActions()
+        performing = Performing(runtime, self.router, self.point, space, self.actions)
+        self.entry = Entry(runtime, self.router, space, performing)
         self.placing = placing_of(self.node, runtime, self._config, self.shelf, space.curve)
         self._handlers: dict[type, Handler] = {
             **self.node.handlers,
@@ -118,12 +126,14 @@ class RendezvousPeer:
             **self._keeper.handlers,
             **self._entropy.handlers,
             **self._forgetting.handlers,
+            **performing.handlers,
             **self.entry.handlers,
             **self.telling.handlers,
             **self.placing.handlers,
             Greet: self._on_greet,
             RingQuestion: self._on_ring_question,
             StateQuestion: self._on_state_question,
+            LinksQuestion: lambda *_: own_links(runtime, self.node),
         }
 
     def _assemble_copies(self) -> None:
@@ -155,6 +165,11 @@ class RendezvousPeer:
             self._keeper, self._handoff, self.telling.derive, self._copies,
             index_bits=curve.index_bits, id_bits=bits,
         )  # fmt: skip
+
+    @property
+    def id_bits(self) -> int:
+        """How wide the ring's identifiers are."""
+        return self._config.bits
 
     # -- life
 
@@ -293,6 +308,8 @@ class RendezvousPeer:
                 Refused(f"{name} is between peers: a client cannot ask it", "peers only")
             )
         handler = self._handlers.get(type(message)) or self._foreign.get(type(message))
+        if self.monitor.is_watched:
+            self.monitor.message(message)
         if handler is None:
             raise to_fault(MeteorError(f"a peer has no answer to {type(message).__name__}"))
         return handler(sender, message, remaining_s)
@@ -346,6 +363,11 @@ class RendezvousPeer:
         """The ring in order, as walking along successors finds it."""
         return await walk_ring(self._runtime, self.node, self.state(), limit)
 
+    async def links(self, limit: int) -> dict[str, Any]:
+        """How good the links of at most `limit` peers are, as each of them measures its own."""
+        peers = (await self.picture(limit)).peers
+        return await ask_all(self._runtime, own_links(self._runtime, self.node), peers, limit)
+
 
 def check_copies(copies: int, config: ChordConfig) -> int:
     """The number itself; raises `ValueError` where the ring's successor lists are too short."""
@@ -355,18 +377,6 @@ def check_copies(copies: int, config: ChordConfig) -> int:
             f"copies: {copies} is not between 1 and {most}, half of the ring's successor_count"
         )
     return copies
-
-
-async def greet(runtime: Runtime, contact: Contact, space: KeywordSpace | None) -> Greeting:
-    """Introduce oneself to a peer; raises `CallError`, and `SpaceMismatch` where spaces differ."""
-    request = Greet() if space is None else Greet(space.digest, space.to_toml())
-    try:
-        greeting = await runtime.call(contact, request, GREET_S)
-    except RemoteFault as fault:
-        raise from_fault(fault) from fault
-    if not isinstance(greeting, Greeting):
-        raise MeteorError(f"{contact} answered a greeting with {type(greeting).__name__}")
-    return greeting
 
 
 def _nobody(_: Contact) -> None:

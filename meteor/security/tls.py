@@ -24,6 +24,9 @@ PeerCertificate = Mapping[str, Any]
 HANDSHAKE_TIMEOUT_S: Final = 5.0
 """How long the other side may take for a handshake: its memory is ours until then."""
 
+_NAME, _ADDRESS = "DNS", "IP Address"
+"""Kinds of alternative names, as `ssl` calls them."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TLS:
@@ -92,8 +95,7 @@ def refusal_of_peer(certificate: PeerCertificate | None, host: str) -> str | Non
 
 def names_of(certificate: PeerCertificate) -> list[str]:
     """The hosts that a certificate names, addresses among them."""
-    alternatives = certificate.get("subjectAltName", ())
-    return [value.strip() for kind, value in alternatives if kind in ("DNS", "IP Address")]
+    return _alternatives(certificate, _NAME) + _alternatives(certificate, _ADDRESS)
 
 
 def names_host(certificate: PeerCertificate, host: str) -> bool:
@@ -104,8 +106,14 @@ def names_host(certificate: PeerCertificate, host: str) -> bool:
     try:
         address = ip_address(host)
     except ValueError:
-        return any(_covers(name.lower(), host.lower()) for name in names_of(certificate))
-    return any(_is_address(name, address) for name in names_of(certificate))
+        names = _alternatives(certificate, _NAME)
+        return any(_covers(name.lower(), host.lower()) for name in names)
+    return any(_is_address(name, address) for name in _alternatives(certificate, _ADDRESS))
+
+
+def _alternatives(certificate: PeerCertificate, wanted: str) -> list[str]:
+    found = certificate.get("subjectAltName", ())
+    return [value.strip() for kind, value in found if kind == wanted]
 
 
 def _covers(name: str, host: str) -> bool:

@@ -72,7 +72,7 @@ def test_errors_are_also_the_builtin_that_people_catch(
 def test_a_refusal_comes_out_as_the_same_error(error: meteor.MeteorError) -> None:
     fault = to_fault(error)
     again = from_fault(RemoteFault(fault.kind, fault.message, fault.details))
-    if isinstance(error, meteor.SlowConsumer):  # of the client's own side: never travels
+    if isinstance(error, meteor.SlowConsumer | meteor.CertificateError):  # of one's own side
         assert type(again) is meteor.MeteorError
         return
     assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))

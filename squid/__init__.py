@@ -1,6 +1,7 @@
 """Content routing: keyword tuples on a Hilbert curve, and the curve on the ring."""
 
 from chord import MeteorError as MeteorError
+from squid.array_refinement import ArrayRefinement as ArrayRefinement
 from squid.clusters import Share as Share
 from squid.clusters import Stretch as Stretch
 from squid.clusters import shares as shares
@@ -54,7 +55,7 @@ from squid.worker import Worker as Worker
 __all__ = [
     "KeywordSpace", "Extra", "Dimension", "Word", "Number", "Choice", "Time", "normal_form",
     "Term", "Whole", "Absent", "WordInterval", "Prefix", "NumberInterval", "Hull",
-    "HilbertCurve", "Box", "Interval", "Intervals",
+    "HilbertCurve", "ArrayRefinement", "Box", "Interval", "Intervals",
     "merge", "intersect", "subtract", "covers", "count_indexes", "of_arc",
     "keys_from_indexes", "indexes_from_keys",
     "Share", "shares", "Stretch", "Surroundings", "finger_shares", "Ledger",

@@ -61,7 +61,7 @@ class ArrayRefinement:
     Raises CurveError for a curve of more than four dimensions or 62 index bits."""
 
     def __init__(self, dimensions: int, bits: int) -> None:
-        if not (1 <= dimensions <= MOST_TABLE_DIMENSIONS and 1 <= bits):
+        if not (1 <= dimensions <= MOST_TABLE_DIMENSIONS and bits >= 1):
             raise CurveError(
                 f"many boxes at once: 1 to {MOST_TABLE_DIMENSIONS} dimensions, not {dimensions}"
             )

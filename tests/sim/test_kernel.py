@@ -173,7 +173,8 @@ def test_without_simpy_the_extra_is_named() -> None:
         import sys
         sys.modules["simpy"] = None
         try:
-            import sim
+            import sim.spark
+            sim.Kernel
         except ImportError as error:
             print(error)
     """

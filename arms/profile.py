@@ -16,6 +16,7 @@ from arms import matching, profile_terms
 from arms.builders import Plain, root_of
 from arms.declarations import Space
 from arms.errors import ProfileError
+from arms.overlap import may_meet
 from arms.profile_pack import pack_node, unpack_node
 from arms.profile_xml import parse_profile_xml, write_profile_xml
 from arms.selector import check_shape, check_size, parse_selector
@@ -185,6 +186,11 @@ class Profile:
     def matches(self, other: Profile) -> bool:
         """Whether this profile, as a selector, selects `other`, as a subject."""
         return matching.selects(self.tree, other.tree)
+
+    def may_meet(self, other: Profile) -> bool:
+        """Whether something could lie within both selectors; false only where two values at one
+        place exclude each other."""
+        return may_meet(self.tree, other.tree)
 
     def contains_profile(self, other: Profile, *, as_selector: bool = False) -> bool:
         """Whether `other` lies wholly within this selector: what a delete removes.

@@ -44,6 +44,8 @@ class Record:
     """Opaque here: the box of the profile."""
     route: object = None
     """Opaque here: whom to tell."""
+    visible_to: tuple[str, ...] = ()
+    """Opaque here: who may know of it; empty for everybody."""
 
     @property
     def key(self) -> Key:

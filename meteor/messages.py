@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chord import Contact, WideInt
+from meteor.security.delegation import Delegation
 
 WireInterval = tuple[WideInt, WideInt]
 """First and last curve index, both included."""
@@ -32,6 +33,21 @@ class Document:
     """Of an interest: whether what it is told of comes with its payload."""
     once: bool = False
     """Of an interest: whether the first notice is the only one."""
+    visible_to: tuple[str, ...] = ()
+    """Keys and groups that may know of it besides its owner; empty: everybody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """Who posts: a signature over the document and what goes with it, see
+    `meteor.security.credentials`."""
+
+    key: str
+    signature: bytes
+    issued_ms: int
+    """Unix milliseconds on the signer's clock: the one clock reading on the wire."""
+    delegation: Delegation | None = None
+    """Under which the signer acts for another key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +87,8 @@ class Post:
     mode: str = "within"
     """Of a delete: `within` or `overlap`."""
     dry_run: bool = False
+    credentials: Credentials | None = None
+    """None: nobody signed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +109,7 @@ class Amend:
     timeout_s: float
     document: bytes = b""
     """The new document of a replace."""
+    credentials: Credentials | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +166,8 @@ class Notice:
     """`match`, `appeared` or `gone`."""
     found: Found
     source: Contact
+    owner: str = ""
+    """The owner of the client's interest or watch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +177,10 @@ class Acknowledge:
     interest: str
     ids: tuple[str, ...]
     source: Contact
+    owner: str = ""
+    """The owner of the interest."""
+    client: WideInt = 0
+    """Whose link it came by, as the client's peer says: others acknowledge nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +242,8 @@ class Forgotten:
 
 MESSAGES: tuple[type, ...] = (
     Document,
+    Delegation,
+    Credentials,
     Greet,
     Greeting,
     Post,

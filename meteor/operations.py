@@ -38,6 +38,10 @@ class Operation:
     dry_run: bool = False
     moved_to: str = ""
     """Of a cancel that is the second half of a replace: the new id."""
+    visible_to: tuple[str, ...] = ()
+    """As in `Document`: rendezvous points need not read that."""
+    limit: str = ""
+    """The selector of the delegation under which this is asked of an id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,8 @@ class Carried:
     renewed: int = 0
     """The stamp of its last renewal, of the author's counter: equal wherever that was carried out,
     as expiries never are.  A living record of one version counts by it."""
+    visible_to: tuple[str, ...] = ()
+    """As in `Document`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,8 +41,8 @@ class Reactions:
     def within(self, part: Intervals) -> Callable[[Record, Record], bool]:
         """Whether a pair is told of for this part."""
 
-        def belongs(left: Record, right: Record) -> bool:
-            lowest = self._shelf.lowest_common(left, right)
+        def belongs(asker: Record, asked: Record) -> bool:
+            lowest = self._shelf.lowest_common(asker, asked)
             return lowest is not None and covers(part, lowest)
 
         return belongs
@@ -61,6 +61,7 @@ def carried_of(operation: Operation, wall_ms: int) -> Carried:
         number=0,
         acknowledged=0,
         route=operation.route,
+        visible_to=operation.visible_to,
     )
 
 

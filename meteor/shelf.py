@@ -80,6 +80,8 @@ class Shelf:
         """What an interest's client has acknowledged; who tells clients sets it."""
         self.displaced: Callable[[Carried, Carried], None] = lambda _, __: None
         """Hears of a record that takes the place here of its own version from another region."""
+        self.sees: Callable[[Record, Record], bool] = lambda _, __: True
+        """Whether the sender of the one may know of the other; the peer's policy sets it."""
         self.take_in: Callable[[Carried, Profile | None], None] = self.show
         """Shows what another holder wrote; who also answers for it sees to what follows."""
 
@@ -151,6 +153,7 @@ class Shelf:
             expires_s=self._expires_s(carried),
             region=box,
             route=carried.route,
+            visible_to=carried.visible_to,
         )
 
     def place(self, carried: Carried) -> None:
@@ -265,9 +268,12 @@ class Shelf:
         """The wall clock in milliseconds: the journal's time."""
         return int(self._wall_clock() * 1000)
 
-    def lowest_common(self, left: Record, right: Record) -> int | None:
-        """The lowest index that two records' regions share: its holder reports the pair."""
-        return lowest_of(self._curve, box_of(left), box_of(right))
+    def lowest_common(self, asker: Record, asked: Record) -> int | None:
+        """The lowest index that two records' regions share: its holder reports the pair to the
+        sender of `asker`; None also where that must not know of the other."""
+        if not self.sees(asker, asked):
+            return None
+        return lowest_of(self._curve, box_of(asker), box_of(asked))
 
     def page(self, interval: Interval, cursor: int, *, whole: bool = False) -> PulledPage:
         """The records of an interval changed here after `cursor`, oldest change first."""

@@ -1,0 +1,218 @@
+"""The gatekeeper of an entry peer: who asks, whether the policy allows it, and how much is left.
+
+Law of this file: decisions, synchronous; it takes `now` for quotas and the peer's wall clock for
+issue times.  Every refusal is counted by the name of its rule (SPEC section 5, `Refused.rule`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from arms import Kind, Profile, Record
+from meteor.admission import KEPT_KINDS, SUBJECTS, check_ttl_ms
+from meteor.document import unpack_profile
+from meteor.errors import Refused
+from meteor.messages import Amend, Document, Post
+from meteor.record_id import stem_of
+from meteor.security.audience import checked_audience, may_see
+from meteor.security.credentials import statement_of
+from meteor.security.policy import OPEN, Policy, Request
+from meteor.security.quotas import Holding, Ledger
+from meteor.security.verifying import DELEGATION, NOBODY, Actor, Verifier
+from squid import KeywordSpace
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """What was let in."""
+
+    actor: Actor
+    document: Document | None = None
+    """What is posted; None for what names an id."""
+    size: int = 0
+
+    @property
+    def limit(self) -> str:
+        """The selector within which the actor's delegation holds; empty for everything."""
+        return "" if self.actor.delegation is None else self.actor.delegation.selector
+
+
+class Gatekeeper:
+    """What one peer lets in."""
+
+    def __init__(
+        self, space: KeywordSpace, wall_clock: Callable[[], float], policy: Policy = OPEN
+    ) -> None:
+        self._space = space
+        self.verifier = Verifier(wall_clock)
+        self.ledger = Ledger()
+        self.denials: Counter[str] = Counter()
+        """Refusals by the name of their rule, since the peer started."""
+        self.policy = policy.typed(space)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether whoever does not sign may do everything, without count."""
+        policy = self.policy
+        return policy.allows_by_default and not policy.rules and not policy.quotas
+
+    def install(self, policy: Policy) -> None:
+        """Let another policy hold from now on; raises `TypeMismatch` for one that does not fit the
+        space, and the old one stays."""
+        self.policy = policy.typed(self._space)
+
+    # -- who asks for what
+
+    def admit_post(self, post: Post, document: Document, now: float) -> Admitted:
+        """Let a post in; raises `Refused`, and `ProfileError` for what is malformed."""
+        if self.is_open and post.credentials is None and not document.visible_to:
+            return Admitted(NOBODY, document, len(post.document))
+        with self._counted():
+            actor = self._actor(post, document.action)
+            self._check_audience(document, actor)
+            profile = unpack_profile(document.profile).typed(self._space)
+            is_subject = document.action in SUBJECTS
+            self._check_delegated(actor, profile, is_subject)
+            context = dict(document.context)
+            request = Request(actor.key, document.action, profile, is_subject, context)
+            self._check_policy(request)
+            self._spend(actor, now)
+        return Admitted(actor, document, len(post.document))
+
+    def admit_amend(self, amend: Amend, document: Document | None, now: float) -> Admitted:
+        """Let a renewal, a cancel, a find or a replace in; raises as `admit_post`."""
+        with self._counted():
+            actor = self._actor(amend, amend.verb)
+            if document is None:
+                self._check_policy(Request(actor.key, amend.verb))
+            else:
+                self._check_audience(document, actor)
+                profile = unpack_profile(document.profile).typed(self._space)
+                is_subject = document.action in SUBJECTS
+                self._check_delegated(actor, profile, is_subject)
+                context = dict(document.context)
+                self._check_policy(
+                    Request(actor.key, document.action, profile, is_subject, context)
+                )
+            self._spend(actor, now)
+        return Admitted(actor, document, len(amend.document))
+
+    def _actor(self, request: Post | Amend, action: str) -> Actor:
+        credentials = request.credentials
+        if credentials is None:
+            return NOBODY
+        statement = statement_of(request, credentials, self._space.digest)
+        return self.verifier.actor(credentials, statement, action)
+
+    @staticmethod
+    def _check_audience(document: Document, actor: Actor) -> None:
+        if not document.visible_to:
+            return
+        checked_audience(document.visible_to)
+        if not actor.owner:
+            raise Refused(
+                "visible_to needs an identity: what nobody owns is everybody's; "
+                "connect with identity=",
+                "identity",
+            )
+
+    def _check_delegated(self, actor: Actor, profile: Profile, is_subject: bool) -> None:
+        delegation = actor.delegation
+        if delegation is None or not delegation.selector:
+            return
+        limit = Profile.parse(delegation.selector, self._space)
+        if not limit.contains_profile(profile, as_selector=not is_subject):
+            raise Refused(
+                f"the delegation is for what lies within ({delegation.selector}), and "
+                f"({str(profile)[:200]}) does not",
+                DELEGATION,
+            )
+
+    def _check_policy(self, request: Request) -> None:
+        verdict = self.policy.decide(request)
+        if not verdict.allows:
+            who = request.key or "whoever does not sign"
+            raise Refused(
+                f"{request.action} by {who}: rule {verdict.rule!r} of this peer's policy does not "
+                "allow it",
+                verdict.rule,
+            )
+
+    def _spend(self, actor: Actor, now: float) -> None:
+        quota = self.policy.quota_of(actor.key)
+        if quota is not None:
+            self.ledger.spend(actor.key, quota, now)
+
+    # -- how much is left
+
+    @contextmanager
+    def charged(self, admitted: Admitted, stem: str, ttl_s: float, now: float) -> Iterator[None]:
+        """Count what is kept while it is posted; what is refused further on is not counted.
+
+        Raises `Refused` beyond the owner's quota."""
+        document, owner = admitted.document, admitted.actor.owner
+        kind = None if document is None else KEPT_KINDS.get(document.action)
+        quota = self.policy.quota_of(owner)
+        if quota is None or document is None or kind is None or not check_ttl_ms(ttl_s):
+            yield
+            return
+        before = self.ledger.holding(owner, stem)
+        holding = Holding(_kind(kind), admitted.size, now + ttl_s, document.profile)
+        with self._counted():
+            self.ledger.charge(owner, stem, holding, quota, now)
+        try:
+            yield
+        except Refused:
+            self.ledger.restore(owner, stem, before)
+            raise
+
+    def amended(self, admitted: Admitted, amend: Amend, matches: int, now: float) -> None:
+        """A renewal or a cancel took effect."""
+        owner, stem = admitted.actor.owner, stem_of(amend.id)
+        if amend.verb == "cancel":
+            self.ledger.release(owner, stem)
+        elif amend.verb == "renew" and matches:
+            self.ledger.renew(owner, stem, now + amend.ttl_s)
+
+    def deleted(self, admitted: Admitted, mode: str) -> None:
+        """A delete by selector took effect: what it takes counts no more."""
+        document = admitted.document
+        assert document is not None, "a delete has a selector"
+        if not self.ledger.holds(admitted.actor.owner):
+            return
+        selector = unpack_profile(document.profile).typed(self._space)
+        is_data = document.action == "delete_data"
+
+        def is_gone(holding: Holding) -> bool:
+            if (holding.kind == "data") != is_data:
+                return False
+            profile = unpack_profile(holding.profile).typed(self._space)
+            if mode == "overlap":
+                return selector.matches(profile)
+            return selector.contains_profile(profile, as_selector=holding.kind == "interest")
+
+        self.ledger.release_those(admitted.actor.owner, is_gone)
+
+    # -- who sees whom
+
+    def sees(self, asker: Record, other: Record) -> bool:
+        """Whether the sender of the one may know that the other is there."""
+        visible_to = other.visible_to
+        return not visible_to or may_see(asker.owner, other.owner, visible_to, self.policy.groups)
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        """Count what is refused within."""
+        try:
+            yield
+        except Refused as error:
+            self.denials[error.rule] += 1
+            raise
+
+
+def _kind(kind: str) -> Kind:
+    assert kind in ("data", "interest", "watch")
+    return kind  # type: ignore[return-value]  # the words of `arms.Kind`

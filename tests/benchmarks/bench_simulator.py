@@ -28,7 +28,7 @@ NEVER_S = 1e9
 
 
 def report(**figures: object) -> None:
-    print(json.dumps({"benchmark": "simulator", **figures}), flush=True)
+    print(json.dumps({"benchmark": "simulator", **figures}, default=repr), flush=True)
 
 
 @pytest.mark.parametrize("encoded", [False, True])

@@ -150,6 +150,7 @@ class LinkEnd(ABC):
         "round_trip",
         "sent_number",
         "serving",
+        "silences",
         "suspected",
         "unacknowledged",
         "watched",
@@ -167,6 +168,8 @@ class LinkEnd(ABC):
         """Deferred conversations that will reply over this link."""
         self.sent_number = 0
         """Number of the last forwarded frame."""
+        self.silences = 0
+        """How often it was silent for too long about one."""
         self.unacknowledged: list[Unacknowledged] = []
         self.watched = False
         """Whether a deadline is set for the oldest unacknowledged frame."""
@@ -184,6 +187,7 @@ class LinkEnd(ABC):
         """It was silent for too long: so it stays until something is heard, and the next wait is
         twice as long."""
         self.suspected = True
+        self.silences += 1
         self.round_trip.back_off()
 
     @abstractmethod

@@ -62,6 +62,10 @@ class Link(NamedTuple):
     """Smoothed round-trip time; 0 while unknown."""
     rttvar_s: float
     """Its mean deviation (RFC 6298); 0 while unknown."""
+    frames: int = 0
+    """Forwarded frames that were sent over it."""
+    silences: int = 0
+    """How often such a frame was met by silence."""
 
 
 class Task(Protocol[ResultT_co]):

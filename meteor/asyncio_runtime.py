@@ -151,7 +151,8 @@ class AsyncioRuntime:
         end = self._links.find(contact)
         if end is None:
             return Link(float("-inf"), 0.0, 0.0)
-        return Link(end.last_heard_s, end.round_trip.srtt_s, end.round_trip.rttvar_s)
+        trip = end.round_trip
+        return Link(end.last_heard_s, trip.srtt_s, trip.rttvar_s, end.sent_number, end.silences)
 
     def suspects(self, contact: Contact) -> bool:
         """Whether the link to `contact` is silent about a forwarded frame."""

@@ -36,6 +36,8 @@ from meteor.peer_start import (
 )
 from meteor.rendezvous_peer import RendezvousPeer
 from meteor.security.tls import TLS
+from meteor.rest.config import RestConfig
+from meteor.security.tls import TLS
 from meteor.session import Session
 from meteor.transport import Transport
 from meteor.verbs import Verbs
@@ -58,7 +60,8 @@ class Peer(Verbs):
     `copies` peers, this one included, keep what is posted to its part of the ring.  The ring's
     numbers are those of a `preset` (`local`, `lan`, `wan`) or a `config`.  `tls` encrypts the port
     and lets only peers of its CA in; without it a peer that other machines reach is refused
-    unless `insecure` says that the network is trusted.
+    unless `insecure` says that the network is trusted.  `rest` sets the limits of its HTTP routes
+    and the token that lets other machines change things through them.
 
     Raises `ValueError` and `Refused("insecure")`; starting raises `JoinFailed`, `SpaceMismatch`,
     `AddressInUse`, `DataDirLocked`, `CertificateError`."""
@@ -83,6 +86,7 @@ class Peer(Verbs):
         insecure: bool = False,
     ) -> None:
         self._options = PeerOptions.checked(
+        rest: RestConfig | None = None,
             space=space,
             listen=listen,
             join=join,
@@ -100,6 +104,7 @@ class Peer(Verbs):
             insecure=insecure,
         )
         self._transport: Transport | None = transport
+            rest=rest,
         self._moved = False
         self._place: int | None = None
         self._called = asyncio.Event()
@@ -284,9 +289,9 @@ class Peer(Verbs):
         """REST on the peer's own port, where the transport has one."""
         application = getattr(transport, "app", None)
         if application is not None:
-            from meteor.gateway import add_routes  # noqa: PLC0415 - aiohttp is slow to import
+            from meteor.rest.serving import add_routes  # noqa: PLC0415 - aiohttp is slow to import
 
-            add_routes(application, self)
+            add_routes(application, self, self._options.rest)
 
     def _failed(self, error: BaseException) -> None:
         """A bug in a conversation: the peer stops rather than answer wrongly."""

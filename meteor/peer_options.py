@@ -15,6 +15,7 @@ from chord import ChordConfig, Contact, RelocationConfig
 from meteor.address import checked_address, checked_listen, is_loopback
 from meteor.errors import Refused
 from meteor.rendezvous_peer import check_copies
+from meteor.rest.config import RestConfig
 from meteor.security.tls import TLS
 from meteor.transport import Transport
 from squid import KeywordSpace
@@ -41,6 +42,7 @@ class PeerOptions:
     copies: int
     tls: TLS | None
     insecure: bool
+    rest: RestConfig | None
 
     @classmethod
     def checked(

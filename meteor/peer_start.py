@@ -10,10 +10,10 @@ from chord import CallError, Contact, ask_for_place, identifier
 from meteor import codec
 from meteor.asyncio_runtime import AsyncioRuntime
 from meteor.errors import JoinFailed, SpaceError, SpaceMismatch
+from meteor.greeting import greet
 from meteor.journal import Entry, Journal, MemoryJournal
 from meteor.operations import PeerNote
 from meteor.peer_options import PeerOptions
-from meteor.rendezvous_peer import greet
 from meteor.transport import Transport
 from squid import KeywordSpace
 

@@ -31,7 +31,7 @@ JSON_TYPE: Final = "application/problem+json"
 XML_TYPE: Final = "application/problem+xml"
 
 _STATUS: Final[tuple[tuple[type[BaseException], int], ...]] = (
-    (LimitExceeded, 413),
+    (LimitExceeded, 400),
     (SelectorError, 400),
     (ProfileError, 400),
     (TypeMismatch, 400),
@@ -72,8 +72,10 @@ class Problem:
 
 def problem_of(error: Exception) -> Problem | None:
     """The problem that an error of ours, or a caller's bad value, is; None for a bug."""
-    for kind, status in _STATUS:
+    for kind, usual in _STATUS:
         if isinstance(error, kind):
+            too_large = isinstance(error, LimitExceeded) and error.name.endswith("bytes")
+            status = 413 if too_large else usual
             return Problem(status, f"urn:meteor:error:{_name(error)}", str(error), _fields(error))
     return None
 

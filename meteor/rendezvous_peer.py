@@ -30,13 +30,14 @@ from meteor.comparing import HoldingsSource
 from meteor.copy_keeper import CopyKeeper
 from meteor.entropy import AntiEntropy
 from meteor.entry import Entry
-from meteor.errors import JoinFailed, MeteorError, Refused, SpaceMismatch, from_fault, to_fault
+from meteor.errors import JoinFailed, MeteorError, Refused, SpaceMismatch, to_fault
 from meteor.forgetting import Forgetting
 from meteor.greeting import greet
 from meteor.handoff import Handoff
 from meteor.holdings import Holdings, Intervals
 from meteor.journal import Journal
 from meteor.lease import Lease
+from meteor.link_messages import LinksQuestion
 from meteor.link_report import ask_all, own_links
 from meteor.load import placing_of
 from meteor.messages import (
@@ -51,7 +52,7 @@ from meteor.messages import (
     RingQuestion,
 )
 from meteor.monitor import Monitor
-from meteor.operations import LinksQuestion, State, StateQuestion
+from meteor.operations import State, StateQuestion
 from meteor.performing import Performing
 from meteor.point import RendezvousPoint
 from meteor.replication import CopiesConfig, Replication

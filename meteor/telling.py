@@ -7,7 +7,7 @@ client that was far behind has caught up (DESIGN section 4).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import itemgetter
 
 from arms import Record, Rendezvous, Return, Tell
@@ -36,6 +36,10 @@ class Telling:
         self._outbox = Outbox()
         self._stirred: dict[str, Record] = {}
         self._marked: dict[str, int] = {}
+        self._held_back: list[int] = []
+        """Of arrivals that not all have been told of yet."""
+        self.on_tell: Callable[[Tell], None] = _unwatched
+        """Told of every pair; called in the turn in which it is found."""
         shelf.watermark = self.watermark
 
     @property
@@ -45,6 +49,7 @@ class Telling:
 
     def tell(self, reaction: Tell) -> None:
         """Keep a notice for the client of `reaction.to`, and send it in a later turn."""
+        self.on_tell(reaction)
         if route_of(reaction.to) is not None:
             self._keep(reaction.to, self._notice_of(reaction), self._number_of(reaction))
 
@@ -191,6 +196,10 @@ def _paged(due: Sequence[Notice]) -> Iterator[tuple[Notice, ...]]:
         size += length
     if page:
         yield tuple(page)
+
+def _unwatched(_: Tell) -> None:
+    """Nobody looks on."""
+
 
 
 def found_of(shelf: Shelf, record: Record, *, payload: bool = True) -> Found:

@@ -159,7 +159,9 @@ class SimRuntime:
             return Link(float("-inf"), 0.0, 0.0)
         end.settle(self.now())
         measured = end.round_trip
-        return Link(end.last_heard_s, measured.srtt_s, measured.rttvar_s)
+        return Link(
+            end.last_heard_s, measured.srtt_s, measured.rttvar_s, end.sent_number, end.silences
+        )
 
     def suspects(self, contact: Contact) -> bool:
         """Whether the link to `contact` is silent about a forwarded frame."""

@@ -1,7 +1,7 @@
 """REST translates: parameters to verbs, answers to documents, errors to problems.
 
 The verbs are a double that notes how it was called; whole peers are asked over REST in
-test_gateway_peer.py.
+test_rest_peer.py.
 """
 
 from __future__ import annotations
@@ -15,11 +15,15 @@ from xml.etree import ElementTree
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
+from yarl import URL
 
 import meteor
 from meteor.document import encode_document, pack_profile
-from meteor.gateway import Gateway, GatewayLimits
 from meteor.messages import Document, Found
+from meteor.rest.application import install
+from meteor.rest.config import RestConfig
+from meteor.rest.messages import Messages
+from meteor.rest.profiles import Profiles
 from meteor.verbs import Verbs
 
 pytestmark = pytest.mark.sockets
@@ -82,14 +86,11 @@ def double() -> Double:
 
 @pytest.fixture
 async def http(double: Double) -> AsyncIterator[TestClient[web.Request, web.Application]]:
-    gateway = Gateway(
-        cast(Verbs, double),
-        space_toml=lambda: 'name = "building"\n',
-        health=lambda: {"status": "ok"},
-        limits=GatewayLimits(body_bytes_max=1000, body_timeout_s=5.0),
-    )
+    config = RestConfig(body_bytes_max=1000, body_timeout_s=5.0)
+    verbs = cast(Verbs, double)
+    resources = [*Profiles(verbs, config).resources(), *Messages(verbs, config).resources()]
     application = web.Application()
-    application.add_routes(gateway.routes())
+    install(application, resources, config, tuple)
     async with TestClient(TestServer(application)) as client:
         yield client
 
@@ -152,19 +153,13 @@ async def test_a_cancel_of_nothing_is_404(http: Any, double: Double) -> None:
     assert (await http.delete("/messages/x.abc")).status == 404
 
 
-async def test_health_and_space(http: Any) -> None:
-    assert (await (await http.get("/healthz")).json()) == {"status": "ok"}
-    reply = await http.get("/space")
-    assert reply.content_type == "application/toml"
-    assert await reply.text() == 'name = "building"\n'
-
-
 @pytest.mark.parametrize(
     ("error", "status", "fields"),
     [
         (meteor.SelectorError("a=", 2, "no value", "give one"), 400, {"position": 2}),
         (meteor.TypeMismatch("temperature", "hot", "a number"), 400, {"value": "hot"}),
-        (meteor.LimitExceeded("ttl", -1, 0), 413, {"name": "ttl", "value": -1, "limit": 0}),
+        (meteor.LimitExceeded("ttl", -1, 0), 400, {"name": "ttl", "value": -1, "limit": 0}),
+        (meteor.LimitExceeded("data bytes", 2, 1), 413, {"value": 2, "limit": 1}),
         (meteor.Refused("no", "everywhere"), 403, {"rule": "everywhere"}),
         (meteor.Timeout("late"), 504, {}),
         (meteor.Busy("full"), 503, {}),
@@ -208,16 +203,19 @@ async def test_a_bug_is_logged_and_says_nothing(
         ("GET", "/profiles?select=a&timeout=nan", "timeout"),
         ("GET", "/profiles?select=a&timeout=3600", "timeout"),
         ("GET", "/profiles?select=a&everywhere=maybe", "neither true nor false"),
-        ("DELETE", "/profiles?select=a&mode=near", "neither within nor overlap"),
+        ("DELETE", "/profiles?select=a&mode=near", "none of within, overlap"),
         ("POST", "/profiles?profile=a%3D1&ttl=x", "not a number"),
-        ("GET", "/healthz?x=1", "unknown parameter"),
+        ("GET", "/profiles?select=a%zz", "no percent-encoding"),
+        ("GET", "/profiles?select=%ff", "not UTF-8"),
+        ("POST", "/profiles?profile=a%3D1&ttl=-1", "ttl"),
     ],
 )
 async def test_bad_parameters_are_refused(
     http: Any, double: Double, verb: str, path: str, said: str
 ) -> None:
-    reply = await http.request(verb, path)
-    assert reply.status in (400, 413)
+    address = URL(str(http.make_url("/")).rstrip("/") + path, encoded=True)
+    reply = await http.session.request(verb, address)
+    assert reply.status == 400
     assert said in (await reply.json())["detail"]
     assert not double.calls
 

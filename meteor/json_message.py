@@ -1,0 +1,102 @@
+"""A message in JSON, as `POST /messages` takes it: the beside of the report's XML.
+
+Law of this file: pure; hostile input in, typed errors out.  Unknown fields are refused, so that a
+misspelt one is not silently ignored; seconds, never milliseconds (SPEC section 3).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any, Final
+
+from arms import Message, Profile, ProfileError, parse_call
+from meteor.errors import LimitExceeded
+
+FIELDS: Final = (
+    "id", "action", "profile", "ttl", "data", "data_base64", "content_type", "owner", "context",
+)  # fmt: skip
+
+
+def message_of_json(document: bytes) -> Message:
+    """The message of a document; raises `ProfileError`, `SelectorError` and `LimitExceeded`."""
+    form = _object_of(document)
+    unknown = sorted(form.keys() - set(FIELDS))
+    if unknown:
+        raise ProfileError(f"unknown field {unknown[0][:60]!r}: known are {', '.join(FIELDS)}")
+    if "profile" not in form:
+        raise ProfileError('a message needs a "profile": "type=temperature temperature=21.5"')
+    action, reply_to = parse_call(_text(form, "action", "store"))
+    return Message(
+        id=_text(form, "id"),
+        action=action,
+        profile=Profile.parse(_text(form, "profile")),
+        data=_data(form),
+        content_type=_text(form, "content_type"),
+        ttl_s=_ttl_s(form),
+        owner=_text(form, "owner"),
+        context=_context(form.get("context")),
+        reply_to=reply_to,
+    )
+
+
+def _object_of(document: bytes) -> Mapping[str, Any]:
+    try:
+        form = json.loads(document, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise ProfileError(f"not JSON: {error}"[:300]) from None
+    if not isinstance(form, dict):
+        raise ProfileError(f"a message is an object, not {type(form).__name__}")
+    return form
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _text(form: Mapping[str, Any], name: str, default: str = "") -> str:
+    value = form.get(name, default)
+    if not isinstance(value, str):
+        raise ProfileError(f"{name} is text, not {type(value).__name__}")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ProfileError(f"{name} has half of a surrogate pair, which is no character") from None
+    return value
+
+
+def _data(form: Mapping[str, Any]) -> bytes:
+    if "data" in form and "data_base64" in form:
+        raise ProfileError("data and data_base64 in one message: write one")
+    if "data_base64" not in form:
+        return _text(form, "data").encode()
+    try:
+        return base64.b64decode(_text(form, "data_base64"), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise ProfileError(f"data_base64 is no base64: {error}") from None
+
+
+def _ttl_s(form: Mapping[str, Any]) -> float | None:
+    value = form.get("ttl")
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ProfileError(f"ttl is a number of seconds, not {type(value).__name__}")
+    try:
+        seconds = float(value)
+    except OverflowError:
+        seconds = float("inf")
+    if not isfinite(seconds) or seconds < 0:
+        raise LimitExceeded("ttl", str(value)[:40], 0)
+    return seconds
+
+
+def _context(value: object) -> tuple[tuple[str, str], ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, dict):
+        raise ProfileError(f"context is an object of texts, not {type(value).__name__}")
+    return tuple((_text({"name": name}, "name"), _text(value, name)) for name in value)

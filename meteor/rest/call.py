@@ -1,0 +1,128 @@
+"""What a route is: a table of operations from which routes, Allow and OpenAPI are made.
+
+Law of this file: one declaration a method.  Parameters are read, the form of the answer is chosen
+and the caller's right is checked here, before a handler runs, the same for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+from meteor.errors import Refused
+from meteor.rest.answers import Refusal
+from meteor.rest.body import read_body
+from meteor.rest.config import RestConfig
+from meteor.rest.identity import Caller
+from meteor.rest.negotiation import JSON, XML, chosen_form
+from meteor.rest.parameters import Parameter, Parameters, read_parameters
+
+Schema = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request of which everything is read but the body."""
+
+    request: web.Request
+    parameters: Parameters
+    caller: Caller
+    form: str
+    """The media type to answer in."""
+    config: RestConfig
+
+    async def body(self) -> bytes:
+        """The body; raises as `meteor.rest.body.read_body`."""
+        return await read_body(self.request, self.config)
+
+    @property
+    def timeout_s(self) -> float:
+        """How long the overlay may take."""
+        given = self.parameters.number("timeout")
+        return self.config.timeout_s if given is None else given
+
+
+Handler = Callable[[Call], Awaitable[web.StreamResponse]]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One method of one resource."""
+
+    method: str
+    handler: Handler
+    summary: str
+    parameters: tuple[Parameter, ...] = ()
+    forms: tuple[str, ...] = (JSON,)
+    """What it answers in, the usual one first."""
+    takes: tuple[str, ...] = ()
+    """Media types of the body; `*/*` for any, none for no body."""
+    body_schema: Schema | None = None
+    answers: dict[int, Schema | None] = field(default_factory=dict)
+    """Schema of the JSON form of each success."""
+    changes: bool = False
+    """Whether it changes anything: then the caller must have the right to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One path and its methods."""
+
+    path: str
+    operations: tuple[Operation, ...]
+    path_parameters: tuple[Parameter, ...] = ()
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """All methods that are answered, HEAD and OPTIONS included."""
+        named = [operation.method for operation in self.operations]
+        return (*named, *(("HEAD",) if "GET" in named else ()), "OPTIONS")
+
+
+def make_call(
+    request: web.Request, operation: Operation, caller: Caller, config: RestConfig
+) -> Call:
+    """Read what is declared; raises `Refused`, `Refusal` (401, 406) and `ParameterError`."""
+    if operation.changes:
+        check_may_change(caller, config)
+    form = chosen_form(request.headers.get("Accept"), _offers(request, operation))
+    raw_query = request.raw_path.partition("#")[0].partition("?")[2]
+    parameters = read_parameters(raw_query, operation.parameters)
+    return Call(request, parameters, caller, form, config)
+
+
+def _offers(request: web.Request, operation: Operation) -> tuple[str, ...]:
+    """Who sends JSON and says nothing else wants JSON back."""
+    if JSON in operation.takes and XML in operation.forms and request.content_type == JSON:
+        return tuple(sorted(operation.forms, key=lambda form: form != JSON))
+    return operation.forms
+
+
+def check_may_change(caller: Caller, config: RestConfig) -> None:
+    """Raises `Refusal` (401) where a token is missing, `Refused` where nothing helps."""
+    access = caller.access(config)
+    if access == "write":
+        return
+    if access == "write with token":
+        what = "is not that of this peer" if caller.credential == "wrong" else "is missing"
+        raise Refusal(
+            401,
+            "Unauthorized",
+            f"the token {what}: send it as Authorization: Bearer ...",
+            {"rule": "token"},
+            {"WWW-Authenticate": 'Bearer realm="meteor"'},
+        )
+    if not caller.is_trusted_origin:
+        raise Refused(
+            f"a page of {caller.origin or 'another site'} may not change anything here; name its "
+            "origin in cors_origins",
+            "origin",
+        )
+    raise Refused(
+        "a page may change things only from the peer's own machine; start the peer with "
+        "--token-file and give the token",
+        "loopback",
+    )

@@ -1,0 +1,239 @@
+"""`GET /events`: what matches a selector from now on, as Server-Sent Events.
+
+Law of this file: honest about what it can resume.  The interest of a broken stream waits a minute
+for its client; who comes back with `Last-Event-ID` gets what came after it.  Where that is not
+known any more (another peer, later, after a restart) the interest is posted again under its old
+name and the stream begins with the event `reset`: what lives comes from the beginning, under the
+same ids as before, and what came and went in between is lost.
+
+    event: open         id: <interest>             it is in the overlay: nothing is missed now
+    event: match        id: <interest>:<data>:<version>       (a watch: `appeared`, `gone`)
+    event: reset        the stream begins anew; says why
+    event: overflow     the client read too slowly; the stream ends; says what to do
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import SystemRandom
+from typing import Any, Final
+
+from aiohttp import web
+
+from meteor.errors import Busy, LimitExceeded, Refused
+from meteor.interest import Interest
+from meteor.json_form import match_object
+from meteor.record_id import new_stem
+from meteor.rest.call import Call, Operation, Resource
+from meteor.rest.config import RestConfig
+from meteor.rest.feed import Event, Feed
+from meteor.rest.negotiation import EVENTS
+from meteor.rest.parameters import Parameter
+from meteor.rest.profiles import EVERYWHERE, SELECT, timeout_parameter
+from meteor.rest.streaming import StreamWriter
+from meteor.values import Notification
+from meteor.verbs import Verbs
+
+NAME: Final = re.compile(r"events-[a-z2-7]{26}")
+"""The stem of a stream's interest.  Only such a one is taken up by `Last-Event-ID`: 128 random bits
+that nobody guesses, so that no stream takes over the interest of another program."""
+LAST_ID_LENGTH_MAX: Final = 300
+
+
+@dataclass(slots=True, eq=False)
+class _Stream:
+    """An interest and its feed, with or without a client that reads."""
+
+    feed: Feed
+    interest: Interest | None = None
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    reader: object = None
+    """Whoever reads it now: a client that comes back takes the place of its broken connection."""
+    farewell: asyncio.TimerHandle | None = None
+
+
+class Events:
+    """The resource over a peer's verbs."""
+
+    def __init__(self, verbs: Verbs, config: RestConfig) -> None:
+        self._verbs, self._config = verbs, config
+        self._streams: dict[str, _Stream] = {}
+        self._random = SystemRandom()
+        self._closing: set[asyncio.Task[None]] = set()
+        self._stopped = False
+
+    def resources(self) -> list[Resource]:
+        """What to serve."""
+        action = Parameter(
+            "action", "choice", "Data that matches, or interests that would be met.",
+            choices=("notify_data", "notify_interest"),
+        )  # fmt: skip
+        get = Operation(
+            "GET", self._get, "What matches a selector: now, and as it comes",
+            parameters=(SELECT, action, EVERYWHERE, timeout_parameter(self._config)),
+            forms=(EVENTS,), answers={200: None},
+        )  # fmt: skip
+        return [Resource("/events", (get,))]
+
+    async def stop(self, _: web.Application) -> None:
+        """End every stream: the peer stops."""
+        self._stopped = True
+        for stream in list(self._streams.values()):
+            stream.feed.end("the peer stops")
+            self._forget(stream)
+
+    async def _get(self, call: Call) -> web.StreamResponse:
+        writer = StreamWriter(call.request, self._config)
+        if call.request.method == "HEAD":
+            return await writer.head()
+        stream, reset = await self._stream_of(call)
+        reader = stream.reader = object()
+        stream.news.set()
+        if stream.farewell is not None:
+            stream.farewell.cancel()
+        try:
+            await writer.open()
+            if reset:
+                await writer.write([_word("reset", stream.feed.name, {"reason": reset})])
+            await self._copy(stream, writer, lambda: stream.reader is reader)
+        finally:
+            if stream.reader is reader:
+                self._left(stream)
+        return writer.response
+
+    async def _copy(
+        self, stream: _Stream, writer: StreamWriter, reads: Callable[[], bool]
+    ) -> None:
+        """Write what comes until the client is gone or nothing comes any more."""
+        feed = stream.feed
+        while reads() and not writer.is_broken:
+            stream.news.clear()
+            if events := feed.take(writer.batch):
+                await writer.write(events)
+            elif feed.ended:
+                word = "overflow" if feed.dropped else "end"
+                await writer.write([_word(word, "", {"reason": feed.ended})])
+                return
+            elif stream.interest is not None and stream.interest.state in ("closed", "failed"):
+                feed.end("the interest was deleted")
+            else:
+                await writer.wait(stream.news)
+
+    # -- streams and their interests
+
+    async def _stream_of(self, call: Call) -> tuple[_Stream, str]:
+        """The stream to write, and why it begins anew; empty where it does not."""
+        last_id = call.request.headers.get("Last-Event-ID", "").strip()
+        if len(last_id) > LAST_ID_LENGTH_MAX:
+            raise LimitExceeded("Last-Event-ID characters", len(last_id), LAST_ID_LENGTH_MAX)
+        name = last_id.partition(":")[0]
+        if NAME.fullmatch(name) is None:
+            reason = "this id is of no stream of ours" if last_id else ""
+            return await self._open(call, self._new_name()), reason
+        question = _question(call)
+        known = self._streams.get(name)
+        if known is not None and known.feed.select == question and not known.feed.ended:
+            if known.feed.resume(last_id):
+                return known, ""
+            reason = "more came since than is kept here"
+        else:
+            reason = "this peer does not know the stream any more, or never did"
+        if known is not None:
+            self._forget(known)
+            return await self._open(call, self._new_name()), reason
+        try:
+            return await self._open(call, name), reason
+        except Refused as error:
+            if error.rule != "deleted":
+                raise
+            return await self._open(call, self._new_name()), reason
+
+    def _new_name(self) -> str:
+        return f"events-{new_stem(self._random)}"
+
+    async def _open(self, call: Call, name: str) -> _Stream:
+        """Post an interest, and queue what it brings; raises as every verb."""
+        self._make_room()
+        stream: _Stream
+        question = _question(call)
+        news = asyncio.Event()
+        feed = Feed(name, question, self._config.stream_queue, news.set)
+        stream = _Stream(feed, news=news)
+        select = call.parameters.text("select")
+
+        def take(notification: Notification) -> None:
+            feed.put(_event_of(notification))
+
+        if call.parameters.optional("action") == "notify_interest":
+            stream.interest = self._verbs.notify_interest(
+                select, handler=take, id=name, timeout=call.timeout_s
+            )
+        else:
+            stream.interest = self._verbs.notify_data(
+                select, handler=take, id=name, timeout=call.timeout_s,
+                everywhere=call.parameters.flag("everywhere"),
+            )  # fmt: skip
+        feed.put(_word("open", name, {"interest": name, "select": select}))
+        self._streams[name] = stream
+        try:
+            await stream.interest
+        except BaseException:
+            self._streams.pop(name, None)
+            raise
+        feed.opened()
+        if self._stopped:
+            feed.end("the peer stops")
+        return stream
+
+    def _make_room(self) -> None:
+        """One stream more; raises `Busy` where nobody's can be given up for it."""
+        if len(self._streams) < self._config.streams_max:
+            return
+        for stream in self._streams.values():
+            if stream.reader is None and stream.farewell is not None:
+                self._forget(stream)
+                return
+        raise Busy(f"{len(self._streams)} event streams are open here; ask another peer, or later")
+
+    def _left(self, stream: _Stream) -> None:
+        """Nobody reads it: keep it for a while."""
+        stream.reader = None
+        if stream.feed.ended or self._stopped:
+            self._forget(stream)
+            return
+        loop = asyncio.get_running_loop()
+        stream.farewell = loop.call_later(self._config.linger_s, self._forget, stream)
+
+    def _forget(self, stream: _Stream) -> None:
+        """Its client does not come back: the interest goes."""
+        stream.feed.end("another stream took its place")
+        if stream.farewell is not None:
+            stream.farewell.cancel()
+        if self._streams.get(stream.feed.name) is stream:
+            del self._streams[stream.feed.name]
+        if stream.interest is not None:
+            task = asyncio.get_running_loop().create_task(stream.interest.close())
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+
+
+def _question(call: Call) -> str:
+    """What a stream is of: who comes back must ask the same."""
+    names = ("select", "action", "everywhere")
+    return json.dumps([call.parameters.optional(name) for name in names])
+
+
+def _event_of(notification: Notification) -> Event:
+    form = match_object(notification) | {"notification": notification.notification_id}
+    return Event(
+        notification.notification_id, notification.kind, json.dumps(form, ensure_ascii=False)
+    )
+
+
+def _word(kind: str, id: str, form: dict[str, Any]) -> Event:
+    """An event of the stream itself."""
+    return Event(id, kind, json.dumps(form, ensure_ascii=False))

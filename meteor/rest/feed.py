@@ -1,0 +1,92 @@
+"""What one client of an event stream is to get, and what it may have got: a bounded queue.
+
+Law of this file: synchronous and pure.  Nothing is dropped without being said: who is too slow gets
+the word `overflow` after what was queued, and who comes back learns whether it is resumed whole.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event of a stream, as it is written."""
+
+    id: str
+    """What the client says when it comes back; empty for what needs no saying."""
+    kind: str
+    data: str
+
+    def encode(self) -> bytes:
+        """The event in the form of `text/event-stream`."""
+        lines = [f"event: {self.kind}"]
+        if self.id:
+            lines.append(f"id: {self.id}")
+        lines.extend(f"data: {line}" for line in self.data.split("\n"))
+        return ("\n".join(lines) + "\n\n").encode()
+
+
+class Feed:
+    """The events of one interest on their way to its client.
+
+    `name` is the stem of the interest, and the id of the stream's first event."""
+
+    def __init__(self, name: str, select: str, length: int, wake: Callable[[], None]) -> None:
+        self.name, self.select = name, select
+        self.dropped = 0
+        """Events that came while the queue was full."""
+        self.ended = ""
+        """Why no more will come; empty while they may."""
+        self._wake, self._length = wake, length
+        self._limit = sys.maxsize  # what lives already comes before anybody can take it
+        self._pending: deque[Event] = deque()
+        self._sent: deque[Event] = deque()
+
+    def opened(self) -> None:
+        """What lived already is queued: from now on so much more may wait."""
+        self._limit = len(self._pending) + self._length
+
+    def put(self, event: Event) -> None:
+        """Queue an event; once one did not fit, none is taken any more."""
+        if self.ended:
+            return
+        if len(self._pending) >= self._limit:
+            self.dropped += 1
+            self.ended = (
+                f"{len(self._pending)} events wait to be read and more came: what came since is "
+                "not in this stream; open it anew and read faster"
+            )
+        else:
+            self._pending.append(event)
+        self._wake()
+
+    def end(self, why: str) -> None:
+        """No more will come."""
+        self.ended = self.ended or why
+        self._wake()
+
+    def take(self, most: int) -> list[Event]:
+        """What is to be written now; kept until as much came after it."""
+        taken = [self._pending.popleft() for _ in range(min(most, len(self._pending)))]
+        self._sent.extend(taken)
+        while len(self._sent) > self._length:
+            self._sent.popleft()
+        self._limit = max(self._length, min(self._limit, len(self._pending) + self._length))
+        return taken
+
+    def resume(self, last_id: str) -> bool:
+        """Queue again what came after `last_id`; false if that is no longer known here."""
+        places = [place for place, event in enumerate(self._sent) if event.id == last_id]
+        if not places:
+            return False
+        again = list(islice(self._sent, places[-1] + 1, None))
+        for event in reversed(again):
+            self._sent.pop()
+            self._pending.appendleft(event)
+        self._limit = max(self._limit, len(self._pending) + self._length)
+        return True

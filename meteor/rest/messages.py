@@ -1,0 +1,127 @@
+"""`/messages`: the report's messages in XML, the same in JSON, and taking one back by its id.
+
+Law of this file: it translates.  REST answers once: what goes on telling its sender is refused here
+with the way that does, `/events` or a linked client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import Any, cast
+
+from aiohttp import web
+
+from arms import FoundMessage, Message, action_named, parse_message
+from meteor.errors import Refused
+from meteor.json_form import intervals_object, match_object, receipt_object
+from meteor.json_message import message_of_json
+from meteor.poster import PostOptions
+from meteor.rest.answers import Refusal, completeness, json_answer, result_answer, xml_answer
+from meteor.rest.body import document_form
+from meteor.rest.call import Call, Operation, Resource
+from meteor.rest.config import RestConfig
+from meteor.rest.negotiation import JSON, XML
+from meteor.rest.parameters import Parameter
+from meteor.rest.profiles import EVERYWHERE, timeout_parameter
+from meteor.rest.schemas import ref
+from meteor.values import Match, Receipt
+from meteor.verbs import Verbs
+from meteor.xml_form import found_message, result_of
+
+
+class Messages:
+    """The resource over a peer's verbs."""
+
+    def __init__(self, verbs: Verbs, config: RestConfig) -> None:
+        self._verbs, self._config = verbs, config
+
+    def resources(self) -> list[Resource]:
+        """What to serve."""
+        timeout = timeout_parameter(self._config)
+        post = Operation(
+            "POST", self._post, "Post a message of the overlay",
+            parameters=(EVERYWHERE, timeout),
+            forms=(XML, JSON), takes=(XML, JSON), body_schema=ref("Message"),
+            answers={200: {"anyOf": [ref("Receipt"), ref("Answer")]}}, changes=True,
+        )  # fmt: skip
+        delete = Operation(
+            "DELETE", self._cancel, "Take back what was posted, by the id of its receipt",
+            parameters=(timeout,), forms=(JSON, XML), answers={200: ref("Receipt")}, changes=True,
+        )  # fmt: skip
+        name = Parameter("id", "text", "The id of a receipt or a match.", required=True)
+        return [Resource("/messages", (post,)), Resource("/messages/{id}", (delete,), (name,))]
+
+    async def _post(self, call: Call) -> web.Response:
+        body = await call.body()
+        as_xml = document_form(call.request, body, (XML, JSON)) == XML
+        message = parse_message(body) if as_xml else message_of_json(body)
+        check_repliable(message)
+        options = self._options(message, call)
+        if message.action != "retrieve":
+            posted = self._verbs.post(message.profile, message.action, **options)
+            return self._settled(call, message, await cast("Awaitable[Receipt]", posted))
+        answer = self._verbs.post(message.profile, "retrieve", **options)
+        found = await answer.all()
+        return self._found(call, message, answer.receipt or Receipt("", complete=False), found)
+
+    def _options(self, message: Message, call: Call) -> PostOptions:
+        options: PostOptions = {
+            "content_type": message.content_type or None,
+            "context": dict(message.context),
+            "data": message.data,
+            "everywhere": call.parameters.flag("everywhere"),
+            "id": message.id or None,
+            "timeout": call.timeout_s,
+            "allow_partial": True,
+        }
+        if message.ttl_s is not None:
+            options["ttl"] = message.ttl_s
+        return options
+
+    @staticmethod
+    def _settled(call: Call, message: Message, receipt: Receipt) -> web.Response:
+        if call.form == XML:
+            result = result_of(receipt, message)
+            return xml_answer(result, completeness(receipt.complete))
+        return result_answer(JSON, receipt_object(receipt, message.action))
+
+    @staticmethod
+    def _found(call: Call, message: Message, receipt: Receipt, found: list[Match]) -> web.Response:
+        headers = completeness(receipt.complete)
+        if call.form == XML:
+            messages: tuple[FoundMessage, ...] = tuple(found_message(match) for match in found)
+            return xml_answer(result_of(receipt, message, messages), headers)
+        form: dict[str, Any] = {
+            "id": message.id or receipt.id,
+            "action": message.action,
+            "complete": receipt.complete,
+            "missing": intervals_object(receipt.missing),
+            "peers": receipt.peers,
+            "total": len(found),
+            "matches": [match_object(match) for match in found],
+        }
+        return json_answer(form, headers=headers)
+
+    async def _cancel(self, call: Call) -> web.Response:
+        full_id = call.request.match_info["id"]
+        receipt = await self._verbs.cancel(full_id, timeout=call.timeout_s, allow_partial=True)
+        if receipt.complete and not receipt.matches:
+            raise Refusal(404, "NotFound", f"nothing lives under the id {full_id[:120]}")
+        return result_answer(call.form, receipt_object(receipt, "cancel"))
+
+
+def check_repliable(message: Message) -> None:
+    """REST answers once; raises `Refused`, and `UnknownAction` before that."""
+    action = action_named(message.action)
+    if message.reply_to:
+        raise Refused(
+            f"{message.action}({message.reply_to}): this peer contacts no reply address; leave it "
+            "out and read the result here",
+            "reply_address",
+        )
+    if action.name.startswith("notify") or (action.name == "retrieve" and message.ttl_s):
+        raise Refused(
+            f"{message.action} with a lifetime goes on telling its sender: take GET /events, "
+            "meteor.connect, or `meteor watch`",
+            "linked_client",
+        )

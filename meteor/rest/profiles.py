@@ -1,0 +1,183 @@
+"""`/profiles`: store what has a profile, ask for what a selector selects, delete it.
+
+Law of this file: it translates.  An incomplete answer is status 200 and says so in the header and
+in the body (SPEC section 7); a long one comes in pages, ordered by id, each of them a fresh answer
+of the overlay: nothing is kept for a caller between them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final, Literal
+from urllib.parse import quote, urlencode
+
+from aiohttp import web
+
+from meteor.json_form import intervals_object, match_object, receipt_object
+from meteor.rest.answers import completeness, conditional, json_answer, result_answer
+from meteor.rest.body import FORM_TYPE
+from meteor.rest.call import Call, Operation, Resource
+from meteor.rest.config import RestConfig
+from meteor.rest.negotiation import JSON, XML
+from meteor.rest.parameters import Parameter
+from meteor.rest.schemas import ref
+from meteor.values import Match
+from meteor.verbs import Verbs
+from meteor.xml_form import found_message
+
+LIFETIME_S_MAX: Final = 30 * 86_400.0
+
+
+def timeout_parameter(config: RestConfig) -> Parameter:
+    """How long the overlay may take."""
+    return Parameter(
+        "timeout", "number", "Seconds that the overlay may take.", low=0.0, exclusive_low=True,
+        high=config.timeout_s_max,
+    )  # fmt: skip
+
+
+EVERYWHERE: Final = Parameter(
+    "everywhere", "flag", "Allow a selector that asks every peer of the ring."
+)
+SELECT: Final = Parameter(
+    "select", "text", "A selector: type=temp* temperature=20..30", required=True,
+    example="type%3Dtemperature",
+)  # fmt: skip
+
+
+class Profiles:
+    """The resource over a peer's verbs."""
+
+    def __init__(self, verbs: Verbs, config: RestConfig) -> None:
+        self._verbs, self._config = verbs, config
+
+    def resources(self) -> list[Resource]:
+        """What to serve."""
+        return [Resource("/profiles", (self._get(), self._post(), self._delete()))]
+
+    def _get(self) -> Operation:
+        limit = Parameter(
+            "limit", "integer", "Matches in one answer.", low=1, high=self._config.page_length_max
+        )
+        after = Parameter("after", "text", "Only matches whose id comes after this one.")
+        timeout = timeout_parameter(self._config)
+        return Operation(
+            "GET", self._retrieve, "What lives and matches a selector",
+            parameters=(SELECT, EVERYWHERE, limit, after, timeout),
+            forms=(JSON, XML), answers={200: ref("Answer")},
+        )  # fmt: skip
+
+    def _post(self) -> Operation:
+        parameters = (
+            Parameter(
+                "profile", "text", "What it is: type=temperature temperature=21.5", required=True,
+                example="type%3Dtemperature%20temperature%3D21.5",
+            ),
+            Parameter(
+                "ttl", "number", "Seconds that it lives.", low=0.0, exclusive_low=True,
+                high=LIFETIME_S_MAX,
+            ),
+            Parameter("id", "text", "A name of your own: posted again it replaces."),
+            timeout_parameter(self._config),
+        )  # fmt: skip
+        return Operation(
+            "POST", self._store, "Store the body under a profile", parameters=parameters,
+            forms=(JSON, XML), takes=("*/*",), answers={200: ref("Receipt")}, changes=True,
+        )  # fmt: skip
+
+    def _delete(self) -> Operation:
+        mode = Parameter(
+            "mode", "choice", "What the selector contains, or all that it overlaps.",
+            choices=("within", "overlap"),
+        )  # fmt: skip
+        dry_run = Parameter("dry_run", "flag", "Count only.")
+        timeout = timeout_parameter(self._config)
+        return Operation(
+            "DELETE", self._remove, "Delete the data that a selector contains",
+            parameters=(SELECT, mode, dry_run, EVERYWHERE, timeout),
+            forms=(JSON, XML), answers={200: ref("Receipt")}, changes=True,
+        )  # fmt: skip
+
+    async def _retrieve(self, call: Call) -> web.Response:
+        answer = self._verbs.retrieve(
+            call.parameters.text("select"),
+            everywhere=call.parameters.flag("everywhere"),
+            timeout=call.timeout_s,
+            allow_partial=True,
+        )
+        found = sorted(await answer.all(), key=lambda match: match.id)
+        page, more = _page(found, call)
+        form: dict[str, Any] = {
+            "action": "retrieve",
+            "complete": answer.complete,
+            "missing": intervals_object(answer.missing),
+            "peers": 0 if answer.receipt is None else answer.receipt.peers,
+            "total": len(found),
+        }
+        headers = completeness(answer.complete)
+        if more:
+            form["next"] = _address(call, page[-1].id)
+            headers["Link"] = f'<{form["next"]}>; rel="next", <{_address(call)}>; rel="first"'
+        state = json.dumps(
+            [call.form, form["complete"], form["missing"], len(found), bool(more)]
+            + [[match.id, match.version] for match in page]
+        ).encode()
+        if call.form == XML:
+            messages = tuple(found_message(match) for match in page)
+            response = result_answer(XML, form, messages, headers)
+        else:
+            matches = [match_object(match) for match in page]
+            response = json_answer(form | {"matches": matches}, headers=headers)
+        return conditional(call.request, response, state=state)
+
+    async def _store(self, call: Call) -> web.Response:
+        request = call.request
+        said = request.headers.get("Content-Type", "")
+        nothing = request.content_type == FORM_TYPE or not said
+        receipt = await self._verbs.store(
+            call.parameters.text("profile"),
+            await call.body(),
+            content_type=None if nothing else said,
+            ttl=call.parameters.number("ttl"),
+            id=call.parameters.optional("id"),
+            timeout=call.timeout_s,
+            allow_partial=True,
+        )
+        return result_answer(call.form, receipt_object(receipt, "store"))
+
+    async def _remove(self, call: Call) -> web.Response:
+        mode: Literal["within", "overlap"] = (
+            "overlap" if call.parameters.optional("mode") == "overlap" else "within"
+        )
+        receipt = await self._verbs.delete_data(
+            call.parameters.text("select"),
+            mode=mode,
+            dry_run=call.parameters.flag("dry_run"),
+            everywhere=call.parameters.flag("everywhere"),
+            timeout=call.timeout_s,
+            allow_partial=True,
+        )
+        return result_answer(call.form, receipt_object(receipt, "delete_data"))
+
+
+def _page(found: Sequence[Match], call: Call) -> tuple[list[Match], bool]:
+    """The matches of this page, and whether there are more."""
+    after = call.parameters.optional("after") or ""
+    limit = call.parameters.integer("limit", call.config.page_length)
+    rest = [match for match in found if match.id > after]
+    return rest[:limit], len(rest) > limit
+
+
+def _address(call: Call, after: str = "") -> str:
+    """The address of a page of the same question."""
+    names = ("select", "everywhere", "limit", "timeout")
+    given = [(name, call.parameters.optional(name)) for name in names]
+    pairs = [(name, _written(value)) for name, value in given if value is not None]
+    if after:
+        pairs.append(("after", after))
+    return f"/profiles?{urlencode(pairs, quote_via=quote)}"
+
+
+def _written(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

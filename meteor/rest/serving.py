@@ -1,0 +1,91 @@
+"""The routes of one peer, all of them: what `meteor.Peer` puts on its transport's application.
+
+Law of this file: assembly.  Operation adds its own routes (`/metrics`, `/healthz`, `/readyz`) as
+resources of the same table, so that they are described, guarded and answered like the others.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+from meteor.dashboard.pages import Pages
+from meteor.rest.answers import conditional, json_answer
+from meteor.rest.application import install
+from meteor.rest.call import Call, Operation, Resource
+from meteor.rest.config import RestConfig
+from meteor.rest.events import Events
+from meteor.rest.live import Live
+from meteor.rest.messages import Messages
+from meteor.rest.openapi import describe
+from meteor.rest.overlay import Overlay
+from meteor.rest.profiles import Profiles
+from meteor.rest.schemas import ref
+
+if TYPE_CHECKING:
+    from meteor.peer import Peer
+
+
+def add_routes(
+    application: web.Application,
+    peer: Peer,
+    config: RestConfig | None = None,
+    others: Sequence[Resource] = (),
+) -> None:
+    """Serve REST and the dashboard on a peer's port; until the peer has started, requests are
+    answered with 503.  `others` are further resources, of whoever operates the peer."""
+    config = config or RestConfig()
+    began_s = time.time()
+    events, live = Events(peer, config), Live(peer, config)
+    resources = [
+        *Profiles(peer, config).resources(),
+        *Messages(peer, config).resources(),
+        *events.resources(),
+        *Overlay(peer, config, began_s).resources(),
+        *live.resources(),
+        *(others or [_health(peer)]),
+    ]
+    resources.append(_description(resources, began_s))
+    application.on_shutdown.extend([events.stop, live.stop])
+    install(
+        application, [*resources, *Pages().resources()], config, lambda: _own_hosts(peer)
+    )
+
+
+def _own_hosts(peer: Peer) -> tuple[str, ...]:
+    """The names under which this peer is known by its own word."""
+    return (peer.address.rpartition(":")[0],) if peer.serving else ()
+
+
+def _health(peer: Peer) -> Resource:
+    """Whether it serves, and as whom."""
+
+    async def get(_: Call) -> web.Response:
+        form = {"status": "ok", "address": peer.address, "id": f"{peer.id:x}"}
+        return json_answer(form, headers={"Cache-Control": "no-store"})
+
+    operation = Operation("GET", get, "Whether this peer serves", answers={200: ref("Health")})
+    return Resource("/healthz", (operation,))
+
+
+def _description(resources: Sequence[Resource], began_s: float) -> Resource:
+    """`/openapi.json`: what stands before it, and itself."""
+
+    async def get(call: Call) -> web.Response:
+        return conditional(call.request, json_answer(document), modified_s=began_s)
+
+    operation = Operation("GET", get, "This description", answers={200: ref("OpenApi")})
+    own = Resource("/openapi.json", (operation,))
+    document = describe([*resources, own], _version())
+    return own
+
+
+def _version() -> str:
+    try:
+        return version("meteor-rendezvous")
+    except PackageNotFoundError:  # run from a tree that is not installed
+        return "0"

@@ -35,7 +35,6 @@ from meteor.peer_start import (
     read_note,
 )
 from meteor.rendezvous_peer import RendezvousPeer
-from meteor.security.tls import TLS
 from meteor.rest.config import RestConfig
 from meteor.security.tls import TLS
 from meteor.session import Session
@@ -84,9 +83,9 @@ class Peer(Verbs):
         preset: Preset | None = None,
         tls: TLS | None = None,
         insecure: bool = False,
+        rest: RestConfig | None = None,
     ) -> None:
         self._options = PeerOptions.checked(
-        rest: RestConfig | None = None,
             space=space,
             listen=listen,
             join=join,
@@ -102,9 +101,9 @@ class Peer(Verbs):
             preset=preset,
             tls=tls,
             insecure=insecure,
+            rest=rest,
         )
         self._transport: Transport | None = transport
-            rest=rest,
         self._moved = False
         self._place: int | None = None
         self._called = asyncio.Event()

@@ -11,11 +11,13 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 import click
 
 from meteor.cli import exit_codes
+from meteor.cli.configuration import FILE_VARIABLE, Configuration
 
 COMMANDS: Final = {
     "peer": "Run a peer until it is stopped.",
@@ -25,6 +27,7 @@ COMMANDS: Final = {
     "delete": "Delete your own data or interests.",
     "ring": "Show the ring as a peer sees it.",
     "certs": "Make a CA and certificates for the hosts of a ring.",
+    "config": "Show every setting, and where its value comes from.",
     "demo": "Watch sixteen peers bring sensors and clients together.",
 }
 
@@ -49,12 +52,24 @@ class _Commands(click.Group):
 
 @click.group(cls=_Commands, epilog="Each command has an example: meteor get --help")
 @click.version_option(package_name="meteor-rendezvous", prog_name="meteor")
-def commands() -> None:
+@click.option(
+    "--config",
+    "config_file",
+    envvar=FILE_VARIABLE,
+    show_envvar=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Settings in TOML; else meteor.toml here, in ~/.config/meteor or in /etc/meteor.",
+)
+@click.pass_context
+def commands(ctx: click.Context, config_file: Path | None) -> None:
     """Meteor: post by content; whoever posted what matches, before or after, is brought together.
 
     Exit codes: 0 found or done, 1 no match, 2 bad input, 3 incomplete, 4 refused,
     5 unreachable or time-out, 130 interrupted.
     """
+    ctx.obj = Configuration.found() if config_file is None else Configuration(config_file)
+    if os.environ.get("NO_COLOR"):  # https://no-color.org; click looks at terminals only
+        ctx.color = False
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

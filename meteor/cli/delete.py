@@ -9,10 +9,11 @@ import click
 import meteor
 from meteor.cli import exit_codes
 from meteor.cli.options import (
+    Link,
     echo_json,
     everywhere_option,
     json_option,
-    peer_option,
+    link_options,
     timeout_option,
 )
 from meteor.json_form import receipt_object
@@ -26,7 +27,7 @@ from meteor.json_form import receipt_object
 @click.option("--dry-run", is_flag=True, help="Count only.")
 @everywhere_option
 @timeout_option
-@peer_option
+@link_options
 @json_option
 def command(
     selector: str | None,
@@ -36,7 +37,7 @@ def command(
     dry_run: bool,
     everywhere: bool,
     timeout_s: float,
-    peers: tuple[str, ...],
+    link: Link,
     as_json: bool,
 ) -> int:
     """Delete your own data that lies within SELECTOR, or one record by its id.
@@ -50,7 +51,7 @@ def command(
     action = "delete_interest" if interests else "delete_data"
 
     async def delete() -> meteor.Receipt:
-        async with meteor.connect(*peers) as client:
+        async with link.connect() as client:
             if record_id is not None:
                 return await client.cancel(record_id, timeout=timeout_s)
             verb = client.delete_interest if interests else client.delete_data

@@ -6,13 +6,13 @@ import asyncio
 
 import click
 
-import meteor
 from meteor.cli import exit_codes
 from meteor.cli.options import (
+    Link,
     echo_json,
     everywhere_option,
     json_option,
-    peer_option,
+    link_options,
     timeout_option,
 )
 from meteor.json_form import match_object
@@ -24,7 +24,7 @@ from meteor.json_form import match_object
 @click.option("--allow-partial", is_flag=True, help="An incomplete answer is no failure.")
 @everywhere_option
 @timeout_option
-@peer_option
+@link_options
 @json_option
 def command(
     selector: str,
@@ -32,14 +32,14 @@ def command(
     allow_partial: bool,
     everywhere: bool,
     timeout_s: float,
-    peers: tuple[str, ...],
+    link: Link,
     as_json: bool,
 ) -> int:
     """Print everything stored that SELECTOR matches.
 
     Quote the selector; 80.. and ..80 say >= and <= without the shell's signs.
     """
-    return asyncio.run(_get(selector, count, allow_partial, everywhere, timeout_s, peers, as_json))
+    return asyncio.run(_get(selector, count, allow_partial, everywhere, timeout_s, link, as_json))
 
 
 async def _get(
@@ -48,11 +48,11 @@ async def _get(
     allow_partial: bool,
     everywhere: bool,
     timeout_s: float,
-    peers: tuple[str, ...],
+    link: Link,
     as_json: bool,
 ) -> int:
     found = 0
-    async with meteor.connect(*peers) as client:
+    async with link.connect() as client:
         answer = client.retrieve(
             selector, timeout=timeout_s, allow_partial=allow_partial, everywhere=everywhere
         )

@@ -4,30 +4,114 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+
+from meteor.cli.configuration import setting
+
+if TYPE_CHECKING:
+    from meteor.connection import Connecting
+    from meteor.security.tls import TLS
 
 Command = Callable[..., Any]
 
 DEFAULT_PEER: Final = "127.0.0.1:7400"
 
-peer_option: Callable[[Command], Command] = click.option(
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """How a command reaches the overlay."""
+
+    peers: tuple[str, ...]
+    tls_ca: Path | None
+    tls_cert: Path | None
+    tls_key: Path | None
+
+    def connect(self) -> Connecting:
+        """A connection to be, as `meteor.connect` gives it."""
+        import meteor  # noqa: PLC0415 - a help text waits for no sockets
+
+        return meteor.connect(*self.peers, tls=self.tls())
+
+    def tls(self) -> TLS | None:
+        """The TLS that was asked for, if any."""
+        return tls_of(self.tls_ca, self.tls_cert, self.tls_key)
+
+
+def tls_of(ca: Path | None, cert: Path | None, key: Path | None, **others: Any) -> TLS | None:
+    """TLS of these files; None without any.  Raises `click.UsageError` for some that cannot be
+    alone."""
+    if ca is None:
+        if cert is not None or key is not None:
+            raise click.UsageError("--tls-cert and --tls-key need --tls-ca: whom to trust")
+        return None
+    import meteor  # noqa: PLC0415 - as above
+
+    try:
+        return meteor.TLS(ca=ca, cert=cert, key=key, **others)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def addresses(_: click.Context, __: click.Parameter, values: Iterable[str]) -> tuple[str, ...]:
+    """Addresses, each an option of its own or several in one, with commas between."""
+    single = (one.strip() for value in values for one in value.split(","))
+    return tuple(check_address(one, port_min=1) for one in single if one)
+
+
+def _tls_path(key: str, help_text: str) -> Callable[[Command], Command]:
+    return setting("tls", key, type=click.Path(path_type=Path), metavar="FILE", help=help_text)
+
+
+tls_options: Final = (
+    _tls_path("ca", "Speak TLS and trust the certificates in this PEM file, the ring's CA."),
+    _tls_path("cert", "The own certificate, which peers need, and clients where they are asked."),
+    _tls_path("key", "The certificate's private key."),
+)
+peer_option: Final = setting(
+    "client",
+    "peer",
     "--peer",
     "peers",
     multiple=True,
     default=(DEFAULT_PEER,),
     show_default=True,
-    envvar="METEOR_PEER",
     metavar="HOST:PORT",
-    callback=lambda _, __, value: tuple(check_address(one, port_min=1) for one in value),
+    callback=addresses,
     help="A peer to ask; repeat it to name others that are asked when it is gone.",
 )
-json_option: Callable[[Command], Command] = click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON, one object a line."
+
+
+def link_options(command: Command) -> Command:
+    """Give a command the options of reaching the overlay, as one argument `link`."""
+
+    @wraps(command)
+    def linked(
+        *args: Any,
+        peers: tuple[str, ...],
+        tls_ca: Path | None,
+        tls_cert: Path | None,
+        tls_key: Path | None,
+        **others: Any,
+    ) -> Any:
+        return command(*args, link=Link(peers, tls_ca, tls_cert, tls_key), **others)
+
+    for option in reversed((peer_option, *tls_options)):
+        linked = option(linked)
+    return linked
+
+
+json_option: Final = setting(
+    "client", "json", "--json", "as_json", is_flag=True, help="Print JSON, one object a line."
 )
-timeout_option: Callable[[Command], Command] = click.option(
+timeout_option: Final = setting(
+    "client",
+    "timeout",
     "--timeout",
     "timeout_s",
     type=click.FloatRange(min=0, min_open=True),

@@ -1,195 +1,177 @@
 """`meteor peer`: one peer, until it is stopped.
 
-Law of this file: the process owner decides about signals, the heap and the end; the library never
-does.
+Law of this file: options become a peer; its life is in `meteor.cli.serving`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import gc
-import logging
-import os
-import signal
 import sys
-import threading
-import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import click
 
 import meteor
-from chord import ChordConfig, RelocationConfig
-from meteor.cli import exit_codes
-from meteor.cli.options import DEFAULT_PEER, check_address, echo_json, json_option
+from chord import RelocationConfig
+from meteor.address import WILDCARD_HOSTS
+from meteor.cli.configuration import setting
+from meteor.cli.options import (
+    DEFAULT_PEER,
+    addresses,
+    check_address,
+    json_option,
+    tls_of,
+    tls_options,
+)
+from meteor.cli.serving import serve, stop_with_the_input
+from meteor.operation.logs import log_to
 
-ORPHAN_GRACE_S: Final = 1.5
-"""How long a peer whose parent is gone may take to leave in order."""
-FULL_COLLECTIONS: Final = 1_000
-"""The collector's last threshold: at 4,000 links a full collection stops the loop for 350 ms, and
-a peer that is silent for so long looks dead (DESIGN section 6)."""
-WILDCARD_HOSTS: Final = ("0.0.0.0", "::", "[::]", "*")  # noqa: S104 (only compared)
+_HELP: Final = """Run a peer until it is stopped (SIGTERM, Ctrl-C), then leave the ring in order.
+
+Prints one line when it serves. A second signal ends it at once. A space file looks like this:
+
+\b
+  name = "building"
+  [[dimensions]]
+  name = "temperature"
+  kind = "number"
+  low = -40
+  high = 125
+"""
 
 
-def _address(_: click.Context, __: click.Parameter, value: Any) -> Any:
-    if value is None:
-        return None
-    if isinstance(value, tuple):
-        return tuple(check_address(address, port_min=1) for address in value)
-    return check_address(value)
+def _address(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    return None if value is None else check_address(value)
+
+
+_OPTIONS = (
+    setting(
+        "peer", "listen", default=DEFAULT_PEER, show_default=True, metavar="HOST:PORT",
+        callback=_address, help="Where to listen; port 0 takes a free one.",
+    ),
+    setting(
+        "peer", "advertise", metavar="HOST:PORT", callback=_address,
+        help="How others reach this peer; needed when listening on a wildcard such as 0.0.0.0.",
+    ),
+    setting(
+        "peer", "join", multiple=True, metavar="HOST:PORT", callback=addresses,
+        help="A peer of the ring to join; repeat it. Without it this peer founds a ring.",
+    ),
+    setting(
+        "peer", "found_if_alone", is_flag=True, help="Found a ring when nobody to join answers."
+    ),
+    setting(
+        "peer", "space", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="The keyword space, a TOML file; a joiner without one takes the ring's.",
+    ),
+    setting(
+        "peer", "data_dir", type=click.Path(file_okay=False, path_type=Path),
+        help="Keep what is stored here; without it, it is gone when the peer stops.",
+    ),
+    *tls_options,
+    setting(
+        "peer", "client_certificates", is_flag=True,
+        help="Take no client, REST included, that shows no certificate of the CA.",
+    ),
+    setting(
+        "peer", "insecure", is_flag=True,
+        help="Serve other machines without TLS: whoever reaches the port reads along and may join.",
+    ),
+    setting(
+        "peer", "preset", type=click.Choice(["local", "lan", "wan"]), default="lan",
+        show_default=True, help="The ring's time-outs: one machine, one site, the Internet.",
+    ),
+    setting(
+        "peer", "copies", type=click.IntRange(1, 4), default=3, show_default=True,
+        help="How many peers keep what is posted to this one's part of the ring.",
+    ),
+    setting(
+        "peer", "placement", type=click.Choice(["load", "hash"]), default="load", show_default=True,
+        help="Where a new peer goes: where it halves the heaviest arc that it finds, and elsewhere "
+        "when it is far lighter than others later; or where the hash of its address says.",
+    ),
+    setting(
+        "peer", "log_format", type=click.Choice(["text", "json"]), default="text",
+        show_default=True, help="Logs for people, or one JSON object a line.",
+    ),
+    setting(
+        "peer", "log_level", type=click.Choice(["debug", "info", "warning", "error"]),
+        default="warning", show_default=True, help="The least that is logged.",
+    ),
+    click.option(
+        "--until-stdin-closes", is_flag=True, help="Stop when the standard input ends."
+    ),
+    json_option,
+)  # fmt: skip
+
+
+def _with_options(command: Any) -> Any:
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
 
 
 @click.command(
     "peer",
-    epilog="Example: meteor peer --listen '10.0.0.7:7400' --join '10.0.0.5:7400' "
-    "--data-dir './data'",
+    help=_HELP,
+    epilog="Example: meteor peer --space 'building.toml' --data-dir './data'",
 )
-@click.option(
-    "--listen",
-    default=DEFAULT_PEER,
-    show_default=True,
-    metavar="HOST:PORT",
-    callback=_address,
-    help="Where to listen; port 0 takes a free one.",
-)
-@click.option(
-    "--advertise",
-    metavar="HOST:PORT",
-    callback=_address,
-    help="How others reach this peer; needed when listening on a wildcard such as 0.0.0.0.",
-)
-@click.option(
-    "--join",
-    "join",
-    multiple=True,
-    metavar="HOST:PORT",
-    callback=_address,
-    help="A peer of the ring to join; repeat it. Without it this peer founds a ring.",
-)
-@click.option("--found-if-alone", is_flag=True, help="Found a ring when nobody to join answers.")
-@click.option(
-    "--space",
-    "space_file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The keyword space, a TOML file; a joiner without one takes the ring's.",
-)
-@click.option(
-    "--data-dir",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Keep what is stored here; without it, it is gone when the peer stops.",
-)
-@click.option(
-    "--placement",
-    type=click.Choice(["load", "hash"]),
-    default="load",
-    show_default=True,
-    help="Where a new peer goes: where it halves the heaviest arc that it finds, and elsewhere "
-    "when it is far lighter than others later; or where the hash of its address says.",
-)
-@click.option("--until-stdin-closes", is_flag=True, help="Stop when the standard input ends.")
-@json_option
-def command(
+@_with_options
+def command(as_json: bool, until_stdin_closes: bool, **options: Any) -> int:
+    """See `_HELP`."""
+    peer = _made(**options)
+    if until_stdin_closes:
+        stop_with_the_input()
+    return asyncio.run(serve(peer, as_json=as_json))
+
+
+def _made(
+    *,
+    space: Path | None,
+    placement: Any,
+    preset: Any,
+    log_format: Any,
+    log_level: str,
+    tls_ca: Path | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    client_certificates: bool,
+    **others: Any,
+) -> meteor.Peer:
+    """The peer of these options, not started; raises `click.UsageError`, `meteor.Refused`."""
+    from meteor.peer_options import chosen_config  # noqa: PLC0415 - help waits for no peer
+
+    _check(space, **others)
+    tls = tls_of(tls_ca, tls_cert, tls_key, client_certificates=client_certificates)
+    if tls is None and client_certificates:
+        raise click.UsageError("--client-certificates needs --tls-ca, --tls-cert and --tls-key")
+    log_to(sys.stderr, log_format, log_level)
+    try:
+        return meteor.Peer(
+            space=None if space is None else meteor.KeywordSpace.from_toml(space.read_text()),
+            config=replace(chosen_config(None, preset), placement=placement),
+            moves=RelocationConfig() if placement == "load" else None,
+            tls=tls,
+            **others,
+        )
+    except ValueError as error:
+        if isinstance(error, meteor.MeteorError):
+            raise
+        raise click.UsageError(str(error)) from error
+
+
+def _check(
+    space: Path | None,
+    *,
     listen: str,
     advertise: str | None,
     join: tuple[str, ...],
-    found_if_alone: bool,
-    space_file: Path | None,
     data_dir: Path | None,
-    placement: Literal["load", "hash"],
-    until_stdin_closes: bool,
-    as_json: bool,
-) -> int:
-    r"""Run a peer until it is stopped (SIGTERM, Ctrl-C), then leave the ring in order.
-
-    Prints one line when it serves. A space file looks like this:
-
-    \b
-      name = "building"
-      [[dimensions]]
-      name = "temperature"
-      kind = "number"
-      low = -40
-      high = 125
-    """
+    **_: Any,
+) -> None:
     if advertise is None and listen.rpartition(":")[0] in WILDCARD_HOSTS:
         raise click.UsageError(f"--listen {listen} is no address to reach: give --advertise too")
-    if not join and space_file is None and data_dir is None:
+    if not join and space is None and data_dir is None:
         raise click.UsageError("a founder needs --space FILE (see --help for its form)")
-    if until_stdin_closes:
-        threading.Thread(target=_end_with_the_input, daemon=True).start()
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    # Noise on the port is no error of this peer; the gateway logs its own.
-    logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)
-    # the first use of a name of meteor imports what takes time
-    peer = meteor.Peer(
-        space=None if space_file is None else meteor.KeywordSpace.from_toml(space_file.read_text()),
-        listen=listen,
-        advertise=advertise,
-        join=list(join),
-        found_if_alone=found_if_alone,
-        data_dir=data_dir,
-        config=replace(ChordConfig.local(), placement=placement),
-        moves=RelocationConfig() if placement == "load" else None,
-    )
-    return asyncio.run(_serve(peer, as_json))
-
-
-async def _serve(peer: meteor.Peer, as_json: bool) -> int:
-    """Run the peer until a signal comes; a second signal ends the process at once."""
-    loop = asyncio.get_running_loop()
-    life = asyncio.ensure_future(_live(peer, as_json))
-    received: list[int] = []
-
-    def stop(number: int) -> None:
-        if received:
-            os._exit(128 + number)
-        received.append(number)
-        life.cancel()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop, number)
-    try:
-        await life
-    except asyncio.CancelledError:
-        if not received:
-            raise
-    return exit_codes.INTERRUPTED if signal.SIGINT in received else exit_codes.DONE
-
-
-async def _live(peer: meteor.Peer, as_json: bool) -> None:
-    """Serve; whenever the peer should move, let it leave and come back elsewhere."""
-    while True:
-        async with peer:
-            # What was made so far stays for the peer's whole life: never look at it again.
-            gc.collect()
-            gc.freeze()
-            gc.set_threshold(700, 10, FULL_COLLECTIONS)
-            if as_json:
-                echo_json({"address": peer.address, "id": f"{peer.id:x}"})
-            else:
-                click.echo(f"meteor: peer {peer.id:x} serves at {peer.address}")
-            sys.stdout.flush()
-            place = await peer.wait_place()
-            if place is None:
-                raise meteor.Closed("this peer stopped by itself after a failure: see its log")
-            moved, back = peer.relocated(place), peer.relocated(peer.id)
-        peer = await _first_that_starts(moved, back)
-
-
-async def _first_that_starts(moved: meteor.Peer, back: meteor.Peer) -> meteor.Peer:
-    """The peer at its new place; at its old one when the ring does not take it there any more."""
-    try:
-        return await moved.start()
-    except meteor.JoinFailed:
-        return await back.start()
-
-
-def _end_with_the_input() -> None:
-    """Stop in order when the input ends, and in any case soon after."""
-    while os.read(0, 4096):
-        continue
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(ORPHAN_GRACE_S)
-    os._exit(128 + signal.SIGTERM)

@@ -7,12 +7,12 @@ from typing import Any, BinaryIO
 
 import click
 
-import meteor
 from meteor.cli import exit_codes
 from meteor.cli.options import (
+    Link,
     echo_json,
     json_option,
-    peer_option,
+    link_options,
     seconds,
     timeout_option,
 )
@@ -32,7 +32,7 @@ from meteor.json_form import receipt_object
 @click.option("--ttl", type=seconds, metavar="S", help="Lifetime in seconds; 3600 for data.")
 @click.option("--id", "stem", metavar="NAME", help="A name of your own: 1-64 of A-Z a-z 0-9 _ -.")
 @timeout_option
-@peer_option
+@link_options
 @json_option
 def command(profile: str, data: str, file: BinaryIO | None, as_json: bool, **options: Any) -> int:
     """Store data under PROFILE, for whoever asks now or later.
@@ -54,9 +54,9 @@ async def _post(
     ttl: float | None,
     stem: str | None,
     timeout_s: float,
-    peers: tuple[str, ...],
+    link: Link,
 ) -> int:
-    async with meteor.connect(*peers) as client:
+    async with link.connect() as client:
         receipt = await client.store(
             profile, data, content_type=content_type, ttl=ttl, id=stem, timeout=timeout_s
         )

@@ -9,7 +9,7 @@ import click
 
 import meteor
 from meteor.cli import exit_codes
-from meteor.cli.options import echo_json, json_option, peer_option, timeout_option
+from meteor.cli.options import Link, echo_json, json_option, link_options, timeout_option
 
 Interval = tuple[int, int]
 
@@ -21,12 +21,10 @@ Interval = tuple[int, int]
     epilog="Example: meteor ring --peer '127.0.0.1:7400'",
 )
 @timeout_option
-@peer_option
+@link_options
 @json_option
 @click.pass_context
-def command(
-    context: click.Context, timeout_s: float, peers: tuple[str, ...], as_json: bool
-) -> int | None:
+def command(context: click.Context, timeout_s: float, link: Link, as_json: bool) -> int | None:
     """Walk the ring once around, from the peer that is asked.
 
     Exit 3 when the walk did not come back to where it began, a peer did not answer, or an arc is
@@ -34,7 +32,7 @@ def command(
     """
     if context.invoked_subcommand is not None:
         return None
-    picture = asyncio.run(_picture(peers, timeout_s))
+    picture = asyncio.run(_picture(link, timeout_s))
     if as_json:
         _print_json(picture)
     else:
@@ -48,14 +46,14 @@ def command(
 @click.option("--all", "everything", is_flag=True, help="Forget all that is lost.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @timeout_option
-@peer_option
+@link_options
 @json_option
 def forget(
     interval: str | None,
     everything: bool,
     yes: bool,
     timeout_s: float,
-    peers: tuple[str, ...],
+    link: Link,
     as_json: bool,
 ) -> int:
     """Declare the past of a lost arc gone for good.
@@ -67,7 +65,7 @@ def forget(
     if (interval is None) is not everything:
         raise click.UsageError("give either FIRST-LAST or --all")
     wanted = None if interval is None else _parsed(interval)
-    lost = _lost(asyncio.run(_picture(peers, timeout_s)))
+    lost = _lost(asyncio.run(_picture(link, timeout_s)))
     chosen = lost if wanted is None else [wanted]
     if not chosen:
         click.echo("nothing is lost", err=True)
@@ -79,7 +77,7 @@ def forget(
         )
     if not yes:
         click.confirm(_question(chosen), abort=True, err=True)
-    for one in asyncio.run(_forget(peers, chosen, timeout_s)):
+    for one in asyncio.run(_forget(link, chosen, timeout_s)):
         if as_json:
             echo_json({"forgotten": list(one)})
         else:
@@ -87,15 +85,13 @@ def forget(
     return exit_codes.DONE
 
 
-async def _picture(peers: tuple[str, ...], timeout_s: float) -> meteor.RingPicture:
-    async with meteor.connect(*peers) as client:
+async def _picture(link: Link, timeout_s: float) -> meteor.RingPicture:
+    async with link.connect() as client:
         return await client.ring(timeout=timeout_s)
 
 
-async def _forget(
-    peers: tuple[str, ...], intervals: list[Interval], timeout_s: float
-) -> tuple[Interval, ...]:
-    async with meteor.connect(*peers) as client:
+async def _forget(link: Link, intervals: list[Interval], timeout_s: float) -> tuple[Interval, ...]:
+    async with link.connect() as client:
         return await client.forget(*intervals, timeout=timeout_s)
 
 

@@ -9,7 +9,7 @@ import click
 import meteor
 from meteor.cli import exit_codes
 from meteor.cli.get import line_of
-from meteor.cli.options import echo_json, everywhere_option, json_option, peer_option
+from meteor.cli.options import Link, echo_json, everywhere_option, json_option, link_options
 from meteor.json_form import match_object
 
 
@@ -29,7 +29,7 @@ from meteor.json_form import match_object
     help="Stop after S seconds; for ever when not given.",
 )
 @everywhere_option
-@peer_option
+@link_options
 @json_option
 def command(
     selector: str,
@@ -37,7 +37,7 @@ def command(
     count: int | None,
     timeout_s: float | None,
     everywhere: bool,
-    peers: tuple[str, ...],
+    link: Link,
     as_json: bool,
 ) -> int:
     """Print what lives and matches SELECTOR, then whatever comes.
@@ -45,7 +45,7 @@ def command(
     Ends after N notifications (exit 0) or S seconds (exit 0 if there was any, 1 if none came,
     5 if fewer than N).
     """
-    return asyncio.run(_watch(selector, interests, count, timeout_s, everywhere, peers, as_json))
+    return asyncio.run(_watch(selector, interests, count, timeout_s, everywhere, link, as_json))
 
 
 async def _watch(
@@ -54,13 +54,13 @@ async def _watch(
     count: int | None,
     timeout_s: float | None,
     everywhere: bool,
-    peers: tuple[str, ...],
+    link: Link,
     as_json: bool,
 ) -> int:
     came = 0
     clock = asyncio.get_running_loop().time
     end_s = None if timeout_s is None else clock() + timeout_s
-    async with meteor.connect(*peers) as client:
+    async with link.connect() as client:
         stream = (
             client.notify_interest(selector)
             if interests

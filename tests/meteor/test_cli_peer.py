@@ -212,12 +212,23 @@ def test_a_peer_that_cannot_start_says_why(
     path = tmp_path / "space.toml"
     path.write_bytes(space.encode("utf-8", "surrogateescape"))
     done = subprocess.run(
-        [sys.executable, "-m", "meteor", "peer", "--listen", listen, "--space", str(path)],
+        [sys.executable, "-m", "meteor", "peer", "--listen", listen, "--space", str(path),
+         "--insecure"],
         cwd=ROOT, capture_output=True, text=True, timeout=WAIT_S, check=False,
     )  # fmt: skip
     assert done.returncode == exit_codes.BAD_INPUT, done.stderr
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_peer_that_others_reach_does_not_start_in_the_clear(
+    space_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["peer", "--listen", "192.0.2.1:0", "--space", str(space_file)]
+    assert main(arguments) == exit_codes.REFUSED
+    said = capsys.readouterr().err
+    assert "--insecure" in said
+    assert "meteor certs" in said
 
 
 def test_a_bootstrap_list_without_an_answer_is_unreachable(space_file: Path) -> None:

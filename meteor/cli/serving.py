@@ -1,0 +1,112 @@
+"""The life of the process that runs a peer: signals, the heap, moving, the end.
+
+Law of this file: the process owner decides about these; the library never does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from typing import Final
+
+import click
+
+import meteor
+from meteor.cli import exit_codes
+from meteor.cli.options import echo_json
+
+ORPHAN_GRACE_S: Final = 1.5
+"""How long a peer whose parent is gone may take to leave in order."""
+FULL_COLLECTIONS: Final = 1_000
+"""The collector's last threshold: at 4,000 links a full collection stops the loop for 350 ms, and
+a peer that is silent for so long looks dead (DESIGN section 6)."""
+
+
+async def serve(peer: meteor.Peer, *, as_json: bool) -> int:
+    """Run the peer until a signal comes, hand over what it holds, and return the exit code; a
+    second signal ends the process at once."""
+    loop = asyncio.get_running_loop()
+    life = asyncio.ensure_future(_live(peer, as_json))
+    received: list[int] = []
+
+    def stop(number: int) -> None:
+        if received:
+            os._exit(128 + number)
+        received.append(number)
+        tell_manager("STOPPING=1")
+        life.cancel()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop, number)
+    try:
+        await life
+    except asyncio.CancelledError:
+        if not received:
+            raise
+    return exit_codes.INTERRUPTED if signal.SIGINT in received else exit_codes.DONE
+
+
+async def _live(peer: meteor.Peer, as_json: bool) -> None:
+    """Serve; whenever the peer should move, let it leave and come back elsewhere."""
+    while True:
+        async with peer:
+            # What was made so far stays for the peer's whole life: never look at it again.
+            gc.collect()
+            gc.freeze()
+            gc.set_threshold(700, 10, FULL_COLLECTIONS)
+            _announce(peer, as_json)
+            place = await peer.wait_place()
+            if place is None:
+                raise meteor.Closed("this peer stopped by itself after a failure: see its log")
+            moved, back = peer.relocated(place), peer.relocated(peer.id)
+        peer = await _first_that_starts(moved, back)
+
+
+def _announce(peer: meteor.Peer, as_json: bool) -> None:
+    if as_json:
+        echo_json({"address": peer.address, "id": f"{peer.id:x}"})
+    else:
+        click.echo(f"meteor: peer {peer.id:x} serves at {peer.address}")
+    sys.stdout.flush()
+    tell_manager("READY=1")
+
+
+async def _first_that_starts(moved: meteor.Peer, back: meteor.Peer) -> meteor.Peer:
+    """The peer at its new place; at its old one when the ring does not take it there any more."""
+    try:
+        return await moved.start()
+    except meteor.JoinFailed:
+        return await back.start()
+
+
+def tell_manager(state: str) -> None:
+    """Tell systemd, where it asks for it (`Type=notify`), how the service is; see sd_notify(3)."""
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if not address:
+        return
+    if address.startswith("@"):  # of Linux's abstract names
+        address = f"\0{address[1:]}"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        try:
+            manager.sendto(state.encode(), address)
+        except OSError as error:
+            click.echo(f"meteor: NOTIFY_SOCKET cannot be told {state}: {error}", err=True)
+
+
+def stop_with_the_input() -> None:
+    """End this process in order when its standard input ends, and in any case soon after."""
+    threading.Thread(target=_end_with_the_input, daemon=True).start()
+
+
+def _end_with_the_input() -> None:
+    while os.read(0, 4096):
+        continue
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(ORPHAN_GRACE_S)
+    os._exit(128 + signal.SIGTERM)

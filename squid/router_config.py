@@ -32,5 +32,5 @@ class RouterConfig:
     retry_s: float = 0.05
     """First pause after a hand-on failed; doubled up to `retry_s_max`."""
     retry_s_max: float = 0.4
-    addressing: Addressing = Addressing.FIRST_MATCH
+    addressing: Addressing = Addressing.FINGERS
     """How what this peer originates is handed on; the shares of others say so themselves."""

@@ -15,6 +15,7 @@ from chord import Contact, Runtime
 from meteor.callbacks import Callback, Callbacks
 from meteor.config import ClientConfig
 from meteor.errors import Closed
+from meteor.security.credentials import Signer
 from meteor.session import Session
 from meteor.verbs import Verbs
 from squid import KeywordSpace
@@ -31,6 +32,8 @@ class Client(Verbs):
         space: KeywordSpace | None = None,
         config: ClientConfig | None = None,
         first_version: int = 1,
+        identity: Signer | None = None,
+        wall_clock: Callable[[], float] | None = None,
         on_disconnected: Callback | None = None,
         on_reconnected: Callback | None = None,
         on_error: Callback | None = None,
@@ -45,6 +48,8 @@ class Client(Verbs):
             config=config,
             callbacks=self._callbacks,
             first_version=first_version,
+            signer=identity,
+            wall_clock=wall_clock,
         )
 
     @property

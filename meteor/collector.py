@@ -89,6 +89,18 @@ def raise_refusals(operation: Operation, summaries: Sequence[Summary]) -> None:
                 f"{operation.version}, by another client or a clock ahead of yours; post again",
                 "older",
             )
+        if summary.refused == "owner":
+            raise Refused(
+                f"{operation.verb} of {operation.id}: it is somebody else's; only its owner may, "
+                "or a key named in a delegation that the owner signed",
+                "owner",
+            )
+        if summary.refused == "delegation":
+            raise Refused(
+                f"{operation.verb} of {operation.id}: it does not lie within the delegation's "
+                "selector",
+                "delegation",
+            )
         if summary.refused == "no interest":
             raise Refused(
                 f"{operation.verb} of {operation.id}: that is data; give the id of an interest, a "

@@ -18,6 +18,7 @@ from meteor.asyncio_runtime import AsyncioRuntime
 from meteor.callbacks import Callback, log
 from meteor.client import Client
 from meteor.config import ClientConfig
+from meteor.security.credentials import Signer
 from meteor.security.tls import TLS
 from meteor.transport import Transport
 from meteor.websocket_transport import WebSocketTransport
@@ -33,6 +34,7 @@ def connect(
     timeout: float = 10.0,
     config: ClientConfig | None = None,
     tls: TLS | None = None,
+    identity: Signer | None = None,
     on_disconnected: Callback | None = None,
     on_reconnected: Callback | None = None,
     on_error: Callback | None = None,
@@ -41,7 +43,8 @@ def connect(
 
     Await it or enter it with `async with`.  The first peer that serves is taken; when it goes, the
     next.  A `space` is compared with the ring's; without one the client takes the ring's.  With
-    `tls` only peers of its CA are taken, whose certificate names the host that was dialled.
+    `tls` only peers of its CA are taken, whose certificate names the host that was dialled.  An
+    `identity` signs what is posted, and owns it.
 
     Raises, when carried out, `NotConnected` with what was tried, `SpaceMismatch`, and
     `CertificateError` for files that cannot be used; `ValueError` at once for an address that is
@@ -54,6 +57,7 @@ def connect(
         space=space,
         config=config,
         tls=tls,
+        identity=identity,
         on_disconnected=on_disconnected,
         on_reconnected=on_reconnected,
         on_error=on_error,
@@ -112,6 +116,7 @@ def make_client(transport: Transport, peers: list[Contact], **options: Any) -> C
         runtime,
         peers,
         first_version=time.time_ns() // 1000,
+        wall_clock=time.time,
         release=runtime.aclose,
         **options,
     )

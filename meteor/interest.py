@@ -20,7 +20,7 @@ from meteor.errors import Closed, Interval, MeteorError, SlowConsumer, Timeout
 from meteor.lifetimes import checked_ttl_s
 from meteor.mailbox import Mailbox, Overflow, Signal
 from meteor.messages import Found, Notice
-from meteor.record_id import stem_of
+from meteor.record_id import notice_id, stem_of
 from meteor.session import Session
 from meteor.values import Notification, Receipt
 
@@ -237,8 +237,8 @@ class Interest:
         source = self._session.uplink.peer or Contact.at("")
         for one in found:
             stem = self._attachment.stem
-            notice_id = f"{stem}:{stem_of(one.id)}:{one.version}"
-            self._attachment.accept(Notice(notice_id, stem, "match", one, source))
+            id = notice_id(stem, one.owner, stem_of(one.id), one.version)
+            self._attachment.accept(Notice(id, stem, "match", one, source))
 
     def _make_room(self) -> bool:
         """The queue is full: forget its oldest, or fail, loudly."""

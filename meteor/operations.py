@@ -40,8 +40,10 @@ class Operation:
     """Of a cancel that is the second half of a replace: the new id."""
     visible_to: tuple[str, ...] = ()
     """As in `Document`: rendezvous points need not read that."""
-    limit: str = ""
-    """The selector of the delegation under which this is asked of an id."""
+    limit: bytes = b""
+    """The selector of the delegation under which this is asked of an id, packed."""
+    issued_ms: int = 0
+    """When its sender signed it, by his clock; 0 where nobody did."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,17 @@ many data at once gives all their pairs one number."""
 BEGINNING: Position = (0, "")
 
 
+def stream_name(owner: str, stem: str) -> str:
+    """The name of the stream of an interest: two owners may have chosen one stem."""
+    return f"{owner}/{stem}" if owner else stem
+
+
+def owner_and_stem(name: str) -> tuple[str, str]:
+    """The interest of a stream's name; no stem holds a slash, and base64url none either."""
+    owner, _, stem = name.rpartition("/")
+    return owner, stem
+
+
 @dataclass(slots=True)
 class _Stream:
     """The notices of one interest, oldest first."""
@@ -50,14 +61,15 @@ class _Stream:
 
 
 class Outbox:
-    """All streams of one rendezvous peer, by the stem of their interest."""
+    """All streams of one rendezvous peer, by the name of their interest (`stream_name`)."""
 
     def __init__(self) -> None:
         self._streams: dict[str, _Stream] = {}
 
     def add(self, notice: Notice, number: int) -> None:
         """Keep a notice until it is acknowledged; a known one changes nothing."""
-        stream = self._streams.setdefault(notice.interest, _Stream())
+        name = stream_name(notice.owner, notice.interest)
+        stream = self._streams.setdefault(name, _Stream())
         if notice.id in stream.pending:
             return
         full = stream.size + len(notice.found.blob) > PENDING_BYTES_MAX

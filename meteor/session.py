@@ -32,6 +32,7 @@ from meteor.messages import (
     RingQuestion,
 )
 from meteor.record_id import new_stem
+from meteor.security.credentials import Signer, signed
 from meteor.uplink import Uplink
 from meteor.values import Receipt
 from squid import KeywordSpace
@@ -104,6 +105,8 @@ class Session:
         config: ClientConfig | None = None,
         callbacks: Callbacks | None = None,
         first_version: int = 1,
+        signer: Signer | None = None,
+        wall_clock: Callable[[], float] | None = None,
     ) -> None:
         self.runtime = runtime
         self.config = config or ClientConfig()
@@ -121,7 +124,10 @@ class Session:
         self._token = 0
         self._first_version, self._last_version = first_version, 0
         self._began_s = runtime.now()
-        self._received: dict[tuple[str, Contact], list[str]] = {}
+        self._received: dict[tuple[str, str, Contact], list[str]] = {}
+        self.signer = signer
+        """Who signs what is posted; None: nobody."""
+        self._wall_clock = wall_clock or self._guessed_wall_s
 
     @property
     def space(self) -> KeywordSpace:
@@ -156,6 +162,11 @@ class Session:
         elapsed_us = int((self.runtime.now() - self._began_s) * 1e6)
         self._last_version = max(self._last_version + 1, self._first_version + elapsed_us)
         return self._last_version
+
+    def _guessed_wall_s(self) -> float:
+        """The wall clock in seconds, as far as a session without one knows: the author's counter
+        began with it."""
+        return self._first_version / 1e6 + self.runtime.now() - self._began_s
 
     def spawn(self, conversation: Coroutine[Any, Any, None]) -> Task[None]:
         """Run something in the background; what it may raise it must report itself."""
@@ -266,6 +277,9 @@ class Session:
         margin_s = min(left_s * self.config.reply_margin, self.config.reply_margin_s_max)
         self._token += 1
         asked = replace(request, token=self._token, timeout_s=left_s - margin_s)
+        if self.signer is not None:
+            issued_ms = int(self._wall_clock() * 1000)
+            asked = signed(asked, self.signer, self.space.digest, issued_ms)
         attempt = self._attempts[asked.token] = _Attempt(collect)
         try:
             reply = await self.runtime.call(peer, asked, left_s)
@@ -297,7 +311,8 @@ class Session:
         received = self._received
         if not received:
             self.spawn(self._acknowledge())
-        received.setdefault((notice.interest, notice.source), []).append(notice.id)
+        key = notice.owner, notice.interest, notice.source
+        received.setdefault(key, []).append(notice.id)
 
     def _on_farewell(self, sender: Contact, farewell: object, _remaining_s: float) -> None:
         assert isinstance(farewell, Farewell)
@@ -313,10 +328,10 @@ class Session:
         if peer is None:
             return
         size = self.config.acknowledge_batch
-        for (interest, source), ids in received.items():
+        for (owner, interest, source), ids in received.items():
             for first in range(0, len(ids), size):
                 batch = tuple(ids[first : first + size])
-                self.runtime.send(peer, Acknowledge(interest, batch, source))
+                self.runtime.send(peer, Acknowledge(interest, batch, source, owner))
 
     # -- the link (called by the uplink) -----------------------------------------------------
 

@@ -8,7 +8,7 @@ that the poster decided: id, version, issue time, lifetime, how a delete selects
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final, Protocol, TypeVar
+from typing import Final, Protocol
 
 from meteor.admission import check_ttl_ms
 from meteor.errors import ProfileError
@@ -16,7 +16,6 @@ from meteor.messages import Amend, Credentials, Post
 from meteor.security.delegation import Delegation
 
 Request = Post | Amend
-RequestT = TypeVar("RequestT", Post, Amend)
 
 _MODES: Final = ("within", "overlap")
 
@@ -64,7 +63,7 @@ def owner_of(signer: Signer | None) -> str:
     return signer.delegation.owner if isinstance(signer, ActingFor) else signer.key
 
 
-def signed(request: RequestT, signer: Signer, space_digest: bytes, issued_ms: int) -> RequestT:
+def signed(request: Request, signer: Signer, space_digest: bytes, issued_ms: int) -> Request:
     """The same request with the signer's credentials; raises `LimitExceeded` for its lifetime."""
     delegation = signer.delegation if isinstance(signer, ActingFor) else None
     bare = Credentials(signer.key, b"", issued_ms, delegation)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from arms import Kind, Profile, Record
 from meteor.admission import KEPT_KINDS, SUBJECTS, check_ttl_ms
-from meteor.document import unpack_profile
+from meteor.document import pack_profile, unpack_profile
 from meteor.errors import Refused
 from meteor.messages import Amend, Document, Post
 from meteor.record_id import stem_of
@@ -33,11 +33,11 @@ class Admitted:
     document: Document | None = None
     """What is posted; None for what names an id."""
     size: int = 0
+    issued_ms: int = 0
+    """When it was signed; 0 where nobody did."""
 
-    @property
-    def limit(self) -> str:
-        """The selector within which the actor's delegation holds; empty for everything."""
-        return "" if self.actor.delegation is None else self.actor.delegation.selector
+    limit: bytes = b""
+    """The packed selector within which the actor's delegation holds; empty for everything."""
 
 
 class Gatekeeper:
@@ -80,7 +80,7 @@ class Gatekeeper:
             request = Request(actor.key, document.action, profile, is_subject, context)
             self._check_policy(request)
             self._spend(actor, now)
-        return Admitted(actor, document, len(post.document))
+        return Admitted(actor, document, len(post.document), _issued_ms(post), self._limit(actor))
 
     def admit_amend(self, amend: Amend, document: Document | None, now: float) -> Admitted:
         """Let a renewal, a cancel, a find or a replace in; raises as `admit_post`."""
@@ -98,7 +98,7 @@ class Gatekeeper:
                     Request(actor.key, document.action, profile, is_subject, context)
                 )
             self._spend(actor, now)
-        return Admitted(actor, document, len(amend.document))
+        return Admitted(actor, document, len(amend.document), _issued_ms(amend), self._limit(actor))
 
     def _actor(self, request: Post | Amend, action: str) -> Actor:
         credentials = request.credentials
@@ -120,16 +120,22 @@ class Gatekeeper:
             )
 
     def _check_delegated(self, actor: Actor, profile: Profile, is_subject: bool) -> None:
-        delegation = actor.delegation
-        if delegation is None or not delegation.selector:
-            return
-        limit = Profile.parse(delegation.selector, self._space)
-        if not limit.contains_profile(profile, as_selector=not is_subject):
+        limit = self._limit(actor)
+        if limit and not unpack_profile(limit).contains_profile(
+            profile, as_selector=not is_subject
+        ):
             raise Refused(
-                f"the delegation is for what lies within ({delegation.selector}), and "
+                f"the delegation is for what lies within ({unpack_profile(limit)}), and "
                 f"({str(profile)[:200]}) does not",
                 DELEGATION,
             )
+
+    def _limit(self, actor: Actor) -> bytes:
+        """The selector of the actor's delegation, packed; empty for none."""
+        delegation = actor.delegation
+        if delegation is None or not delegation.selector:
+            return b""
+        return pack_profile(Profile.parse(delegation.selector, self._space))
 
     def _check_policy(self, request: Request) -> None:
         verdict = self.policy.decide(request)
@@ -198,10 +204,10 @@ class Gatekeeper:
 
     # -- who sees whom
 
-    def sees(self, asker: Record, other: Record) -> bool:
-        """Whether the sender of the one may know that the other is there."""
+    def sees(self, asker: str, other: Record) -> bool:
+        """Whether an owner, or whoever does not sign, may know that a record is there."""
         visible_to = other.visible_to
-        return not visible_to or may_see(asker.owner, other.owner, visible_to, self.policy.groups)
+        return not visible_to or may_see(asker, other.owner, visible_to, self.policy.groups)
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
@@ -211,6 +217,10 @@ class Gatekeeper:
         except Refused as error:
             self.denials[error.rule] += 1
             raise
+
+
+def _issued_ms(request: Post | Amend) -> int:
+    return 0 if request.credentials is None else request.credentials.issued_ms
 
 
 def _kind(kind: str) -> Kind:

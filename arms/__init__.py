@@ -1,5 +1,9 @@
 """Rendezvous: profiles, what they match, and what follows from a match."""
 
+from arms.action_matrix import Reaction as Reaction
+from arms.action_matrix import Return as Return
+from arms.action_matrix import Steps as Steps
+from arms.action_matrix import Tell as Tell
 from arms.actions import ACTIONS as ACTIONS
 from arms.actions import DATA as DATA
 from arms.actions import INTEREST as INTEREST
@@ -30,10 +34,7 @@ from arms.profile import profile as profile
 from arms.profile_index import ProfileIndex as ProfileIndex
 from arms.rendezvous import Arrival as Arrival
 from arms.rendezvous import Deletion as Deletion
-from arms.rendezvous import Reaction as Reaction
 from arms.rendezvous import Rendezvous as Rendezvous
-from arms.rendezvous import Return as Return
-from arms.rendezvous import Tell as Tell
 from arms.store import Outcome as Outcome
 from arms.store import Record as Record
 from arms.store import Store as Store
@@ -50,6 +51,7 @@ __all__ = [
     "parse_message", "write_message", "write_result", "write_notification",
     "ACTIONS", "Action", "Kind", "DATA", "INTEREST", "WATCH", "action_named", "parse_call",
     "Record", "Store", "Outcome", "Rendezvous", "Arrival", "Deletion", "Reaction", "Tell", "Return",
+    "Steps",
     "MeteorError", "ArmsError", "SelectorError", "ProfileError", "UnknownAction", "TypeMismatch",
     "LimitExceeded",
 ]  # fmt: skip

@@ -21,6 +21,9 @@ Key = tuple[str, str]
 
 Outcome = Literal["stored", "same", "older", "deleted"]
 
+_LOOKED_AT: Final = 4
+"""Stale or not: deadlines that are looked at with every new one."""
+
 KINDS: Final[tuple[Kind, ...]] = (DATA, INTEREST, WATCH)
 
 
@@ -71,6 +74,8 @@ class Store:
 
     def __init__(self) -> None:
         self._kept: dict[Key, _Kept] = {}
+        self._owners: dict[str, dict[str, None]] = {}
+        """By stem, of what somebody owns: a few bytes for what nobody does would be too many."""
         self._indexes: dict[Kind, ProfileIndex[_Kept]] = {
             DATA: ProfileIndex("subjects"),
             INTEREST: ProfileIndex("selectors"),
@@ -78,6 +83,8 @@ class Store:
         }
         self._tombstones: dict[Key, float] = {}
         self._deadlines: list[tuple[float, Key]] = []
+        self._former_deadlines: list[tuple[float, Key]] = []
+        """What is looked through for those that still count, a few with every change."""
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -125,12 +132,26 @@ class Store:
         kept = self._kept.get((owner, stem))
         return None if kept is None else kept.record
 
+    def owners(self, stem: str) -> tuple[str, ...]:
+        """Whose records of this stem are kept; not counting what nobody owns."""
+        return tuple(self._owners.get(stem, ()))
+
+    def holds(self, record: Record) -> bool:
+        """Whether a record is kept in this version, whatever became of its expiry and route."""
+        kept = self._kept.get(record.key)
+        return kept is not None and kept.record.version == record.version
+
     def remove(self, owner: str, stem: str) -> Record | None:
         """Forget a record without a trace: a hand-off, not a delete."""
         kept = self._kept.pop((owner, stem), None)
         if kept is None:
             return None
         self._indexes[kept.record.kind].remove(kept)
+        if owner:
+            owners = self._owners[stem]
+            del owners[owner]
+            if not owners:
+                del self._owners[stem]
         return kept.record
 
     def tombstone(self, owner: str, stem: str, until_s: float) -> Record | None:
@@ -149,9 +170,10 @@ class Store:
         """Forget at most `limit` records and tombstones whose time has run out; the records."""
         expired: list[Record] = []
         for _ in range(limit):
-            if not self._deadlines or self._deadlines[0][0] > now:
+            heap = self._next_deadlines()
+            if not heap or heap[0][0] > now:
                 break
-            _, key = heapq.heappop(self._deadlines)
+            _, key = heapq.heappop(heap)
             if self._tombstones.get(key, now + 1) <= now:
                 del self._tombstones[key]
             kept = self._kept.get(key)
@@ -159,6 +181,14 @@ class Store:
                 self.remove(*key)
                 expired.append(kept.record)
         return expired
+
+    def _next_deadlines(self) -> list[tuple[float, Key]]:
+        """The heap with the earlier deadline."""
+        if self._former_deadlines and (
+            not self._deadlines or self._former_deadlines[0] < self._deadlines[0]
+        ):
+            return self._former_deadlines
+        return self._deadlines
 
     def records(self, kind: Kind | None = None) -> Iterator[Record]:
         """The kept records in the order of their first arrival, expired ones that are not swept
@@ -173,20 +203,27 @@ class Store:
 
     def selected(self, kind: Kind, selector: Profile, now: float) -> list[Record]:
         """The living records of this kind, as subjects, that the selector selects."""
-        return self._living(self._indexes[kind].match(selector), now)
+        return [each for each in self.matching_subjects(kind, selector) if each.expires_s > now]
 
     def selecting(self, kind: Kind, subject: Profile, now: float) -> list[Record]:
         """The living records of this kind, as selectors, that select the subject."""
-        return self._living(self._indexes[kind].match_subject(subject), now)
+        return [each for each in self.matching_selectors(kind, subject) if each.expires_s > now]
 
-    def _living(self, found: list[_Kept], now: float) -> list[Record]:
-        return [record for kept in found if (record := kept.record).expires_s > now]
+    def matching_subjects(self, kind: Kind, selector: Profile) -> list[Record]:
+        """As `selected`, with those that have expired and are not swept: the quickest answer."""
+        return [kept.record for kept in self._indexes[kind].match(selector)]
+
+    def matching_selectors(self, kind: Kind, subject: Profile) -> list[Record]:
+        """As `selecting`, with those that have expired and are not swept."""
+        return [kept.record for kept in self._indexes[kind].match_subject(subject)]
 
     def _insert(self, record: Record) -> None:
         key = record.key
         kept = self._kept.get(key)
         if kept is None:
             kept = self._kept[key] = _Kept(record)
+            if record.owner:
+                self._owners.setdefault(record.stem, {})[record.owner] = None
         elif kept.record.kind != record.kind:
             self._indexes[kept.record.kind].remove(kept)
         profile = self._indexes[record.kind].add(kept, record.profile)
@@ -194,10 +231,17 @@ class Store:
         self._note_deadline(record.expires_s, key)
 
     def _note_deadline(self, at: float, key: Key) -> None:
-        """Renewals leave stale deadlines behind; they are dropped when most are stale."""
+        """Renewals leave stale deadlines behind.  When most are stale, those that count go into a
+        new heap, a few at a time: a heap made anew at once would hold the peer up."""
         heapq.heappush(self._deadlines, (at, key))
+        for _ in range(min(_LOOKED_AT, len(self._former_deadlines))):
+            former = self._former_deadlines.pop()
+            if former[0] == self._deadline_of(former[1]):
+                heapq.heappush(self._deadlines, former)
         living = len(self._kept) + len(self._tombstones)
-        if len(self._deadlines) > 4 * living + 64:
-            self._deadlines = [(kept.record.expires_s, key) for key, kept in self._kept.items()]
-            self._deadlines += [(until_s, key) for key, until_s in self._tombstones.items()]
-            heapq.heapify(self._deadlines)
+        if not self._former_deadlines and len(self._deadlines) > 4 * living + 64:
+            self._former_deadlines, self._deadlines = self._deadlines, []
+
+    def _deadline_of(self, key: Key) -> float | None:
+        kept = self._kept.get(key)
+        return self._tombstones.get(key) if kept is None else kept.record.expires_s

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from arms import DATA, INTEREST, WATCH, Kind, Profile, Record, Rendezvous
 from chord import Runtime
@@ -18,7 +19,7 @@ from meteor.holdings import Holdings, Intervals
 from meteor.moves import Moves
 from meteor.operations import Carried, Operation, Summary
 from meteor.placement import GONE, MOVED, Key, Placed, key_of
-from meteor.reactions import Reactions, carried_of, met, pages_of
+from meteor.reactions import AT_ONCE, Pages, Reactions, carried_of, pages_of
 from meteor.record_id import stem_of
 from meteor.shelf import Shelf
 from meteor.task import Task, refusal
@@ -29,6 +30,10 @@ REMEMBERED_S = 600.0
 """How long it is remembered where a delete was carried out, so that a share which comes late does
 not take what was stored after the delete was answered (DESIGN section 3)."""
 REMEMBERED_MAX = 8192
+
+SWEPT_AT_ONCE = 64
+"""Records, or tombstones, that are given back in one turn: some 20 microseconds each, and for an
+interest a look at the watches."""
 
 TOMBSTONE_MS = 30 * 86_400 * 1000
 """A tombstone outlives every ttl (SPEC section 4: at most 30 days)."""
@@ -97,14 +102,14 @@ class Changes:
         if arrival.outcome not in {"stored", "same"}:
             return [], Summary(0, refused=arrival.outcome)
         self._shelf.place(carried)
-        reactions = arrival.reactions
+        steps = arrival.steps
         if arrival.outcome == "same":
             self._shelf.store.update(record)
-            reactions = self._rendezvous.meet(record, now, belongs)
-        found = self._reactions.carry_out(reactions)
+            steps = self._rendezvous.meet(record, now, belongs)
         if record.kind != DATA:
             self._telling.moved(record)
-        return pages_of(found), Summary(met(reactions, record), known=True)
+        following = await self._reactions.follow(steps, record)
+        return following.pages.all(), Summary(following.pairs, known=True)
 
     def _living(self, key: Key) -> Placed | None:
         """What is known of an identity and not over yet, a tombstone included."""
@@ -112,37 +117,60 @@ class Changes:
         over = placed is None or placed.carried.ttl_ms <= self._shelf.wall_ms()
         return None if over else placed
 
-    def selected(self, task: Task) -> Sequence[Record]:
-        """What a delete asks for."""
+    async def selected(self, task: Task) -> list[Record]:
+        """What a delete asks for, as it is kept at the beginning of this."""
         operation = task.operation
         kinds: tuple[Kind, ...] = (DATA,) if operation.verb == "delete_data" else (INTEREST, WATCH)
         assert task.profile is not None, "a delete has a selector"
-        return self._rendezvous.delete(
-            task.profile, kinds, operation.owner, operation.mode, True, self._runtime.now()
-        ).records
+        candidates = self._rendezvous.deletable(
+            task.profile, kinds, operation.owner, operation.mode, self._runtime.now()
+        )
+        selected: list[Record] = []
+        while some := list(islice(candidates, AT_ONCE)):
+            selected += [record for record in some if record is not None]
+            if len(some) == AT_ONCE:
+                await self._runtime.sleep(0.0)
+        return selected
 
-    async def delete(
-        self, task: Task, part: Intervals, write: Write
+    async def would_delete(
+        self, selected: Sequence[Record], part: Intervals
     ) -> tuple[list[bytes], Summary]:
-        """Remove, on this copy, what the selector contains; count it where its lowest cell is."""
-        selected = self.selected(task)
-        if task.operation.dry_run:
-            mine = [r for r in selected if covers(part, self._shelf.placed(r).lowest)]
-            found = [found_of(self._shelf, r, payload=False) for r in mine]
-            return pages_of(found), Summary(len(mine))
-        done = self._remember(task.id)
-        fresh = subtract(part, done.part)
-        taken = [record for record in selected if self._shelf.lives_in(record, fresh)]
-        await self._bury(taken, task.id, write)
+        """What a delete that only asks is told."""
+        pages, count = Pages(), 0
+        for at, record in enumerate(selected, 1):
+            placed = self._shelf.find(record.key)
+            if placed is not None and covers(part, placed.lowest):
+                pages.add(found_of(self._shelf, record, payload=False))
+                count += 1
+            if at % AT_ONCE == 0:
+                await self._runtime.sleep(0.0)
+        return pages.all(), Summary(count)
+
+    def not_taken_yet(
+        self, selected: Sequence[Record], operation_id: bytes, part: Intervals
+    ) -> list[Record]:
+        """What of it lies where this delete was not carried out before."""
+        fresh = subtract(part, self._remember(operation_id).part)
+        return [record for record in selected if self._lives_in(record, fresh)]
+
+    def _lives_in(self, record: Record, part: Intervals) -> bool:
+        return self._shelf.store.holds(record) and self._shelf.lives_in(record, part)
+
+    def buried(self, operation_id: bytes, part: Intervals) -> Summary:
+        """A delete was carried out in this part: how much it took there, each counted where its
+        lowest cell is."""
+        done = self._remember(operation_id)
         done.part = merge(part, done.part)
-        return [], Summary(self._buried_in(part, task.id))
+        return Summary(self._buried_in(part, operation_id))
 
     def _buried_in(self, part: Intervals, operation_id: bytes) -> int:
         """How many records an operation took whose lowest cell lies in `part`."""
         return sum(covers(part, stone.lowest) for stone in self._shelf.buried(operation_id))
 
-    async def _bury(self, records: Sequence[Record], operation_id: bytes, write: Write) -> None:
-        """Put tombstones in the place of records.  Waits for earlier ones also without any."""
+    async def bury(self, selected: Sequence[Record], operation_id: bytes, write: Write) -> None:
+        """Put tombstones in the place of records that are still here.  Waits for earlier changes
+        also without any."""
+        records = [record for record in selected if self._shelf.store.holds(record)]
         until_ms = self._shelf.wall_ms() + TOMBSTONE_MS
         stones = [
             replace(
@@ -154,7 +182,8 @@ class Changes:
         written = await write(stones)
         now, here = self._runtime.now(), self._reactions.within(self._holdings.held)
         for record, stone in zip(records, written, strict=True):
-            self._reactions.carry_out(self._rendezvous.cancel(*record.key, now, here).reactions)
+            gone = self._rendezvous.cancel(*record.key, now, here)
+            self._reactions.carry_out(gone.steps, record)
             self._shelf.place(stone)
             self._telling.drop(record.stem)
 
@@ -184,7 +213,7 @@ class Changes:
         if operation.verb == "renew":
             await self._renew(operation, known.carried, record, write)
             return Summary(int(covers(part, known.lowest)), known=True)
-        await self._bury([record], task.id, write)
+        await self.bury([record], task.id, write)
         return Summary(self._buried_in(part, task.id), known=True)
 
     def find(self, task: Task) -> tuple[list[bytes], Summary]:
@@ -219,7 +248,7 @@ class Changes:
         record = self._shelf.store.get(*key)
         if record is not None and record.id == word.id and record.version < word.version:
             now, here = self._runtime.now(), self._reactions.within(self._holdings.held)
-            self._reactions.carry_out(self._rendezvous.forget(*key, now, here).reactions)
+            self._reactions.carry_out(self._rendezvous.forget(*key, now, here).steps, record)
             self._telling.drop(record.stem)
         self._shelf.show(written)
 
@@ -245,7 +274,7 @@ class Changes:
         here = self._reactions.within(held)
         known = self._shelf.store.get(*key)
         if carried.kind == GONE and known is not None and self._shelf.lives_in(known, held):
-            self._reactions.carry_out(self._rendezvous.cancel(*key, now, here).reactions)
+            self._reactions.carry_out(self._rendezvous.cancel(*key, now, here).steps, known)
             self._shelf.place(carried)
             self._telling.drop(known.stem)
             return
@@ -260,16 +289,21 @@ class Changes:
             self._shelf.store.update(record)
         if arrival.outcome in {"same", "stored"}:
             self._shelf.place(carried)
-        self._reactions.carry_out(arrival.reactions)
+        self._reactions.carry_out(arrival.steps, record)
 
     async def expire(self) -> None:
-        """Give back what has expired, and tell watches of interests that are gone."""
-        swept = self._rendezvous.sweep(
-            self._runtime.now(), self._reactions.within(self._holdings.held)
-        )
-        for record in swept.records:
-            self._telling.drop(record.stem)
-        self._reactions.carry_out(swept.reactions)
-        await self._shelf.drop(
-            [*(record.key for record in swept.records), *self._shelf.stones_over()]
-        )
+        """Give back what has expired, and tell watches of interests that are gone; some at a
+        time, until nothing is left."""
+        more = True
+        while more:
+            swept = self._rendezvous.sweep(
+                self._runtime.now(), self._reactions.within(self._holdings.held), SWEPT_AT_ONCE
+            )
+            for record in swept.records:
+                self._telling.drop(record.stem)
+            self._reactions.carry_out(swept.steps)
+            stones = self._shelf.stones_over(SWEPT_AT_ONCE)
+            await self._shelf.drop([*(record.key for record in swept.records), *stones])
+            more = SWEPT_AT_ONCE in {len(swept.records), len(stones)}
+            if more:
+                await self._runtime.sleep(0.0)

@@ -110,10 +110,10 @@ class PlacementTable:
             if not buried:
                 del self._buried[placed.carried.operation]
 
-    def stones_over(self, now_ms: int) -> list[Key]:
-        """The tombstones whose time is over; each is named once."""
-        over = []
-        while self._stones and self._stones[0][0] <= now_ms:
+    def stones_over(self, now_ms: int, limit: int) -> list[Key]:
+        """Tombstones whose time is over, at most so many; each is named once."""
+        over: list[Key] = []
+        while self._stones and self._stones[0][0] <= now_ms and len(over) < limit:
             _, key = heappop(self._stones)
             placed = self._placed.get(key)
             if placed is not None and placed.carried.kind in {GONE, MOVED}:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from arms import DATA, Record, Rendezvous
+from arms import DATA, Record, Rendezvous, Steps
 from chord import Contact, Runtime
 from meteor import codec
 from meteor.admission import KEPT_KINDS
@@ -24,7 +24,7 @@ from meteor.lease import Lease
 from meteor.moves import Moves
 from meteor.operations import Carried, Summary
 from meteor.placement import Key
-from meteor.reactions import Reactions, carried_of, met, pages_of
+from meteor.reactions import Following, Reactions, carried_of
 from meteor.replication import Replication, Superseded
 from meteor.shelf import Shelf
 from meteor.task import DELETES, FIND, Task, read_task
@@ -32,8 +32,9 @@ from meteor.telling import Telling
 from meteor.views import View, Views
 from squid import Box, HandOn, HilbertCurve, Work, intersect, merge, subtract
 
-PAGE_BYTES = 64 * 1024
 FROZEN_PAUSE_S = 0.02
+BURIED_AT_ONCE = 100
+"""Records that a delete takes in one step: some 50 microseconds each, here and at every copy."""
 
 Write = Callable[[Sequence[Carried]], Awaitable[list[Carried]]]
 """Makes changes durable wherever they must be."""
@@ -61,7 +62,7 @@ class RendezvousPoint:
         self._curve, self._replication, self._lease = curve, replication, lease
         self._views, self._step_up = views, step_up
         self._moves = Moves(curve)
-        self._reactions = Reactions(shelf, telling)
+        self._reactions = Reactions(runtime, shelf, telling)
         self.changes = Changes(
             runtime, holdings, shelf, rendezvous, telling, self._reactions, self._moves
         )
@@ -91,7 +92,7 @@ class RendezvousPoint:
             return Work(missing=part)
         if not task.passes or not self._lease.in_touch(part):
             return None
-        return self._pass(task, part)
+        return self._told_at_once(task, part) or self._pass_few(task, part)
 
     def copied(self) -> Intervals:
         """The indexes of which a whole copy is kept here for others."""
@@ -109,7 +110,7 @@ class RendezvousPoint:
             await self._step_up(view)
         if subtract(part, merge(self._views.copied(), self._holdings.held)):
             return None
-        work = self._pass(task, part)
+        work = await self._pass(task, part)
         missing = merge(work.missing, intersect(part, self._views.copied_lost()))
         return replace(
             work, missing=subtract(missing, subtract(self._holdings.held, self._holdings.lost))
@@ -124,7 +125,7 @@ class RendezvousPoint:
         if task.passes:
             await self._lease.confirm(part)
         else:
-            await self._undisturbed(task, part)
+            await self._undisturbed(part, () if _is_delete(task) else (task.key, task.old_key))
         if self._runtime.now() > ends_s:
             return Work(undone=part)  # its origin has closed this attempt: nothing may happen now
         mine = intersect(part, self._holdings.held)
@@ -132,7 +133,7 @@ class RendezvousPoint:
         if not mine:
             return Work(undone=undone)
         if task.passes:
-            return replace(self._pass(task, mine), undone=undone)
+            return replace(await self._pass(task, mine), undone=undone)
         return await self._change_or_leave(task, mine, undone, ends_s)
 
     async def _change_or_leave(
@@ -150,41 +151,63 @@ class RendezvousPoint:
             undone=undone,
         )
 
-    async def _undisturbed(self, task: Task, part: Intervals) -> None:
+    async def _undisturbed(self, part: Intervals, keys: Sequence[Key]) -> None:
         """Wait out a hand-off of this part, whose freeze is bounded, and changes of the same
-        record that are on their way to the journal."""
+        records that are on their way to the journal."""
         while True:
             if self._holdings.is_frozen(part):
                 await self._runtime.sleep(FROZEN_PAUSE_S)
-            elif self._shelf.is_begun(self._keys(task)):
+            elif self._shelf.is_begun(keys):
                 await self._replication.barrier()
             else:
                 return
 
-    def _keys(self, task: Task) -> list[Key]:
-        """The identities that a task may change."""
-        if task.operation.verb in DELETES:
-            return [record.key for record in self.changes.selected(task)]
-        return [task.key, task.old_key]
-
     # -- what is not kept
 
-    def _pass(self, task: Task, part: Intervals) -> Work:
+    async def _pass(self, task: Task, part: Intervals) -> Work:
         """A post without time to live meets what is kept in this part, and is gone."""
+        told = self._told_at_once(task, part)
+        if told is not None:
+            return told
+        missing = self._missing_of(task, part)
+        passing, steps = self._meet(task, part)
+        following = await self._reactions.follow(steps, passing)
+        return self._passed(following, self._moved_lately(passing), missing)
+
+    def _pass_few(self, task: Task, part: Intervals) -> Work | None:
+        """The same in this very turn; None, and nothing is done, when it meets too much."""
+        passing, steps = self._meet(task, part)
+        following = self._reactions.follow_few(steps, passing)
+        if following is None:
+            return None
+        return self._passed(following, self._moved_lately(passing), self._missing_of(task, part))
+
+    def _told_at_once(self, task: Task, part: Intervals) -> Work | None:
+        """The answer to a question that is not for matching."""
         if task.operation.verb == FIND:
             frames, summary = self.changes.find(task)
             lost = intersect(part, self._holdings.lost)
             return Work(frames=frames, body=codec.encode(summary), missing=lost)
+        return None
+
+    def _meet(self, task: Task, part: Intervals) -> tuple[Record, Steps]:
+        """Match what passes; what follows is to be carried out."""
         carried = carried_of(task.operation, self._shelf.wall_ms())
         passing = self._shelf.record_of(carried, task.profile, task.box)
-        reactions = self._rendezvous.arrive(
-            passing, self._runtime.now(), self._reactions.within(part)
-        )
-        found = self._reactions.carry_out(reactions)
+        within = self._reactions.within(part)
+        return passing, self._rendezvous.accept(passing, self._runtime.now(), within).steps
+
+    def _missing_of(self, task: Task, part: Intervals) -> Intervals:
+        """What a question can have no answer about; data that passes asks nothing."""
+        is_data = KEPT_KINDS.get(task.operation.verb) == DATA
+        return () if is_data else intersect(part, self._holdings.lost)
+
+    @staticmethod
+    def _passed(following: Following, moved: tuple[str, ...], missing: Intervals) -> Work:
         return Work(
-            frames=pages_of(found),
-            body=codec.encode(Summary(met(reactions, passing), moved=self._moved_lately(passing))),
-            missing=() if passing.kind == DATA else intersect(part, self._holdings.lost),
+            frames=following.pages.all(),
+            body=codec.encode(Summary(following.pairs, moved=moved)),
+            missing=missing,
         )
 
     def _moved_lately(self, passing: Record) -> tuple[str, ...]:
@@ -204,6 +227,25 @@ class RendezvousPoint:
 
         if task.operation.verb in KEPT_KINDS:
             return await self.changes.keep(task, part, write)
-        if task.operation.verb in DELETES:
-            return await self.changes.delete(task, part, write)
+        if _is_delete(task):
+            return await self._delete(task, part, write)
         return [], await self.changes.amend(task, part, write)
+
+    async def _delete(
+        self, task: Task, part: Intervals, write: Write
+    ) -> tuple[list[bytes], Summary]:
+        """Some at a time, so that others get their turn in between: whatever is under way about
+        them is waited for each time."""
+        selected = await self.changes.selected(task)
+        if task.operation.dry_run:
+            return await self.changes.would_delete(selected, part)
+        taken = self.changes.not_taken_yet(selected, task.id, part)
+        for at in range(0, max(len(taken), 1), BURIED_AT_ONCE):
+            some = taken[at : at + BURIED_AT_ONCE]
+            await self._undisturbed(part, [record.key for record in some])
+            await self.changes.bury(some, task.id, write)
+        return [], self.changes.buried(task.id, part)
+
+
+def _is_delete(task: Task) -> bool:
+    return task.operation.verb in DELETES

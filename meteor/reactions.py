@@ -1,14 +1,20 @@
 """Carrying out what follows from a match: telling clients, and pages for who asked.
 
 Law of this file: what follows is decided in `arms`; a pair is told of by the holder of the lowest
-index that both regions share (DESIGN section 4).
+index that both regions share (DESIGN section 4).  No turn looks at more than `AT_ONCE` candidates:
+what matches half of all that is kept leaves the peer free for others in between.  Until all of
+them were looked at, no client's watermark passes the arrival's number, so that whatever happens
+meanwhile, what was not told is told again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import Final
 
-from arms import WATCH, Reaction, Record, Return, Tell
+from arms import WATCH, Reaction, Record, Return, Steps
+from chord import Runtime
 from meteor import codec
 from meteor.admission import KEPT_KINDS
 from meteor.holdings import Intervals
@@ -19,24 +25,109 @@ from meteor.shelf import Shelf
 from meteor.telling import Telling, found_of
 from squid import covers
 
-PAGE_BYTES = 64 * 1024
+PAGE_BYTES: Final = 64 * 1024
+AT_ONCE: Final = 250
+"""Candidates that are looked at in one turn: some 10 to 20 microseconds each."""
+
+
+class Pages:
+    """Matches by the page in which they travel."""
+
+    def __init__(self) -> None:
+        self._pages: list[bytes] = []
+        self._page: list[Found] = []
+        self._size = 0
+
+    def add(self, found: Found) -> None:
+        """Put a match onto a page: of at most `PAGE_BYTES`, unless it alone is larger."""
+        length = len(found.blob) + len(found.id) + 32
+        if self._page and self._size + length > PAGE_BYTES:
+            self._close_page()
+        self._page.append(found)
+        self._size += length
+
+    def all(self) -> list[bytes]:
+        """The pages so far."""
+        if self._page:
+            self._close_page()
+        return self._pages
+
+    def _close_page(self) -> None:
+        self._pages.append(codec.encode(FoundPage(tuple(self._page))))
+        self._page, self._size = [], 0
+
+
+class Following:
+    """What follows from one arrival: how many pairs it made, and pages for its sender."""
+
+    def __init__(self, record: Record | None) -> None:
+        self.record = record
+        self.pairs = 0
+        self.pages = Pages()
+
+    def count(self, reaction: Reaction) -> None:
+        """Note what was carried out."""
+        if isinstance(reaction, Return) or reaction.kind == "match":
+            self.pairs += 1
+        else:  # an interest appeared: that is a pair of the watch
+            self.pairs += reaction.to is self.record and reaction.to.kind == WATCH
 
 
 class Reactions:
     """What one peer does about the reactions that matching decides on."""
 
-    def __init__(self, shelf: Shelf, telling: Telling) -> None:
-        self._shelf, self._telling = shelf, telling
+    def __init__(self, runtime: Runtime, shelf: Shelf, telling: Telling) -> None:
+        self._runtime, self._shelf, self._telling = runtime, shelf, telling
 
-    def carry_out(self, reactions: Sequence[Reaction]) -> list[Found]:
-        """Tell whom it concerns; returns what the sender of the operation is to have."""
-        found = []
-        for reaction in reactions:
-            if isinstance(reaction, Tell):
-                self._telling.tell(reaction)
+    async def follow(self, steps: Steps, record: Record) -> Following:
+        """Carry out what follows from the arrival of a record."""
+        following = Following(record)
+        if self._go_on(steps, following):
+            await self._follow_later(steps, following)
+        return following
+
+    def follow_few(self, steps: Steps, record: Record) -> Following | None:
+        """The same in this very turn; None, and nothing is done, when that is too much."""
+        few = list(islice(steps, AT_ONCE))
+        if len(few) == AT_ONCE:
+            return None
+        following = Following(record)
+        self._go_on(iter(few), following)
+        return following
+
+    def carry_out(self, steps: Steps, record: Record | None = None) -> None:
+        """The same, and nobody waits for it: what is too much for this turn follows in a
+        conversation of its own."""
+        following = Following(record)
+        if self._go_on(steps, following):
+            self._runtime.spawn(self._follow_later(steps, following))
+
+    async def _follow_later(self, steps: Steps, following: Following) -> None:
+        record = following.record
+        placed = None if record is None else self._shelf.find(record.key)
+        hold = None if placed is None else self._telling.hold_back(placed.number)
+        try:
+            await self._runtime.sleep(0.0)
+            while self._go_on(steps, following, late=True):
+                await self._runtime.sleep(0.0)
+        finally:
+            if hold is not None:
+                self._telling.let_go(hold)
+
+    def _go_on(self, steps: Steps, following: Following, *, late: bool = False) -> bool:
+        """Look at the next candidates; whether there may be more.  Who has left meanwhile is not
+        told."""
+        looked_at = 0
+        for step in islice(steps, AT_ONCE):
+            looked_at += 1
+            if isinstance(step, Return):
+                following.pages.add(found_of(self._shelf, step.record))
+            elif step is None or (late and not self._shelf.store.holds(step.to)):
+                continue
             else:
-                found.append(found_of(self._shelf, reaction.record))
-        return found
+                self._telling.tell(step)
+            following.count(step)
+        return looked_at == AT_ONCE
 
     def within(self, part: Intervals) -> Callable[[Record, Record], bool]:
         """Whether a pair is told of for this part."""
@@ -65,26 +156,9 @@ def carried_of(operation: Operation, wall_ms: int) -> Carried:
     )
 
 
-def met(reactions: Sequence[Reaction], record: Record) -> int:
-    """How many pairs a new record made."""
-    return sum(
-        isinstance(r, Return) or r.kind == "match" or (record.kind == WATCH and r.to is record)
-        for r in reactions
-    )
-
-
-def pages_of(found: Sequence[Found]) -> list[bytes]:
-    """Pages of at most `PAGE_BYTES`, unless one match alone is larger."""
-    pages: list[bytes] = []
-    page: list[Found] = []
-    size = 0
+def pages_of(found: Iterable[Found]) -> list[bytes]:
+    """All of them by the page in which they travel."""
+    pages = Pages()
     for one in found:
-        length = len(one.blob) + len(one.id) + 32
-        if page and size + length > PAGE_BYTES:
-            pages.append(codec.encode(FoundPage(tuple(page))))
-            page, size = [], 0
-        page.append(one)
-        size += length
-    if page:
-        pages.append(codec.encode(FoundPage(tuple(page))))
-    return pages
+        pages.add(one)
+    return pages.all()

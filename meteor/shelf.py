@@ -306,9 +306,9 @@ class Shelf:
         if gone:
             await self._journal.append([Entry(journal_key(key), None) for key in gone])
 
-    def stones_over(self) -> list[Key]:
-        """The tombstones whose time is over."""
-        return self.table.stones_over(self.wall_ms())
+    def stones_over(self, limit: int) -> list[Key]:
+        """Tombstones whose time is over, at most so many."""
+        return self.table.stones_over(self.wall_ms(), limit)
 
     def forget_outside(self, held: Intervals) -> list[Key]:
         """Take from memory what lives in none of `held`; returns what to `erase`."""

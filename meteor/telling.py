@@ -38,6 +38,8 @@ class Telling:
         self._marked: dict[str, int] = {}
         self._held_back: list[int] = []
         """Of arrivals that not all have been told of yet."""
+        self._held_back: list[int] = []
+        """Of arrivals that not all have been told of yet."""
         self.on_tell: Callable[[Tell], None] = _unwatched
         """Told of every pair; called in the turn in which it is found."""
         shelf.watermark = self.watermark
@@ -83,6 +85,16 @@ class Telling:
         self._outbox.drop(stem)
         self._stirred.pop(stem, None)
 
+    def hold_back(self, number: int) -> int:
+        """Let no watermark reach this number until `let_go` of what is returned: not all pairs of
+        the arrival that has it are in the outbox."""
+        self._held_back.append(number)
+        return number
+
+    def let_go(self, number: int) -> None:
+        """All of them are."""
+        self._held_back.remove(number)
+
     def watermark(self, stem: str) -> int:
         """What the client has acknowledged without a gap.
 
@@ -91,6 +103,8 @@ class Telling:
         return self._beyond_its_own(stem, self._outbox.watermark(stem))
 
     def _beyond_its_own(self, stem: str, mark: int) -> int:
+        if self._held_back:
+            mark = min(mark, min(self._held_back) - 1)
         placed = self._shelf.find(("", stem))
         return 0 if placed is not None and mark < placed.number else mark
 
@@ -135,6 +149,8 @@ class Telling:
 
         due: list[tuple[Position, Notice]] = []
         for reaction in self._rendezvous.meet(record, self._runtime.now(), belongs):
+            if reaction is None:
+                continue
             told = (
                 Tell(record, reaction.record, "match") if isinstance(reaction, Return) else reaction
             )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arms import ACTIONS, DATA, INTEREST, WATCH, Profile, Record, Rendezvous, Return, Store, Tell
-from arms.rendezvous import Deletion, Reaction
+from arms.rendezvous import Reaction
 
 KIND_OF = {"store": DATA, "retrieve": INTEREST, "notify_data": INTEREST, "notify_interest": WATCH}
 
@@ -197,10 +197,12 @@ def test_forgetting_leaves_no_tombstone_and_a_sweep_says_what_went(peer: Rendezv
     watch, interest = post("w", "notify_interest"), post("i", "notify_data", ttl=10.0)
     peer.arrive(watch, 0.0)
     peer.arrive(interest, 0.0)
-    assert peer.forget("", "i", 1.0) == Deletion([interest], [gone(watch, interest)])
-    assert peer.forget("", "i", 1.0) == Deletion([], [])
+    forgotten = peer.forget("", "i", 1.0)
+    assert (forgotten.records, forgotten.reactions) == ([interest], [gone(watch, interest)])
+    assert not peer.forget("", "i", 1.0).records
     assert peer.accept(interest, 2.0).outcome == "stored"
-    assert peer.sweep(10.0) == Deletion([interest], [gone(watch, interest)])
+    swept = peer.sweep(10.0)
+    assert (swept.records, swept.reactions) == ([interest], [gone(watch, interest)])
 
 
 # -- replace
@@ -245,8 +247,8 @@ def test_pairs_of_an_interval_gained(peer: Rendezvous) -> None:
     data, interest = post("d", "store"), post("i", "notify_data")
     peer.store.put(data, 0.0)
     peer.store.put(interest, 0.0)
-    assert peer.meet(interest, 0.0) == [Tell(interest, data, "match")]
-    assert peer.meet(data, 0.0, lambda *_: False) == []
+    assert [*peer.meet(interest, 0.0)] == [Tell(interest, data, "match")]
+    assert set(peer.meet(data, 0.0, lambda *_: False)) == {None}
 
 
 def test_belongs_is_asked_about_every_kind_of_pair(peer: Rendezvous) -> None:

@@ -1,0 +1,172 @@
+"""The action matrix: what follows when a record meets those that are kept.
+
+Law of this file: matching is done at once, in the call; what follows from each candidate is found
+out when it is asked for, in seeded random order, so that whoever asks can take thousands of
+candidates in several turns (report sections 2.1.3 and 3.3; SPEC section 1; rules 33-37).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from random import Random
+from typing import Literal
+
+from arms.actions import DATA, INTEREST, NOTIFY_DATA, WATCH, Kind, action_named
+from arms.profile import Profile
+from arms.store import Record, Store
+
+Belongs = Callable[[Record, Record], bool]
+"""Whether this peer is the one that reports a pair (the lowest cell that both regions share)."""
+
+NoticeKind = Literal["match", "appeared", "gone"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """Tell the sender of `to` of `about`: data that matches its interest (a standing retrieve
+    gets the data itself), or an interest that appeared, or is gone, under its watch."""
+
+    to: Record
+    about: Record
+    kind: NoticeKind
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """Send this data to the sender of the incoming retrieve."""
+
+    record: Record
+
+
+Reaction = Tell | Return
+
+Steps = Iterator[Reaction | None]
+"""What follows, one candidate after the other; None where nothing follows from one.  They can be
+gone through once."""
+
+
+def everywhere(_one: Record, _other: Record) -> bool:
+    """The `Belongs` of a peer that is alone."""
+    return True
+
+
+class ActionMatrix:
+    """What each kind of record has to do with each other kind, over one store."""
+
+    def __init__(self, store: Store, random: Random) -> None:
+        self._store = store
+        self._random = random
+
+    def meet(self, record: Record, known: Record | None, now: float, belongs: Belongs) -> Steps:
+        """What follows from a record that arrived, maybe in the place of `known`."""
+        if record.kind == DATA:
+            return self._told_of_data(record, now, belongs)
+        if record.kind == WATCH:
+            return self._told_of_interests(record, now, belongs)
+        return self._data_and_watches(record, known, now, belongs)
+
+    def data_for(self, interest: Record, now: float, belongs: Belongs) -> Steps:
+        """The data that answers a retrieve, or is to be told of."""
+        found = self._store.matching_subjects(DATA, interest.profile)
+        told = action_named(interest.action, (interest.action,)) is NOTIFY_DATA
+
+        def follow(data: Record) -> Reaction | None:
+            if not data.lives(now) or not belongs(interest, data):
+                return None
+            return Tell(interest, data, "match") if told else Return(data)
+
+        return self._in_random_order(found, follow)
+
+    def gone(self, interest: Record, now: float, belongs: Belongs) -> Steps:
+        """The watches that hear that an interest is gone; of other kinds nobody hears."""
+        if interest.kind != INTEREST:
+            return iter(())
+        return self._watches_told(interest, "gone", now, belongs)
+
+    def _told_of_data(self, data: Record, now: float, belongs: Belongs) -> Steps:
+        interests = self._store.matching_selectors(INTEREST, data.profile)
+
+        def follow(interest: Record) -> Reaction | None:
+            told = interest.lives(now) and belongs(interest, data)
+            return Tell(interest, data, "match") if told else None
+
+        return self._in_random_order(interests, follow)
+
+    def _told_of_interests(self, watch: Record, now: float, belongs: Belongs) -> Steps:
+        interests = self._store.matching_selectors(INTEREST, watch.profile)
+
+        def follow(interest: Record) -> Reaction | None:
+            told = interest.lives(now) and belongs(watch, interest)
+            return Tell(watch, interest, "appeared") if told else None
+
+        return self._in_random_order(interests, follow)
+
+    def _data_and_watches(
+        self, interest: Record, known: Record | None, now: float, belongs: Belongs
+    ) -> Steps:
+        """The data it asks for, then the watches; those that only the version before met hear
+        that it is gone, those that both meet hear nothing."""
+        if WATCH not in action_named(interest.action, (interest.action,)).meets:
+            return self.data_for(interest, now, belongs)  # an application's
+        if known is None or known.kind != INTEREST:
+            return chain(
+                self.data_for(interest, now, belongs),
+                self._watches_told(interest, "appeared", now, belongs),
+            )
+        return chain(
+            self.data_for(interest, now, belongs),
+            self._watches_told(interest, "appeared", now, belongs, unless=known),
+            self._watches_told(known, "gone", now, belongs, unless=interest),
+        )
+
+    def _watches_told(
+        self,
+        interest: Record,
+        kind: NoticeKind,
+        now: float,
+        belongs: Belongs,
+        unless: Record | None = None,
+    ) -> Steps:
+        """The watches that an interest meets, without those that another version of it meets."""
+        watches = self._store.matching_subjects(WATCH, interest.profile)
+
+        def follow(watch: Record) -> Reaction | None:
+            if not watch.lives(now) or not belongs(watch, interest):
+                return None
+            if unless is not None and unless.profile.matches(watch.profile):
+                return None if belongs(watch, unless) else Tell(watch, interest, kind)
+            return Tell(watch, interest, kind)
+
+        return self._in_random_order(watches, follow)
+
+    def _in_random_order(
+        self, records: list[Record], follow: Callable[[Record], Reaction | None]
+    ) -> Steps:
+        """Fisher and Yates, a step at a time."""
+        last = len(records) - 1
+        for at in range(len(records)):
+            other = self._random.randrange(at, last + 1) if at < last else at
+            records[at], records[other] = records[other], records[at]
+            yield follow(records[at])
+
+
+def deletable(
+    store: Store, selector: Profile, kind: Kind, owner: str, mode: str, now: float
+) -> Iterator[Record | None]:
+    """What of a kind a delete takes, one candidate after the other: what `owner` posted and the
+    selector contains (`mode` "within") or overlaps ("overlap")."""
+    if kind == INTEREST:
+        candidates = list(store.records(INTEREST))
+    else:
+        candidates = store.matching_subjects(kind, selector)
+    return (record if _falls(selector, record, owner, mode, now) else None for record in candidates)
+
+
+def _falls(selector: Profile, record: Record, owner: str, mode: str, now: float) -> bool:
+    if record.owner != owner or not record.lives(now):
+        return False
+    if mode == "overlap":
+        return record.kind != INTEREST or selector.matches(record.profile)
+    return selector.contains_profile(record.profile, as_selector=record.kind == INTEREST)

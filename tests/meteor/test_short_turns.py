@@ -1,0 +1,198 @@
+"""No turn of a peer takes long, whatever is asked of it: work is counted, not time.
+
+Every candidate of a match costs one question for the lowest cell that a pair shares, every record
+that goes one removal from the store; both are counted by the turn in which they happen.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from typing import Any
+
+import pytest
+
+from arms import Store
+from meteor import Client, Interest, changes, point, reactions
+from meteor.codec import wire_codec
+from meteor.shelf import Shelf
+from sim.overlay import Overlay
+from tests.meteor.building import SPACE
+
+AT_ONCE, SWEPT_AT_ONCE, BURIED_AT_ONCE = 20, 7, 9
+"""In place of hundreds, so that little is much."""
+STORED = 4 * AT_ONCE + 7
+
+
+class _Turns(deque[Any]):
+    """The kernel's queue of turns, which counts them."""
+
+    number = 0
+
+    def popleft(self) -> Any:
+        self.number += 1
+        return super().popleft()
+
+
+class Work:
+    """What one peer did in each turn."""
+
+    def __init__(self, overlay: Overlay, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._turns = overlay.kernel._ready = _Turns(overlay.kernel._ready)
+        self.done: Counter[tuple[str, int]] = Counter()
+        self._count(monkeypatch, Shelf, "lowest_common")
+        self._count(monkeypatch, Store, "remove")
+        self._count(monkeypatch, Store, "holds")
+
+    def _count(self, monkeypatch: pytest.MonkeyPatch, kind: type, name: str) -> None:
+        real = getattr(kind, name)
+
+        def counted(*args: Any) -> Any:
+            self.done[name, self._turns.number] += 1
+            return real(*args)
+
+        monkeypatch.setattr(kind, name, counted)
+
+    def most(self, name: str) -> int:
+        """The most that was done in one turn, of all since this was asked last."""
+        counts = [count for (what, _), count in self.done.items() if what == name]
+        total = sum(counts)
+        assert total >= STORED, f"{name} was counted {total} times only"
+        self.done.clear()
+        return max(counts)
+
+
+@pytest.fixture(autouse=True)
+def _small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reactions, "AT_ONCE", AT_ONCE)
+    monkeypatch.setattr(changes, "AT_ONCE", AT_ONCE)
+    monkeypatch.setattr(changes, "SWEPT_AT_ONCE", SWEPT_AT_ONCE)
+    monkeypatch.setattr(point, "BURIED_AT_ONCE", BURIED_AT_ONCE)
+
+
+@pytest.fixture
+def overlay() -> Overlay:
+    return Overlay(codec=wire_codec(), peers=1, space=SPACE, seed=5)
+
+
+@pytest.fixture
+def client(overlay: Overlay) -> Client:
+    return overlay.client(peer=0)
+
+
+@pytest.fixture
+def work(overlay: Overlay, client: Client, monkeypatch: pytest.MonkeyPatch) -> Work:
+    return Work(overlay, monkeypatch)
+
+
+async def store_all(client: Client, ttl: float = 3600) -> None:
+    for at in range(STORED):
+        await client.store(f"type=lamp temperature={at % 100}", b"%d" % at, ttl=ttl)
+
+
+async def taken(interest: Interest, count: int) -> list[bytes]:
+    found = [(await interest.recv(timeout=30)).data for _ in range(count)]
+    return sorted(found, key=int)
+
+
+EVERYTHING = [b"%d" % at for at in range(STORED)]
+
+
+def test_a_query_that_finds_much(overlay: Overlay, client: Client, work: Work) -> None:
+    overlay.run(store_all(client))
+    work.done.clear()
+    matches = overlay.run(client.retrieve("type=lamp").all())
+    assert sorted((match.data for match in matches), key=int) == EVERYTHING
+    assert work.most("lowest_common") <= AT_ONCE
+
+
+def test_an_interest_in_much_that_is_there(overlay: Overlay, client: Client, work: Work) -> None:
+    overlay.run(store_all(client))
+    work.done.clear()
+
+    async def notified() -> list[bytes]:
+        async with client.notify_data("type=lamp", queue=2 * STORED) as interest:
+            return await taken(interest, STORED)
+
+    assert overlay.run(notified()) == EVERYTHING
+    assert work.most("lowest_common") <= AT_ONCE
+
+
+def test_data_that_many_wait_for(overlay: Overlay, client: Client, work: Work) -> None:
+    async def all_told() -> None:
+        interests = [
+            await client.notify_data(f"temperature<={100 + at}", ttl=3600) for at in range(STORED)
+        ]
+        work.done.clear()
+        receipt = await client.store("type=lamp temperature=21", b"0")
+        assert receipt.matches == STORED
+        for interest in interests:
+            assert (await interest.recv(timeout=30)).data == b"0"
+
+    overlay.run(all_told())
+    assert work.most("lowest_common") <= AT_ONCE
+
+
+def test_who_leaves_while_others_are_told_hears_nothing(
+    overlay: Overlay, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A delete that comes between two slices of one match."""
+    peer = overlay.peers[0]
+    heard: list[str] = []
+    real = peer.core.telling.tell
+
+    def tell(reaction: Any) -> None:
+        heard.append(reaction.to.stem)
+        if len(heard) == AT_ONCE:
+            left = next(stem for stem in stems if stem not in heard)
+            peer.core.shelf.store.remove("", left)
+            gone.append(left)
+        real(reaction)
+
+    stems: list[str] = []
+    gone: list[str] = []
+
+    async def run() -> None:
+        for _ in range(2 * AT_ONCE):
+            interest = await client.notify_data("type=lamp", ttl=3600)
+            stems.append(interest.id.partition(".")[0])
+        monkeypatch.setattr(peer.core.telling, "tell", tell)
+        await client.store("type=lamp temperature=1", b"x")
+
+    overlay.run(run())
+    assert gone
+    assert sorted([*heard, *gone]) == sorted(stems)
+
+
+def test_no_watermark_passes_what_was_not_told_yet(overlay: Overlay, client: Client) -> None:
+    telling = overlay.peers[0].core.telling
+
+    def changed() -> list[int]:
+        return [mark for _, _, mark in telling.watermarks()]
+
+    telling._outbox.start("i", 9)
+    assert changed() == [9]
+    first, second = telling.hold_back(7), telling.hold_back(5)
+    assert changed() == [4]
+    telling.let_go(second)
+    assert changed() == [6]
+    telling.let_go(first)
+    assert changed() == [9]
+
+
+def test_a_delete_of_much(overlay: Overlay, client: Client, work: Work) -> None:
+    overlay.run(store_all(client))
+    work.done.clear()
+    assert overlay.run(client.delete_data("type=lamp", dry_run=True)).matches == STORED
+    assert overlay.run(client.delete_data("type=lamp")).matches == STORED
+    assert work.most("remove") <= 2 * BURIED_AT_ONCE
+    assert overlay.run(client.retrieve("type=lamp").all()) == []
+
+
+def test_a_sweep_of_much_goes_on_until_nothing_is_left(
+    overlay: Overlay, client: Client, work: Work
+) -> None:
+    overlay.run(store_all(client, ttl=60))
+    work.done.clear()
+    overlay.run_for(62.0)
+    assert work.most("remove") <= SWEPT_AT_ONCE
+    assert len(overlay.peers[0].core.shelf.store) == 0

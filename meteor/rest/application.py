@@ -147,7 +147,11 @@ class _Door:
 
     def _common_headers(self, request: web.Request) -> dict[str, str]:
         """Safety, and CORS for the configured origins alone."""
-        headers = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
+        headers = {
+            "Server": "meteor",
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "no-referrer",
+        }
         origins = self._config.cors_origins
         if origins:
             headers["Vary"] = "Accept, Origin"

@@ -33,6 +33,7 @@ from chord.link import MESSAGES as LINK_MESSAGES
 from chord.link import FaultReport as FaultReport
 from chord.link import FrameKind as FrameKind
 from chord.link import LinkEnd as LinkEnd
+from chord.lookup import LookupTally as LookupTally
 from chord.lookup import Owner as Owner
 from chord.messages import MESSAGES as RING_MESSAGES
 from chord.messages import FindOwner as FindOwner
@@ -43,8 +44,8 @@ from chord.node import Observer as Observer
 from chord.placement import Burden as Burden
 from chord.placement import split_id as split_id
 from chord.placement_messages import MESSAGES as PLACEMENT_MESSAGES
-from chord.placement_messages import LoadAnswer as LoadAnswer
 from chord.placement_messages import FindPlace as FindPlace
+from chord.placement_messages import LoadAnswer as LoadAnswer
 from chord.placing import Placing as Placing
 from chord.placing import ask_for_place as ask_for_place
 from chord.relocation import RelocationConfig as RelocationConfig
@@ -65,8 +66,8 @@ MESSAGES = (*LINK_MESSAGES, *RING_MESSAGES, RingState, *PLACEMENT_MESSAGES)
 __all__ = [
     "UNKNOWN_ID", "Contact", "WideInt",
     "Arc", "between", "distance", "identifier",
-    "ChordNode", "ChordConfig", "Observer", "RingState", "Owner", "Route", "Finger", "ArcCache",
-    "KnownArc", "IdealPlace", "ideal_ring", "FindOwner", "GetNeighbours", "Neighbours", "MESSAGES",
+    "ChordNode", "ChordConfig", "Observer", "RingState", "Owner", "LookupTally", "Route", "Finger",
+    "ArcCache", "KnownArc", "IdealPlace", "ideal_ring", "FindOwner", "GetNeighbours", "Neighbours", "MESSAGES",
     "MeteorError", "RingError", "CallError", "DialRefused", "LinkClosed", "RequestTimeout", "Busy",
     "RemoteFault", "Fault", "LookupFailed", "NotJoined", "JoinRefused",
     "placement", "relocation", "Burden", "Placing", "LoadAnswer", "RelocationConfig",

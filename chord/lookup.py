@@ -41,6 +41,18 @@ class Owner:
     may be dead, and may answer again; the arc is what that neighbour knows of it."""
 
 
+@dataclass(slots=True)
+class LookupTally:
+    """How lookups that went out have ended; for metrics."""
+
+    found: int = 0
+    failed: int = 0
+    hedged: int = 0
+    """Attempts that went out because the one before was slow."""
+    hops: int = 0
+    """Of those that were found, in all."""
+
+
 class Lookups:
     """The lookups that one member starts, and the arcs that it has heard of."""
 
@@ -55,6 +67,7 @@ class Lookups:
         self._patience = Patience(config.lookup_attempt_s)
         self._next_token = runtime.random.getrandbits(32)
         self.arc_cache = ArcCache(config.arc_cache_max)
+        self.tally = LookupTally()
         self.bequeath = self._forwarding.bequeath
         self.handlers: dict[type, Handler] = {
             **self._forwarding.handlers,
@@ -101,6 +114,7 @@ class Lookups:
                 return Owner(pointers.own, arc, 0, heirs)
             remaining_s = deadline - runtime.now()
             if remaining_s <= 0:
+                self.tally.failed += 1
                 raise LookupFailed(
                     f"{pointers.own}: no owner of {key:x} answered in {timeout_s:g} s"
                 )
@@ -112,8 +126,11 @@ class Lookups:
             try:
                 found: Owner = await reply
             except RequestTimeout:
+                self.tally.hedged += 1
                 attempt += 1
                 continue
+            self.tally.found += 1
+            self.tally.hops += found.hops
             if not found.suspected:
                 self._patience.answered(runtime.now() - began_s)
             return found

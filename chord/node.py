@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 from chord.answers import Answers
 from chord.forming import Forming
 from chord.joining import Joining
-from chord.lookup import Lookups, Owner
+from chord.lookup import Lookups, LookupTally, Owner
 from chord.maintenance import Maintenance
 from chord.messages import Neighbours, SuccessorsChanged
 from chord.place_search import PlaceSearch
@@ -141,6 +141,11 @@ class ChordNode:
         """Whether the key belongs to this node."""
         arc = self._pointers.arc
         return arc is not None and key in arc
+
+    @property
+    def lookups(self) -> LookupTally:
+        """How its lookups have ended so far."""
+        return self._lookups.tally
 
     def neighbours(self) -> Neighbours:
         """Its pointers, as it tells them to a ring walk."""

@@ -12,12 +12,16 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 from weakref import WeakKeyDictionary
 
+from meteor.distribution import Distribution
 from meteor.errors import DataDirLocked
 from meteor.journal import JournalFailed
 from meteor.journal_rows import Row, Write
+
+COMMIT_BOUNDS_S: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2.0)
+"""Around what a synchronous write costs: a good disk, a busy one, one that is dying."""
 
 
 class Store(Protocol):
@@ -63,6 +67,8 @@ class GroupCommit:
         self._wake = asyncio.Event()
         self._stopping = False
         self._opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.commits = Distribution(COMMIT_BOUNDS_S)
+        """How long transactions took, in seconds."""
         self._keeper = asyncio.create_task(self._keep(), name=f"journal {path}")
 
     async def enter(self, name: str) -> None:
@@ -147,6 +153,8 @@ class GroupCommit:
             self._taken = []
 
     async def _write(self, store: Store, group: list[_Waiting]) -> None:
+        clock = asyncio.get_running_loop().time
+        began_s = clock()
         try:
             await store.commit([job for job, _ in group if isinstance(job, Write)])
         except JournalFailed as error:
@@ -156,6 +164,7 @@ class GroupCommit:
                 return
             outcome: JournalFailed | None = error
         else:
+            self.commits.note(clock() - began_s)
             outcome = None
         for _, future in group:
             _resolve(future, outcome)

@@ -66,6 +66,10 @@ class Outbox:
     def __init__(self) -> None:
         self._streams: dict[str, _Stream] = {}
 
+    def __len__(self) -> int:
+        """How many notices wait for their acknowledgement."""
+        return sum(len(stream.pending) for stream in self._streams.values())
+
     def add(self, notice: Notice, number: int) -> None:
         """Keep a notice until it is acknowledged; a known one changes nothing."""
         name = stream_name(notice.owner, notice.interest)

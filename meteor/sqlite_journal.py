@@ -23,6 +23,7 @@ import aiosqlite
 from meteor.asyncio_group_commit import GroupCommit, Read, Store, group_commit
 from meteor.commit_number import CommitNumber
 from meteor.directory_lock import DirectoryLock
+from meteor.distribution import Distribution
 from meteor.errors import DataDirLocked
 from meteor.journal import Entry, JournalFailed, Scan
 from meteor.journal_files import Findings, JournalFiles
@@ -116,6 +117,11 @@ class SqliteJournal:
     def set_aside(self) -> tuple[Path, ...]:
         """The damaged files that were set aside beside this one so far, the oldest first."""
         return tuple(JournalFiles(self._file.path).set_aside())
+
+    @property
+    def commits(self) -> Distribution:
+        """How long transactions of the file took, in seconds; those of its other users too."""
+        return self._file.commits
 
     async def close(self) -> None:
         """Wait for what was begun; the last journal of a file closes it and frees its lock."""

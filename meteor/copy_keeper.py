@@ -23,7 +23,7 @@ from meteor.copy_messages import (
     Watermarks,
 )
 from meteor.holdings import Holdings
-from meteor.placement import Admission, Key
+from meteor.placement import Admission, Key, key_of
 from meteor.shelf import Shelf
 from meteor.views import COPIES_MAX, EPOCHS, View, Views
 from squid import HilbertCurve, Intervals, intersect, merge, subtract
@@ -53,6 +53,8 @@ class CopyKeeper:
         self._marks: dict[int, Admission] = {}
         self._came: Intervals = ()
         """Whose records may be here."""
+        self._left: list[Key] = []
+        """What was cleared away in memory, and is still in the journal."""
 
     @property
     def handlers(self) -> Mapping[type, Handler]:
@@ -107,16 +109,17 @@ class CopyKeeper:
 
     # -- views
 
-    def _on_learn(self, _: Contact, message: object, __: float) -> Instated:
+    def _on_learn(self, _: Contact, message: object, __: float) -> Deferred | Instated:
         assert isinstance(message, Learn)
         view = self._checked_view(message.view)
         self._passed_over((view,))
         newer = self._views.newer(view)
         if newer:
             return Instated(known=False, newer=newer)
+        cleared = self._clear(view.lost)
         self._views.learn(view)
         self.expect(view.intervals)
-        return Instated()
+        return Deferred(self._installed()) if cleared else Instated()
 
     def _on_instate(self, _: Contact, message: object, __: float) -> Deferred | Instated:
         assert isinstance(message, Instate)
@@ -141,13 +144,58 @@ class CopyKeeper:
         await self._shelf.note(self._views)
         return Instated()
 
+    # -- what lay here before its past was lost
+
+    async def clear(self, part: Intervals) -> None:
+        """The past of `part` is lost to whoever this peer has it from, or for, from now on: nothing
+        that lay here before shows in it.  What a former view speaks of goes to the attic."""
+        if self._clear(part):
+            await self._shelf.note(self._views)
+
+    def _clear(self, part: Intervals) -> bool:
+        part = subtract(part, self._views.present_lost())  # what is here came since
+        if not part:
+            return False
+        self._views.lay_down(part)
+        stays = self._views.present()
+        shelf = self._shelf
+        going = [placed.carried for placed in shelf.table if shelf.meets(placed.carried, part)]
+        going = [one for one in going if not shelf.meets(one, stays)]
+        for view in list(self._views.former):
+            if intersect(view.intervals, part) or any(
+                shelf.meets(one, view.intervals) for one in going
+            ):
+                self._views.store(view, shelf.store_lot(view.intervals))
+        self._left += shelf.forget(map(key_of, going))
+        return True
+
+    async def bring_back(self, part: Intervals, epoch: int) -> None:
+        """The former view of an epoch is proven to be the last: what of it lies in the attic is on
+        the shelf again."""
+        for interval in part:
+            lots = self._views.lots_of(epoch, (interval,))
+            cursor, more = 0, bool(lots)
+            while more:
+                page = self._shelf.attic.page(lots, interval, cursor, self._shelf.outgoing)
+                self.expect((interval,))
+                await self._shelf.admit(page.carried, Admission())
+                cursor, more = page.cursor, page.more
+        self._views.bring_back(epoch, part)
+
+    # -- tidying
+
     def expect(self, part: Intervals) -> None:
         """Records of `part` come in, whatever becomes of it."""
         self._came = merge(self._came, part)
 
     async def tidy_if_less(self) -> None:
         """Forget the records of what is kept for nobody any more."""
+        self._shelf.attic.keep_only({one.lot for one in self._views.stored})
         self.expect(self._stays())
+        if self._left:
+            left, self._left = self._left, []
+            await self._shelf.note(self._views)
+            await self._shelf.erase(left)
         if subtract(self._came, self._stays()):
             await self._shelf.note(self._views)
             self._came = self._stays()  # more of it than before the note, perhaps

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from chord import WideInt
 from meteor.messages import WireInterval
 from meteor.operations import Carried
-from meteor.views import View
+from meteor.views import Stored, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +101,11 @@ class ViewsNote:
     own: tuple[View, ...] = ()
     copies: tuple[View, ...] = ()
     former: tuple[View, ...] = ()
+    stored: tuple[Stored, ...] = ()
+    """Former views whose content is in the attic."""
 
 
 MESSAGES: tuple[type, ...] = (
-    View, Keep, Kept, Learn, Instate, Instated, Touch, Touched, Stands, Watermarks, ViewsNote,
+    View, Keep, Kept, Learn, Instate, Instated, Touch, Touched, Stands, Watermarks,
+    Stored, ViewsNote,
 )  # fmt: skip

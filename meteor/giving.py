@@ -110,7 +110,7 @@ class Giving:
             elsewhere=elsewhere,
             settled=not self._uncovered(),
             copies=parts_of(whole, part),
-            former=parts_of(self._views.former, part),
+            former=parts_of(self._views.remembered(), part),
             damaged=self._views.damaged,
             learning=parts_of(self._views.learning(), part),
         )
@@ -118,6 +118,9 @@ class Giving:
     def _on_pull(self, _: Contact, message: object, __: float) -> PulledPage:
         assert isinstance(message, Pull)
         interval = checked_interval(message.interval, self._curve)
+        lots = self._views.lots_of(message.epoch, (interval,)) if message.epoch else ()
+        if lots:
+            return self._shelf.attic.page(lots, interval, message.cursor, self._shelf.outgoing)
         if subtract((interval,), self._views.kept()):
             raise Fault("Moved", "the interval is not kept here")
         return self._shelf.page(interval, message.cursor)
@@ -184,6 +187,8 @@ class Giving:
             raise Fault("Moved", "part of the interval is held by another peer")
         if view is not None and any(one.epoch >= view.epoch for one in self._views.touching(part)):
             raise Fault("Busy", "a later epoch began here meanwhile: pull again")
+        if view is not None and subtract(intersect(view.lost, part), self._holdings.lost):
+            raise Fault("Busy", "a past that was lost was found here meanwhile: pull again")
         numbers = [one.number for one in self._views.touching(part)]
         self._views.give(part)
         if view is not None and view.has_copy(self._runtime.contact.id):

@@ -208,7 +208,7 @@ class Handoff:
         found = await self.heirs.ask(interval, self._holdings.elsewhere())
         for holder, held in found.holders:
             for piece in subtract(held, self._holdings.held):
-                await self._pull(piece, holder)
+                await self._pull(piece, holder, found.lost)
         if found.holders or self.leaving:
             return
         for step in self.heirs.plan(found):
@@ -223,14 +223,16 @@ class Handoff:
         self._views.see(view.epoch)
         others = tuple(one for one in sources if one.id != self._runtime.contact.id)
         if len(others) < len(sources):
+            await self._keeper.bring_back(piece, view.epoch)
             await self._take(piece, view, others, (view.primary,), lost=False)
             return
+        await self._keeper.clear(intersect(view.lost, piece))
         fence = self._replication.new_view(piece, others, view.lost)
         if not await self._replication.fence(fence, view.epoch):
             return
         try:
             for source in others:
-                if await self._fetch(piece, source):
+                if await self._fetch(piece, source, view.epoch):
                     await self._take(piece, view, others, (view.primary,), lost=False)
                     return
         finally:
@@ -242,12 +244,12 @@ class Handoff:
         if view.key in self._views.copies:
             await self._take(view.intervals, view, (), (view.primary, *view.copies), lost=False)
 
-    async def _fetch(self, piece: Intervals, source: Contact) -> bool:
+    async def _fetch(self, piece: Intervals, source: Contact, epoch: int) -> bool:
         """Pull content from somebody who is not its primary; awaited until the caller holds it."""
         for interval in piece:
             self._await(interval, source)
             try:
-                await self._pull_pages(interval, source, Admission())
+                await self._pull_pages(interval, source, Admission(), epoch)
             except CallError:
                 return False
         return True
@@ -267,6 +269,8 @@ class Handoff:
     ) -> None:
         """Hold a piece whose content is here, or of which nobody knows the past."""
         gone = piece if lost else intersect(view.lost if view is not None else (), piece)
+        if lost:
+            await self._keeper.clear(piece)
         copies = self._replication.among(others)
         new = self._replication.new_view(piece, copies, gone)
         begun = await self._replication.begin(new, 0 if view is None else view.epoch)
@@ -278,8 +282,10 @@ class Handoff:
         admission = Admission() if view is None else self._keeper.watermarks(view.primary.id)
         self._gained(begun.intervals, admission)
 
-    async def _pull(self, interval: Interval, source: Contact) -> bool:
-        """Take the interval over from its holder; whether it is held here now."""
+    async def _pull(self, interval: Interval, source: Contact, lost: Intervals) -> bool:
+        """Take the interval over from its holder, who does not know the past of what is `lost`;
+        whether it is held here now."""
+        await self._keeper.clear(intersect(lost, (interval,)))
         self._await(interval, source)
         admission = Admission()
         try:
@@ -306,12 +312,14 @@ class Handoff:
             self._gained(begun.intervals, admission)
         return begun is not None
 
-    async def _pull_pages(self, interval: Interval, source: Contact, admission: Admission) -> int:
+    async def _pull_pages(
+        self, interval: Interval, source: Contact, admission: Admission, epoch: int = 0
+    ) -> int:
         cursor = 0
         more = True
         while more:
             page = await asked(
-                self._runtime, self._config, source, Pull(interval, cursor), PulledPage
+                self._runtime, self._config, source, Pull(interval, cursor, epoch), PulledPage
             )
             await self._shelf.admit(page.carried, admission)
             if page.more and page.cursor <= cursor:
@@ -354,7 +362,7 @@ class Handoff:
             raise Fault("Moved", "the offer could not be looked at")
         both = intersect(answer.held, self._holdings.held)
         for piece in subtract(answer.held, both):
-            if not await self._pull(piece, source):
+            if not await self._pull(piece, source, answer.lost):
                 raise Fault("Moved", "the successor could not take the interval over")
         for piece in both:
             if not await self.reconciling.reconcile(piece, source):
@@ -363,8 +371,10 @@ class Handoff:
         if subtract(left, self._holdings.held):
             self.wake()
             raise Fault("Moved", "the interval is not held here yet")
-        if left and not await self.reconciling.absorb(left, source):
-            raise Fault("Moved", "the offer could not be pulled")
-        if intersect(left, self._holdings.lost):
+        if intersect((interval,), self._holdings.lost):  # it is taken in once that is proven
             raise Fault("Moved", "it is not known yet whether this is all of the past")
+        for view in (*answer.copies, *answer.former):
+            part = intersect(view.intervals, left)
+            if not await self.reconciling.absorb(part, source, view.epoch):
+                raise Fault("Moved", "the offer could not be pulled")
         return Inherited()

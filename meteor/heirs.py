@@ -18,7 +18,7 @@ from meteor.holdings import Intervals
 from meteor.operations import Claim, ClaimAnswer
 from meteor.takeover import Asked, Evidence, Step, plan
 from meteor.views import Views
-from squid import Interval, intersect, subtract
+from squid import Interval, intersect, merge, subtract
 
 CLAIMS_MAX: Final = 32
 """Peers asked for one interval in one round: more than the successors of any concurrent joins."""
@@ -33,6 +33,8 @@ class Found:
     interval: Interval
     holders: list[tuple[Contact, Intervals]] = field(default_factory=list)
     """Who answers for some of it."""
+    lost: Intervals = ()
+    """Of what of it these do not know the past."""
     evidence: list[Evidence] = field(default_factory=list)
     answered: set[int] = field(default_factory=set)
     refused: set[int] = field(default_factory=set)
@@ -106,6 +108,7 @@ class Heirs:
         held = intersect(answer.held, (found.interval,))
         if held:
             found.holders.append((contact, held))
+            found.lost = merge(found.lost, intersect(answer.lost, held))
         fresh = [Evidence(contact, view, fresh=True) for view in answer.copies]
         former = [Evidence(contact, view, False, answer.damaged) for view in answer.former]
         former += [Evidence(contact, view, False, damaged=True) for view in answer.learning]
@@ -121,7 +124,7 @@ class Heirs:
         found.evidence += [Evidence(own, view, False, damaged=True) for view in learning]
         found.evidence += [Evidence(own, view, True) for view in parts_of(whole, part)]
         found.evidence += [
-            Evidence(own, view, False, damaged) for view in parts_of(self._views.former, part)
+            Evidence(own, view, False, damaged) for view in parts_of(self._views.remembered(), part)
         ]
 
     @staticmethod
@@ -164,10 +167,11 @@ class Heirs:
 
     def resume(self, everything: Intervals) -> list[Step]:
         """What a peer that is alone may take over from its own former life."""
-        if not self._views.former:
+        had = self._views.remembered()
+        if not had:
             return [Step(everything, "adopt")]
         own = self._runtime.contact
-        evidence = [Evidence(own, one, False, self._views.damaged) for one in self._views.former]
+        evidence = [Evidence(own, one, False, self._views.damaged) for one in had]
         asked = Asked({own.id}, (), patient=True)
         return plan(everything, evidence, asked, orphaned=True)
 

@@ -51,27 +51,41 @@ class Reconciling:
         self._runtime, self._config, self._shelf = runtime, config, shelf
         self._views, self._replication, self._on_gained = views, replication, on_gained
 
-    async def absorb(self, piece: Intervals, source: Contact) -> bool:
-        """Take what another peer has of what is held here in, with one's copies; whether all of it
-        is here now."""
+    async def absorb(self, piece: Intervals, source: Contact, epoch: int) -> bool:
+        """Take what another peer has of what is held here in, with one's copies: of its view of
+        that epoch, should its content not be on the shelf there; whether all of it is here now."""
         for interval in piece:
             try:
-                await self._absorb_pages(interval, source)
+                await self._absorb_pages(interval, source, epoch)
             except (CallError, Superseded):
                 return False
         return True
 
-    async def _absorb_pages(self, interval: Interval, source: Contact) -> int:
+    async def _absorb_pages(self, interval: Interval, source: Contact, epoch: int = 0) -> int:
         cursor, more = 0, True
         while more:
             page = await asked(
-                self._runtime, self._config, source, Pull(interval, cursor), PulledPage
+                self._runtime, self._config, source, Pull(interval, cursor, epoch), PulledPage
             )
             await self.merge(page.carried)
             if page.more and page.cursor <= cursor:
                 raise RemoteFault("ProtocolError", "a hand-off that does not go on")
             cursor, more = page.cursor, page.more
         return cursor
+
+    async def absorb_own(self, piece: Intervals, epoch: int) -> bool:
+        """The same of what lies in the attic here."""
+        lots = self._views.lots_of(epoch, piece)
+        for interval in piece if lots else ():
+            cursor, more = 0, True
+            while more:
+                page = self._shelf.attic.page(lots, interval, cursor, self._shelf.outgoing)
+                cursor, more = page.cursor, page.more
+                try:
+                    await self.merge(page.carried)
+                except Superseded:
+                    return False
+        return True
 
     async def merge(self, carried: Sequence[Carried]) -> int:
         """Take in what is news of what is held here, with its copies; how much was.  Raises

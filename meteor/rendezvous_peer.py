@@ -59,7 +59,8 @@ from meteor.replication import CopiesConfig, Replication
 from meteor.returning import Returning
 from meteor.ring_note import RingNote
 from meteor.ring_walk import walk_ring
-from meteor.shelf import Restored, Shelf
+from meteor.shelf import Shelf
+from meteor.shelf_journal import Restored
 from meteor.telling import Telling
 from meteor.tending import Tending
 from meteor.views import Views
@@ -185,7 +186,7 @@ class RendezvousPeer:
         self.restored = await self.shelf.restore()
         note = self.restored.note
         whole = not (self.restored.incomplete or self.restored.damaged)
-        self.views.restore((*note.own, *note.former, *note.copies), whole=whole)
+        self.views.restore((*note.own, *note.former, *note.copies), note.stored, whole=whole)
         self._returning.damaged = not whole
         if whole:
             self._keeper.expect(self._handoff.everything)  # what no view speaks of goes

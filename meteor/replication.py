@@ -246,6 +246,7 @@ class Replication:
             self._holdings.find(known)
             self.resync.add(number)
             self._views.forget_former(known)
+            self._views.forget_stored(known)
             return True
         finally:
             self.changing.leave()

@@ -72,11 +72,17 @@ class Returning:
         for interval in self._holdings.lost:
             found = await self._handoff.heirs.ask(interval, ())
             for step in self._handoff.heirs.heal(found):
-                await self._find(step.piece, step.sources)
+                if step.view is not None:
+                    await self._find(step.piece, step.view.epoch, step.sources)
 
-    async def _find(self, piece: Intervals, sources: tuple[Contact, ...]) -> None:
+    async def _find(self, piece: Intervals, epoch: int, sources: tuple[Contact, ...]) -> None:
         here = any(one.id == self._runtime.contact.id for one in sources)
-        if not here and not await self._handoff.reconciling.absorb(piece, sources[0]):
+        reconciling = self._handoff.reconciling
+        if here:
+            taken_in = await reconciling.absorb_own(piece, epoch)
+        else:
+            taken_in = await reconciling.absorb(piece, sources[0], epoch)
+        if not taken_in:
             return
         for view in self._views.touching(piece):
             part = intersect(view.lost, piece)
@@ -98,15 +104,16 @@ class Returning:
 
     async def _offer_former(self) -> None:
         """What was had in a former life goes to whom the ring names, who has it all then."""
-        for view in list(self._views.former):
+        for view in self._views.remembered():
             for interval in view.intervals:
                 for taken in await self._offer(interval):
                     self._views.forget_former((taken,))
+                    self._views.forget_stored((taken,))
         await self._keeper.tidy_if_less()
 
     async def _make_whole(self) -> None:
         """All that the journal had lost is here again, or elsewhere: it begins anew."""
-        if self.damaged and not self._views.former and not self._handoff.uncovered():
+        if self.damaged and not self._views.remembered() and not self._handoff.uncovered():
             self.damaged = False
             await self._shelf.rewrite(self._views)
 
@@ -133,12 +140,18 @@ class Returning:
     async def _is_taken(self, piece: Interval, owner: Contact) -> bool:
         if owner.id == self._runtime.contact.id:
             known = subtract(self._holdings.held, self._holdings.lost)
-            return not subtract((piece,), known)
+            return not subtract((piece,), known) and await self._is_merged(piece)
         try:
             reply = await self._runtime.call(owner, Inherit(piece), OFFER_S)
         except CallError:
             return False
         return isinstance(reply, Inherited)
+
+    async def _is_merged(self, piece: Interval) -> bool:
+        """Whether what lies in the attic here of what is held here is on the shelf as well now."""
+        epochs = {one.view.epoch for one in self._views.stored}
+        absorb = self._handoff.reconciling.absorb_own
+        return all([await absorb((piece,), epoch) for epoch in sorted(epochs)])
 
     async def _let_go(self) -> None:
         """Copies whose primary does not count on them, or is silent for long, end."""

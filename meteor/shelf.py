@@ -10,12 +10,10 @@ local clock (DESIGN sections 4 and 5).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from arms import Profile, Record, Store
-from chord import MeteorError
-from meteor import codec
-from meteor.copy_messages import ViewsNote
+from meteor.attic import Attic
 from meteor.document import decode_document, unpack_profile
 from meteor.journal import Entry, Journal
 from meteor.operations import Carried, PulledPage
@@ -33,27 +31,13 @@ from meteor.placement import (
 )
 from meteor.placement_table import PlacementTable
 from meteor.record_id import split_id, stem_of
+from meteor.shelf_journal import Restored, anew, entry_of, noted, read
 from meteor.standing import is_later
 from meteor.views import Views
 from squid import Box, HilbertCurve, Interval, Intervals
 
 PAGE_BYTES = 64 * 1024
 """A page of a hand-off: small enough to leave the link free for others in between."""
-
-
-OWN_KEYS = (b"views", b"r:")
-"""How the journal's keys begin that are a shelf's."""
-
-
-@dataclass(frozen=True, slots=True)
-class Restored:
-    """What a journal held; `incomplete` as `meteor.journal.Scan` has it."""
-
-    note: ViewsNote
-    """What the peer had a part in."""
-    records: int
-    damaged: tuple[bytes, ...]
-    incomplete: bool = False
 
 
 class Shelf:
@@ -71,6 +55,7 @@ class Shelf:
         self._journal, self._curve = journal, curve
         self._now, self._wall_clock = now, wall_clock
         self.table = PlacementTable(curve)
+        self.attic = Attic(curve)
         self._begun: dict[Key, list[Carried]] = {}
         """Changes under way that do not show yet."""
         self._committing: list[Sequence[Carried]] = []
@@ -107,7 +92,7 @@ class Shelf:
         left = [behind for one in numbered if (behind := self._left_behind(one)) is not None]
         self._committing.append(numbered)
         await self._journal.append(
-            [self._entry(one) for one in numbered] + [Entry(journal_key(key), None) for key in left]
+            [entry_of(one) for one in numbered] + [Entry(journal_key(key), None) for key in left]
         )
         self._committing.remove(numbered)
 
@@ -210,26 +195,16 @@ class Shelf:
         await self._journal.append([])
 
     async def note(self, views: Views) -> None:
-        """Make durable what this peer has a part in, as it is now."""
-        await self._journal.append([self._noted(views)])
-
-    @staticmethod
-    def _noted(views: Views) -> Entry:
-        note = ViewsNote(
-            tuple(views.own.values()),
-            tuple(copy.view for copy in views.copies.values() if copy.whole),
-            tuple(views.former),
-        )
-        return Entry(b"views", codec.encode(note))
+        """Make durable what this peer has a part in, as it is now, and what went to the attic."""
+        await self._journal.append([*self.attic.unwritten(), noted(views)])
 
     async def rewrite(self, views: Views) -> None:
         """Begin the journal anew with what is here, and what is not this shelf's."""
         await self.barrier()
         scan = await self._journal.scan()
-        others = [entry for entry in scan.entries if not entry.key.startswith(OWN_KEYS)]
         under_way = [one for batch in self._committing for one in batch]
         records = [placed.carried for placed in self.table] + under_way
-        await self._journal.replace([*others, *map(self._entry, records), self._noted(views)])
+        await self._journal.replace(anew(scan, records, self.attic, views))
 
     # -- questions
 
@@ -312,35 +287,35 @@ class Shelf:
 
     def forget_outside(self, held: Intervals) -> list[Key]:
         """Take from memory what lives in none of `held`; returns what to `erase`."""
-        gone = self.table.outside(held)
+        return self.forget(self.table.outside(held))
+
+    def forget(self, keys: Iterable[Key]) -> list[Key]:
+        """Take records from memory; returns what to `erase`."""
+        gone = list(keys)
         for key in gone:
             self.store.remove(*key)
             self.table.remove(key, self.wall_ms())
         return gone
 
+    def store_lot(self, part: Intervals) -> int:
+        """Put what lives in `part` into the attic as well; the number of its lot."""
+        return self.attic.put(
+            placed.carried
+            for placed in self.table
+            if any(self.table.meets(placed, interval) for interval in part)
+        )
+
     async def restore(self) -> Restored:
         """Read the journal back; what expired meanwhile is left out.  Nothing is held yet."""
         scan = await self._journal.scan()
-        views = ViewsNote()
-        damaged = list(scan.damaged)
-        for entry in scan.entries:
-            if entry.value is None or not entry.key.startswith(OWN_KEYS):
-                continue
-            try:
-                note = codec.decode(entry.value)
-            except MeteorError:
-                damaged.append(entry.key)
-                continue
-            if isinstance(note, ViewsNote):
-                views = note
-                continue
-            profile = readable(note, self._curve) if isinstance(note, Carried) else None
-            if profile is None:
-                damaged.append(entry.key)
-            elif self._expires_s(note) > self._now():
-                self._number = max(self._number, note.number)
-                self.show(note, profile or None)
-        return Restored(views, len(self.table), tuple(damaged), scan.incomplete)
+        found = read(scan, self._curve)
+        for carried, profile in found.shown:
+            if self._expires_s(carried) > self._now():
+                self._number = max(self._number, carried.number)
+                self.show(carried, profile)
+        for key, carried in found.stored:
+            self.attic.restore(key, carried)
+        return Restored(found.note, len(self.table), tuple(found.damaged), scan.incomplete)
 
     # -- forms
 
@@ -382,6 +357,3 @@ class Shelf:
         if word.kind != MOVED or placed is None or placed.carried.id != word.id:
             return None
         return key if placed.carried.version < word.version else None
-
-    def _entry(self, carried: Carried) -> Entry:
-        return Entry(journal_key(key_of(carried)), codec.encode(carried))

@@ -6,7 +6,8 @@ everything: one survivor is enough.  One that was restarted, or was passed over,
 evicted meanwhile: it counts only while a majority of its epoch's holders have that same epoch and
 at most one is silent, as a later epoch has at least two holders, of whom one would be among those
 asked.  A holder that answers and does not know the epoch has moved on from it, and with it the
-interval: then one copy alone proves nothing, nor does a restarted one (DESIGN section 5).
+interval: then one copy alone proves nothing, nor does a restarted one.  A view of which its own
+primary knows nothing, though it remembers an earlier one, never began (DESIGN section 5).
 """
 
 from __future__ import annotations
@@ -97,7 +98,10 @@ def _pieces(part: Intervals, evidence: Sequence[Evidence]) -> list[Interval]:
 def _decide(piece: Interval, evidence: Sequence[Evidence], asked: Asked, orphaned: bool) -> Step:
     if not evidence:
         return Step((piece,), "lost" if orphaned or asked.patient else "wait")
-    newest = max((one.view for one in evidence), key=lambda view: (view.epoch, view.key))
+    begun = [one for one in evidence if _began(one.view, evidence, asked.answered)]
+    if not begun:
+        return Step((piece,), "lost" if asked.patient else "wait")
+    newest = max((one.view for one in begun), key=lambda view: (view.epoch, view.key))
     having = [one for one in evidence if _is_at(one, newest) and not one.damaged]
     unheard = [one for one in newest.holder_ids if one not in asked.answered]
     if asked.waits_for(unheard):
@@ -110,6 +114,14 @@ def _decide(piece: Interval, evidence: Sequence[Evidence], asked: Asked, orphane
         return Step((piece,), "lost" if asked.patient else "wait")
     sources = tuple(one.contact for one in having if one.fresh or not fresh)
     return Step((piece,), "adopt", newest, sources)
+
+
+def _began(view: View, evidence: Sequence[Evidence], answered: Collection[int]) -> bool:
+    """Whether anything can have been acknowledged under a view: not when its primary, who has a
+    memory of the piece, knows nothing of it.  It gave up while only some copies had noted it."""
+    of_primary = [one for one in evidence if one.contact.id == view.primary.id]
+    knows = any(one.view.key == view.key for one in of_primary)
+    return knows or not of_primary or view.primary.id not in answered
 
 
 def _proven(

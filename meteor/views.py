@@ -87,6 +87,15 @@ class Copy:
     """False while it is being filled: it can answer for nothing."""
 
 
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A former view whose content is not on the shelf: the interval's past was lost since."""
+
+    view: View
+    lot: int
+    """Where in the attic its content is."""
+
+
 class Views:
     """All views that one peer has a part in."""
 
@@ -97,6 +106,9 @@ class Views:
         self.former: list[View] = []
         """Had in a former life, or until a newer view was heard of: evidence for whoever takes the
         interval over, and content to be offered to its owner; nothing is answered from it."""
+        self.stored: list[Stored] = []
+        """The same, of intervals whose past was lost since: this content shows only when it is
+        proven to be that past."""
         self.damaged = False
         """Whether something of `former` was lost with the journal."""
         self._seen = 0
@@ -117,8 +129,29 @@ class Views:
         return merge(*(view.lost for view in self.own.values()))
 
     def kept(self) -> Intervals:
-        """Everything whose records are to stay here, whatever for."""
-        return merge(*(view.intervals for view in self._all()))
+        """Everything whose records are to stay on the shelf, whatever for."""
+        return merge(self.present(), *(view.intervals for view in self.former))
+
+    def present(self) -> Intervals:
+        """What this peer is the primary of, a copy of, or being made a copy of."""
+        copies = (copy.view.intervals for copy in self.copies.values())
+        return merge(self.held(), *copies)
+
+    def present_lost(self) -> Intervals:
+        """The part of `present` whose past nobody knew: what is on the shelf came since."""
+        return merge(self.lost(), *(copy.view.lost for copy in self.copies.values()))
+
+    def remembered(self) -> list[View]:
+        """All that was had in a former life, or until a newer view was heard of."""
+        return [*self.former, *(one.view for one in self.stored)]
+
+    def lots_of(self, epoch: int, part: Intervals) -> list[int]:
+        """Where in the attic the content of the former views of an epoch is that have `part`."""
+        return [
+            one.lot
+            for one in self.stored
+            if one.view.epoch == epoch and intersect(one.view.intervals, part)
+        ]
 
     def next_epoch(self) -> int:
         """Higher than any epoch that this peer has seen, and no other peer's: its last bits are of
@@ -174,7 +207,7 @@ class Views:
         found = [one for one in self.own.values() if intersect(one.intervals, view.intervals)]
         found += [
             one
-            for one in (*(copy.view for copy in self.copies.values()), *self.former)
+            for one in (*(copy.view for copy in self.copies.values()), *self.remembered())
             if one.key != view.key and one.epoch >= view.epoch
             and intersect(one.intervals, view.intervals)
         ]  # fmt: skip
@@ -282,16 +315,53 @@ class Views:
         """Whether any of `part` was had in a former life."""
         return any(intersect(one.intervals, part) for one in self.former)
 
+    def lay_down(self, part: Intervals) -> None:
+        """The past of `part` is taken as lost: what was kept of it for others is former, and what
+        was coming in is worth nothing."""
+        for key, copy in list(self.copies.items()):
+            past, left = copy.view.within(part), copy.view.without(part)
+            if past is None:
+                continue
+            if copy.whole:
+                self._remember(past)
+            if left is None or not copy.whole:
+                del self.copies[key]
+            else:
+                self.copies[key] = replace(copy, view=left)
+
+    def store(self, view: View, lot: int) -> None:
+        """The content of a former view went to the attic."""
+        self.former.remove(view)
+        self.stored.append(Stored(view, lot))
+        del self.stored[:-FORMER_MAX]
+
+    def bring_back(self, epoch: int, part: Intervals) -> None:
+        """The content of the former views of an epoch that have `part` is on the shelf again."""
+        for one in list(self.stored):
+            if one.view.epoch == epoch and intersect(one.view.intervals, part):
+                self.stored.remove(one)
+                self._remember(one.view)
+
     def forget_former(self, part: Intervals) -> None:
         """What is known of a former life about `part` is not needed any more."""
         self.former = [left for one in self.former if (left := one.without(part)) is not None]
 
-    def restore(self, views: Iterable[View], *, whole: bool) -> None:
+    def forget_stored(self, part: Intervals) -> None:
+        """Nor is what lies in the attic."""
+        self.stored = [
+            replace(one, view=left)
+            for one in self.stored
+            if (left := one.view.without(part)) is not None
+        ]
+
+    def restore(self, views: Iterable[View], stored: Iterable[Stored] = (), *, whole: bool) -> None:
         """Come back to life: whatever was is former now.  What is not `whole`, as the journal was
         damaged, is content to be offered, and no proof that all is here."""
         self.damaged = not whole
         for view in views:
             self._remember(view)
+        self.stored = list(stored)[-FORMER_MAX:]
+        self.see(*(one.view.epoch for one in self.stored))
 
     def _remember(self, view: View) -> None:
         self.see(view.epoch)
@@ -301,7 +371,7 @@ class Views:
     def _all(self) -> Iterator[View]:
         yield from self.own.values()
         yield from (copy.view for copy in self.copies.values())
-        yield from self.former
+        yield from self.remembered()
 
     def _over(self, part: Intervals) -> Iterator[View]:
         return (view for view in self._all() if intersect(view.intervals, part))

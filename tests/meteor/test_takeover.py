@@ -47,7 +47,13 @@ def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bo
     known = [one for one in evidence if index in indexes(one.view.intervals)]
     if not known:
         return ("lost" if orphaned or asked.patient else "wait", None, ())
-    newest = max(known, key=lambda one: (one.view.epoch, one.view.key)).view
+    said = {one.contact.id: {other.view.key for other in known if other.contact == one.contact}
+            for one in known if one.contact.id in set(asked.answered)}  # fmt: skip
+    begun = [one for one in known
+             if one.view.key in said.get(one.view.primary.id, {one.view.key})]  # fmt: skip
+    if not begun:
+        return ("lost" if asked.patient else "wait", None, ())
+    newest = max(begun, key=lambda one: (one.view.epoch, one.view.key)).view
     at = [one for one in known if (one.view.key, one.view.epoch) == (newest.key, newest.epoch)]
     having = [one for one in at if not one.damaged]
     unheard = {one for one in newest.holder_ids if one not in set(asked.answered)}
@@ -194,3 +200,18 @@ def test_a_holder_that_is_slow_is_waited_for() -> None:
     assert step.kind == "adopt"
     (step,) = plan(((2, 3),), evidence, replace(asked, patient=True), orphaned=True)
     assert step.kind == "adopt"
+
+
+def test_a_view_that_its_primary_gave_up_before_it_began_hides_nothing() -> None:
+    """One copy had noted it when the primary was refused by the other: both remember the view
+    before, of which all have everything."""
+    before = View(PEERS[0], 1, 5, ((0, 9),), (PEERS[1], PEERS[2]))
+    given_up = View(PEERS[0], 8, 8, ((0, 9),), (PEERS[2], PEERS[1]))
+    evidence = [Evidence(peer, before, fresh=False) for peer in PEERS[:3]]
+    evidence.append(Evidence(PEERS[1], given_up, fresh=False))
+    asked = Asked([0, 1, 2], [], patient=True)
+    (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
+    assert (step.kind, step.view) == ("adopt", before)
+    began = [*evidence, Evidence(PEERS[0], given_up, fresh=False)]
+    (step,) = plan(((2, 3),), began, asked, orphaned=True)
+    assert step.view != before

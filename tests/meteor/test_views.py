@@ -331,3 +331,31 @@ def test_what_others_say_takes_bounded_room(how: str) -> None:
             subject.retire(view.key)
     assert len(subject.copies) == (COPIES_MAX if how == "learn" else 0)
     assert len(subject.former) == (FORMER_MAX if how == "retire" else 0)
+
+
+def test_what_is_laid_down_is_former_and_what_was_coming_in_is_nothing() -> None:
+    views = Views()
+    whole, other = (View(peer, 1, 5, ((0, 5),), (HERE,)) for peer in OTHERS)
+    views.put(replace(whole, intervals=((0, 3),)))
+    views.learn(replace(other, intervals=((2, 5),)))
+    views.lay_down(((3, 4),))
+    assert [view.intervals for view in views.former] == [((3, 3),)]
+    assert views.present() == ((0, 2),)
+    assert views.kept() == ((0, 3),)
+
+
+def test_content_in_the_attic_is_evidence_and_not_kept_on_the_shelf() -> None:
+    views, had = Views(), View(OTHERS[0], 1, 7, ((0, 3),), (HERE,))
+    views.restore([had], whole=True)
+    views.store(had, 4)
+    assert views.remembered() == [had]
+    assert views.kept() == ()
+    assert views.lots_of(7, ((3, 5),)) == [4]
+    assert views.lots_of(6, ((3, 5),)) == []
+    assert views.newer(replace(had, number=9, epoch=6, primary=OTHERS[1])) == (had,)
+    assert not views.in_sync(replace(had, number=9), 7), "its content does not show"
+    views.forget_stored(((2, 3),))
+    assert [one.view.intervals for one in views.stored] == [((0, 1),)]
+    views.bring_back(7, ((0, 0),))
+    assert views.stored == []
+    assert views.kept() == ((0, 1),)

@@ -3,6 +3,7 @@
 #   make test       the suite                     make test-long  the longer suites as well
 #   make lint       ruff                          make types      mypy --strict
 #   make bench      measurements, one JSON line each
+#   make compare    Meteor beside zenoh, OpenDHT, kademlia, NATS and mosquitto: docs/speed.md
 #   make docs       the site, in build/site
 #   make faults     peers in processes killed, held and restarted: an account; RUNS="power-cut" SEED=1
 
@@ -18,7 +19,7 @@ SEED ?= 1
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long lint types bench faults docs clean
+.PHONY: help demo test test-long lint types bench compare faults docs clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -48,8 +49,13 @@ types: $(STAMP)
 
 # OpenDHT stands beside Meteor where its wheel installs; rings of thousands of profiles take minutes.
 bench: $(STAMP)
-	-$(BIN)/python -m pip install --quiet --disable-pip-version-check 'opendht>=4.4'
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[opponents]'
 	$(BIN)/python -m pytest -m benchmark -s -q -o faulthandler_timeout=1800 tests/benchmarks
+
+# What is not installed is said to be so; on Debian, `apt install nats-server mosquitto`.
+compare: $(STAMP)
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[opponents]'
+	$(BIN)/python -m tests.benchmarks.comparison --write
 
 faults: $(STAMP)
 	$(BIN)/python -m tests.processes $(RUNS) --seed $(SEED)

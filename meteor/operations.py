@@ -241,38 +241,8 @@ class ForgetPast:
     interval: WireInterval
 
 
-# -- how good links are
-
-
-@dataclass(frozen=True, slots=True)
-class LinksQuestion:
-    """How good are your links?"""
-
-
-@dataclass(frozen=True, slots=True)
-class LinkNote:
-    """One link as one of its ends measures it; seconds."""
-
-    contact: Contact
-    round_trip_s: float
-    deviation_s: float
-    frames: int
-    """Forwarded frames that were sent over it."""
-    silences: int
-    """How often such a frame was met by silence."""
-    heard_s: float
-    """How long ago something came over it; -1 for never."""
-
-
-@dataclass(frozen=True, slots=True)
-class LinksReport:
-    """The links of the receiver."""
-
-    links: tuple[LinkNote, ...]
-
-
 MESSAGES: tuple[type, ...] = (
     Route, Operation, Summary, FoundPage, Carried, PeerNote,
     Claim, ClaimAnswer, Pull, PulledPage, Freeze, Frozen, TakeOver, Yours, Inherit, Inherited,
-    Notices, StateQuestion, State, ForgetPast, LinksQuestion, LinkNote, LinksReport,
+    Notices, StateQuestion, State, ForgetPast,
 )  # fmt: skip

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from meteor.errors import TypeMismatch as TypeMismatch
     from meteor.errors import UnknownAction as UnknownAction
     from meteor.errors import VersionMismatch as VersionMismatch
+    from meteor.event_log import EventLog as EventLog
+    from meteor.event_log import log_events as log_events
     from meteor.interest import Interest as Interest
     from meteor.journal import Entry as Entry
     from meteor.journal import Journal as Journal
@@ -80,6 +82,7 @@ _MODULES: Final = {
         "SelectorError", "SlowConsumer", "SpaceError", "SpaceMismatch", "Timeout", "TypeMismatch",
         "UnknownAction", "VersionMismatch",
     ),
+    "meteor.event_log": ("EventLog", "log_events"),
     "meteor.interest": ("Interest",),
     "meteor.journal": ("Entry", "Journal", "JournalFailed", "MemoryJournal", "Scan"),
     "meteor.local": ("LocalOverlay",),
@@ -97,6 +100,7 @@ _LAZY: Final = {name: module for module, names in _MODULES.items() for name in n
 
 __all__ = [
     "Peer", "connect", "LocalOverlay", "Client", "ClientConfig", "Callbacks", "RendezvousPeer",
+    "EventLog", "log_events",
     "TLS",
     "Answer", "Interest", "Watch", "Receipt", "Match", "Notification",
     "RingPicture", "Neighbour", "Journal", "MemoryJournal", "Entry", "Scan", "JournalFailed",

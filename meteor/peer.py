@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Self
 
 from chord import ChordConfig, Contact, RelocationConfig
+from meteor.asyncio_event_files import EventFiles
 from meteor.asyncio_runtime import AsyncioRuntime
 from meteor.callbacks import Callbacks
 from meteor.errors import Closed
@@ -31,6 +32,7 @@ from meteor.peer_start import (
     choose_space,
     keep_note,
     make_transport,
+    open_event_log,
     open_journal,
     read_note,
 )
@@ -40,7 +42,7 @@ from meteor.security.tls import TLS
 from meteor.session import Session
 from meteor.transport import Transport
 from meteor.verbs import Verbs
-from squid import KeywordSpace
+from squid import KeywordSpace, RouterConfig
 
 _log = logging.getLogger("meteor.peer")
 
@@ -60,7 +62,9 @@ class Peer(Verbs):
     numbers are those of a `preset` (`local`, `lan`, `wan`) or a `config`.  `tls` encrypts the port
     and lets only peers of its CA in; without it a peer that other machines reach is refused
     unless `insecure` says that the network is trusted.  `rest` sets the limits of its HTTP routes
-    and the token that lets other machines change things through them.
+    and the token that lets other machines change things through them.  `routing` says how queries
+    are handed on.  What happens here is written as JSON lines to files in the directory
+    `event_log`, which `meteor-sim logs` reads; peers may share one.
 
     Raises `ValueError` and `Refused("insecure")`; starting raises `JoinFailed`, `SpaceMismatch`,
     `AddressInUse`, `DataDirLocked`, `CertificateError`."""
@@ -84,6 +88,8 @@ class Peer(Verbs):
         tls: TLS | None = None,
         insecure: bool = False,
         rest: RestConfig | None = None,
+        routing: RouterConfig | None = None,
+        event_log: str | Path | None = None,
     ) -> None:
         self._options = PeerOptions.checked(
             space=space,
@@ -102,6 +108,8 @@ class Peer(Verbs):
             tls=tls,
             insecure=insecure,
             rest=rest,
+            routing=routing,
+            event_log=event_log,
         )
         self._transport: Transport | None = transport
         self._moved = False
@@ -110,6 +118,7 @@ class Peer(Verbs):
         self._journal: Journal | None = None
         self._runtime: AsyncioRuntime | None = None
         self._core: RendezvousPeer | None = None
+        self._events: EventFiles | None = None
         self._own_session: Session | None = None
         self._closed = asyncio.Event()
         self._process = os.getpid()
@@ -188,7 +197,7 @@ class Peer(Verbs):
         await keep_note(self._journal, PeerNote(peer_id, incarnation, space.to_toml()))
         self._core = RendezvousPeer(
             self._runtime, space, self._journal, wall_clock=time.time, config=options.config,
-            copies=options.copies,
+            copies=options.copies, routing=options.routing,
         )  # fmt: skip
         session = self._own_session = Session(
             self._runtime, [contact], space=space, callbacks=self.callbacks,
@@ -197,6 +206,7 @@ class Peer(Verbs):
         session.uplink.embed(contact)
         self._core.adopt(session.handlers, session.link_closed)
         self._core.serve()
+        self._events = await open_event_log(options, self._core, self._runtime, time.time)
         await self._core.start(options.contacts, found_if_alone=options.found_if_alone)
         self._report_damage()
         await self._core.settled(SETTLE_S)
@@ -259,6 +269,8 @@ class Peer(Verbs):
             await self._runtime.aclose()
         elif self._transport is not None:
             await self._transport.close()
+        if self._events is not None:
+            await self._events.close()
         if self._journal is not None:
             await self._journal.close()
             self._journal = None

@@ -18,7 +18,7 @@ from meteor.rendezvous_peer import check_copies
 from meteor.rest.config import RestConfig
 from meteor.security.tls import TLS
 from meteor.transport import Transport
-from squid import KeywordSpace
+from squid import KeywordSpace, RouterConfig
 
 Preset = Literal["local", "lan", "wan"]
 """Named sets of the ring's numbers: one machine, one site, the Internet."""
@@ -42,6 +42,8 @@ class PeerOptions:
     copies: int
     tls: TLS | None
     insecure: bool
+    routing: RouterConfig | None
+    event_log: Path | None
     rest: RestConfig | None
 
     @classmethod
@@ -50,6 +52,7 @@ class PeerOptions:
         *,
         join: Sequence[str],
         data_dir: str | Path | None,
+        event_log: str | Path | None,
         config: ChordConfig | None,
         preset: Preset | None,
         **others: Any,
@@ -61,6 +64,7 @@ class PeerOptions:
         options = cls(
             join=tuple(checked_address("join", address) for address in join),
             data_dir=None if data_dir is None else Path(data_dir),
+            event_log=None if event_log is None else Path(event_log),
             config=chosen_config(config, preset),
             **others,
         )

@@ -6,14 +6,19 @@ what was kept, then by the ring.  No state stays here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from chord import CallError, Contact, ask_for_place, identifier
 from meteor import codec
+from meteor.asyncio_event_files import EventFiles
 from meteor.asyncio_runtime import AsyncioRuntime
 from meteor.errors import JoinFailed, SpaceError, SpaceMismatch
+from meteor.event_log import log_events
 from meteor.greeting import greet
 from meteor.journal import Entry, Journal, MemoryJournal
 from meteor.operations import PeerNote
 from meteor.peer_options import PeerOptions
+from meteor.rendezvous_peer import RendezvousPeer
 from meteor.transport import Transport
 from squid import KeywordSpace
 
@@ -42,6 +47,21 @@ async def read_note(journal: Journal) -> PeerNote | None:
 async def keep_note(journal: Journal, note: PeerNote) -> None:
     """Write whose journal it is."""
     await journal.append([Entry(IDENTITY_KEY, codec.encode(note))])
+
+
+async def open_event_log(
+    options: PeerOptions,
+    peer: RendezvousPeer,
+    runtime: AsyncioRuntime,
+    wall_clock: Callable[[], float],
+) -> EventFiles | None:
+    """Begin to write down what happens at a peer, where its options say so; raises `OSError`."""
+    if options.event_log is None:
+        return None
+    files = EventFiles(options.event_log, f"{runtime.contact.id:040x}")
+    await files.open()
+    log_events(peer, runtime, wall_clock, files.put, id_bits=options.config.bits)
+    return files
 
 
 def make_transport(options: PeerOptions) -> Transport:

@@ -83,6 +83,8 @@ class Overlay:
         """Hears of every peer, and of every new incarnation, before it starts."""
         self.on_end: Callable[[SimPeer], None] = lambda _: None
         """Hears of every peer that is about to end because its disk failed."""
+        self.events: Callable[[bytes], None] | None = None
+        """Takes the events of all peers that come from now on, a JSON line each."""
         self.peers: list[SimPeer] = []
         self._clients = self._visitors = 0
         self._ids = list(ids) if ids is not None else None

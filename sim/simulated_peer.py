@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chord import Contact
-from meteor import Journal, JournalFailed, RendezvousPeer
+from meteor import Journal, JournalFailed, RendezvousPeer, log_events
 from sim.runtime import SimRuntime
 
 if TYPE_CHECKING:
@@ -44,6 +44,10 @@ class SimPeer:
             routing=overlay.routing,
         )
         self.core.serve()
+        if overlay.events is not None:
+            log_events(
+                self.core, self.runtime, clock.wall, overlay.events, id_bits=overlay.config.bits
+            )
         self.alive = True
         self.runtime.is_machine_failure = self._ends
         overlay.on_new(self)

@@ -36,6 +36,7 @@ from squid.ledger import Ledger as Ledger
 from squid.messages import MESSAGES as MESSAGES
 from squid.messages import HandOn as HandOn
 from squid.normal_form import normal_form as normal_form
+from squid.observer import RouteObserver as RouteObserver
 from squid.operation import Outcome as Outcome
 from squid.query import Absent as Absent
 from squid.query import Hull as Hull
@@ -60,7 +61,7 @@ __all__ = [
     "keys_from_indexes", "indexes_from_keys",
     "Share", "shares", "Stretch", "Surroundings", "finger_shares", "Ledger",
     "KeywordTuple", "box_of", "Router", "RouterConfig", "Addressing", "Worker", "Work", "Outcome",
-    "HandOn", "MESSAGES",
+    "HandOn", "RouteObserver", "MESSAGES",
     "MeteorError", "SquidError", "CurveError", "SpaceError", "SpaceMismatch", "TypeMismatch",
     "LimitExceeded",
 ]  # fmt: skip

@@ -29,6 +29,7 @@ from squid.finger_shares import Surroundings, finger_shares
 from squid.hilbert import HilbertCurve
 from squid.intervals import Intervals, count, intersect, merge, of_arc, subtract
 from squid.messages import HandOn, HandOnTaken
+from squid.observer import RouteObserver
 from squid.region import Box
 from squid.router_config import RouterConfig
 from squid.share_check import REMAINING_MS_MAX
@@ -63,6 +64,8 @@ class HandingOn:
         self._receiver, self._config = receiver, config
         self._id_bits, self._shift = id_bits, id_bits - curve.index_bits
         self._standby = Standby(node, runtime)
+        self.observer: RouteObserver | None = None
+        """Told of every share that somebody took."""
 
     # -- what is handed on
 
@@ -193,6 +196,8 @@ class HandingOn:
             return False
         if not isinstance(taken, HandOnTaken):
             return False
+        if self.observer is not None:
+            self.observer.handed_on(share, contact)
         if not share.stands_in:
             self._standby.heard(contact)
         if taken.arc is not None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from typing import Final
 
 from chord import (
     ChordNode,
@@ -29,6 +30,7 @@ from squid.intervals import Interval, intersect, merge, subtract
 from squid.keyword_space import KeywordSpace
 from squid.keyword_tuple import KeywordTuple, box_of
 from squid.messages import HandOn, HandOnTaken, Report, ResultFrame
+from squid.observer import RouteObserver
 from squid.operation import OriginatedOperation, Outcome
 from squid.region import Box
 from squid.router_config import Addressing, RouterConfig
@@ -37,6 +39,9 @@ from squid.worker import Work, Worker
 
 RESOLVING_MAX = 8192
 """Shares in hand at once; more are refused, and tried again by who sent them."""
+
+FRAMES_AT_ONCE: Final = 8
+"""Pages that are sent in one turn: at most half a megabyte is encoded, and leaves as one."""
 
 
 class Router:
@@ -60,6 +65,11 @@ class Router:
             node, runtime, self._curve, worker, self, self._config, id_bits
         )
         self._parts = self._resolving = 0
+        self._observer: RouteObserver | None = None
+
+    def observe(self, observer: RouteObserver) -> None:
+        """Let somebody look on from now on, instead of whoever did."""
+        self._observer = self._handing_on.observer = observer
 
     @property
     def handlers(self) -> Mapping[type, Handler]:
@@ -96,6 +106,8 @@ class Router:
         operation_id = self._runtime.random.randbytes(16)
         operation = OriginatedOperation(self._curve, box, job, on_frame)
         self._operations[operation_id] = operation
+        if self._observer is not None:
+            self._observer.began(operation_id, box, body)
         deadline = self._runtime.now() + timeout_s
         patience_s = self._config.reissue_s
         attempt = 0
@@ -113,13 +125,18 @@ class Router:
                 with suppress(RequestTimeout):
                     await waiting
                 if operation.settled or self._runtime.now() >= deadline:
-                    return operation.outcome()
+                    return self._ended(operation_id, operation.outcome())
                 attempt += 1
                 operation.begin(attempt)
                 patience_s *= 2
                 job = operation.gaps()
         finally:
             del self._operations[operation_id]
+
+    def _ended(self, operation_id: bytes, outcome: Outcome) -> Outcome:
+        if self._observer is not None:
+            self._observer.ended(operation_id, outcome)
+        return outcome
 
     def _job_of(self, box: Box) -> tuple[Interval, ...]:
         if box.is_point:
@@ -239,7 +256,12 @@ class Router:
         self, share: HandOn, mine: tuple[Interval, ...], deadline: float, handed: int
     ) -> None:
         work = await self._worker.perform(share, mine)
-        self._tell_origin(share, work, mine, handed)
+        part = self._next_part()
+        for number, body in enumerate(work.frames, 1):
+            self._send_frame(share, part, number - 1, body)
+            if number % FRAMES_AT_ONCE == 0:
+                await self._runtime.sleep(0.0)
+        self._report(share, work, mine, handed, part)
         if work.undone:
             blocks = self._handing_on.plan(share, merge(work.undone), self._worker.held())
             await self._handing_on.hand_on(share, blocks, deadline)
@@ -247,11 +269,29 @@ class Router:
     def _tell_origin(
         self, share: HandOn, work: Work, mine: tuple[Interval, ...], handed: int
     ) -> None:
-        self._parts += 1
-        part = self._parts
+        part = self._next_part()
         for number, body in enumerate(work.frames):
-            frame = ResultFrame(share.operation, share.attempt, part, number, body)
-            self._runtime.send(share.origin, frame)
+            self._send_frame(share, part, number, body)
+        self._report(share, work, mine, handed, part)
+
+    def _next_part(self) -> int:
+        self._parts += 1
+        return self._parts
+
+    def _send_frame(self, share: HandOn, part: int, number: int, body: bytes) -> None:
+        frame = ResultFrame(share.operation, share.attempt, part, number, body)
+        self._runtime.send(share.origin, frame)
+
+    def _report(
+        self,
+        share: HandOn,
+        work: Work,
+        mine: tuple[Interval, ...],
+        handed: int,
+        part: int,
+    ) -> None:
+        if self._observer is not None:
+            self._observer.worked(share, work)
         done = subtract(mine, merge(work.undone)) if work.undone else mine
         if not done:
             return

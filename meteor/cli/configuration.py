@@ -28,7 +28,8 @@ from click.core import ParameterSource
 SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "peer": (
         "listen", "advertise", "join", "found_if_alone", "space", "data_dir", "placement",
-        "copies", "preset", "insecure", "client_certificates", "log_format", "log_level",
+        "copies", "preset", "insecure", "client_certificates", "event_log", "log_format",
+        "log_level",
     ),
     "client": ("peer", "timeout", "json"),
     "tls": ("ca", "cert", "key"),

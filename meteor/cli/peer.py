@@ -93,6 +93,11 @@ _OPTIONS = (
         "when it is far lighter than others later; or where the hash of its address says.",
     ),
     setting(
+        "peer", "event_log", type=click.Path(file_okay=False, path_type=Path),
+        help="Write posts, routes, matches and load to JSON-lines files in this directory, for "
+        "`meteor-sim logs`; they take at most 256 MiB.",
+    ),
+    setting(
         "peer", "log_format", type=click.Choice(["text", "json"]), default="text",
         show_default=True, help="Logs for people, or one JSON object a line.",
     ),

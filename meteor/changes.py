@@ -35,6 +35,9 @@ SWEPT_AT_ONCE = 64
 """Records, or tombstones, that are given back in one turn: some 20 microseconds each, and for an
 interest a look at the watches."""
 
+COUNTED_AT_ONCE = 4000
+"""Tombstones that are counted in one turn."""
+
 TOMBSTONE_MS = 30 * 86_400 * 1000
 """A tombstone outlives every ttl (SPEC section 4: at most 30 days)."""
 
@@ -156,15 +159,20 @@ class Changes:
     def _lives_in(self, record: Record, part: Intervals) -> bool:
         return self._shelf.store.holds(record) and self._shelf.lives_in(record, part)
 
-    def buried(self, operation_id: bytes, part: Intervals) -> Summary:
+    async def buried(self, operation_id: bytes, part: Intervals) -> Summary:
         """A delete was carried out in this part: how much it took there, each counted where its
         lowest cell is."""
         done = self._remember(operation_id)
         done.part = merge(part, done.part)
-        return Summary(self._buried_in(part, operation_id))
+        count, stones = 0, iter(self._shelf.buried(operation_id))
+        while some := list(islice(stones, COUNTED_AT_ONCE)):
+            count += sum(covers(part, stone.lowest) for stone in some)
+            if len(some) == COUNTED_AT_ONCE:
+                await self._runtime.sleep(0.0)
+        return Summary(count)
 
     def _buried_in(self, part: Intervals, operation_id: bytes) -> int:
-        """How many records an operation took whose lowest cell lies in `part`."""
+        """How many records an operation on one identity took whose lowest cell lies in `part`."""
         return sum(covers(part, stone.lowest) for stone in self._shelf.buried(operation_id))
 
     async def bury(self, selected: Sequence[Record], operation_id: bytes, write: Write) -> None:

@@ -7,10 +7,10 @@ fingerprints follow every change.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from heapq import heappop, heappush
 
+from meteor.change_log import ChangeLog
 from meteor.fingerprints import Fingerprints
 from meteor.holdings import Intervals
 from meteor.operations import Carried
@@ -26,9 +26,8 @@ class PlacementTable:
         self._placed: dict[Key, Placed] = {}
         self._buried: dict[bytes, dict[Key, None]] = {}
         """What each delete buried here."""
-        self._changes: list[tuple[int, Key]] = []
+        self._changes = ChangeLog()
         self._stones: list[tuple[int, Key]] = []
-        self._change = 0
         self.fingerprints = Fingerprints(curve)
 
     def __len__(self) -> int:
@@ -59,16 +58,15 @@ class PlacementTable:
 
     def changed_after(self, cursor: int, interval: Interval) -> Iterator[tuple[int, Placed]]:
         """What lives in an interval and changed after `cursor`, oldest change first."""
-        start = bisect_right(self._changes, cursor, key=lambda change: change[0])
-        for number, key in self._changes[start:]:
-            placed = self._placed.get(key)
-            if placed is not None and placed.change == number and self.meets(placed, interval):
+        for number, key in self._changes.after(cursor):
+            placed = self._placed[key]
+            if self.meets(placed, interval):
                 yield number, placed
 
     @property
     def newest(self) -> int:
         """The number of the last change."""
-        return self._change
+        return self._changes.newest
 
     def outside(self, intervals: Intervals) -> list[Key]:
         """What lives in none of these intervals."""
@@ -86,23 +84,20 @@ class PlacementTable:
             lowest = self._curve.next_match(box, 0)
         assert lowest is not None, "a box has at least one cell"
         self.remove(key, now_ms)
-        self._change += 1
-        placed = Placed(box, lowest, carried.number, carried, self._change)
+        placed = Placed(box, lowest, carried.number, carried, self._changes.add(key))
         self._placed[key] = placed
         self.fingerprints.add(placed)
-        self._changes.append((self._change, key))
         if carried.kind in {GONE, MOVED}:
             heappush(self._stones, (carried.ttl_ms, key))
         if carried.operation:
             self._buried.setdefault(carried.operation, {})[key] = None
-        if len(self._changes) > 2 * len(self._placed) + 64:
-            self._forget_changes()
 
     def remove(self, key: Key, now_ms: int) -> None:
         """It shows no more; harmless when it did not."""
         placed = self._placed.pop(key, None)
         if placed is None:
             return
+        self._changes.drop(placed.change)
         self.fingerprints.remove(placed, now_ms)
         if placed.carried.operation:
             buried = self._buried[placed.carried.operation]
@@ -119,12 +114,3 @@ class PlacementTable:
             if placed is not None and placed.carried.kind in {GONE, MOVED}:
                 over.append(key)
         return over
-
-    def _forget_changes(self) -> None:
-        """Later changes of the same identities count."""
-        current = self._placed
-        self._changes = [
-            (number, key)
-            for number, key in self._changes
-            if key in current and current[key].change == number
-        ]

@@ -244,7 +244,7 @@ class RendezvousPoint:
             some = taken[at : at + BURIED_AT_ONCE]
             await self._undisturbed(part, [record.key for record in some])
             await self.changes.bury(some, task.id, write)
-        return [], self.changes.buried(task.id, part)
+        return [], await self.changes.buried(task.id, part)
 
 
 def _is_delete(task: Task) -> bool:

@@ -1,0 +1,140 @@
+"""How long one peer's event loop is held at most, by whatever one callback does: while much is
+found, told of, deleted or expires, with `METEOR_BENCH_PROFILES` profiles stored, and a client that
+asks for little all the while.
+
+Processor time of the thread is counted as well as the wall clock's, as the machines are shared.
+One JSON line each; nothing is asserted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import time
+from asyncio import events
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from random import Random
+from statistics import median
+from typing import Any
+
+import pytest
+
+from meteor import Client, LocalOverlay
+from meteor.document import encode_document, pack_profile
+from meteor.messages import Document
+from meteor.operations import Carried
+from meteor.record_id import make_id
+from tests.benchmarks.matching_workload import SPACE, interest, reading
+from tests.benchmarks.measuring import report
+
+pytestmark = pytest.mark.benchmark
+STORED = int(os.environ.get("METEOR_BENCH_PROFILES", "20000"))
+SMALL = interest(Random(7), 0.0001)
+
+
+class Held:
+    """The longest callback of the event loop, and what it was."""
+
+    def __init__(self) -> None:
+        self.processor_ms = self.wall_ms = 0.0
+        self.what = ""
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Every callback meanwhile counts."""
+        real = events.Handle._run
+
+        def run(handle: Any) -> None:
+            wall_s, processor_s = time.perf_counter(), time.thread_time()
+            real(handle)
+            used_ms = (time.thread_time() - processor_s) * 1000
+            if used_ms > self.processor_ms:
+                self.processor_ms = used_ms
+                task = getattr(getattr(handle, "_callback", None), "__self__", None)
+                self.what = repr(task)[:160]
+            self.wall_ms = max(self.wall_ms, (time.perf_counter() - wall_s) * 1000)
+
+        events.Handle._run = run  # type: ignore[method-assign]
+        try:
+            yield
+        finally:
+            events.Handle._run = real  # type: ignore[method-assign]
+
+
+def carried_of(random: Random, life_s: float) -> tuple[Carried, Any]:
+    profile = reading(random)
+    box = SPACE.box(profile.subject_terms(SPACE))
+    document = encode_document(Document("store", pack_profile(profile), b"21.5"))
+    full_id = make_id(f"{random.getrandbits(128):026x}", box, SPACE.curve)
+    expires_ms = int((time.time() + life_s) * 1000)
+    return Carried("data", full_id, "", 1, "store", expires_ms, document, 1, 0, None), profile
+
+
+def fill(overlay: LocalOverlay, life_s: float) -> None:
+    shelf, random = overlay.peers[0].core.shelf, Random(1)
+    for number in range(STORED):
+        carried, profile = carried_of(random, life_s)
+        shelf.show(replace(carried, number=number + 1), profile)
+
+
+async def measured(what: str, client: Client, work: Awaitable[Any]) -> Any:
+    held, durations_s, over = Held(), [], asyncio.Event()
+
+    async def ask_for_little() -> None:
+        while not over.is_set():
+            began_s = time.perf_counter()
+            await client.retrieve(str(SMALL)).all()
+            durations_s.append(time.perf_counter() - began_s)
+            await asyncio.sleep(0)
+
+    gc.collect()
+    gc.freeze()
+    with held.watched():
+        asking = asyncio.ensure_future(ask_for_little())
+        began_s = time.perf_counter()
+        outcome = await work
+        took_s = time.perf_counter() - began_s
+        over.set()
+        await asking
+    report(
+        "turns", what=what, stored=STORED, took_s=took_s, longest_processor_ms=held.processor_ms,
+        longest_wall_ms=held.wall_ms, longest=held.what,
+        little_p50_ms=1000 * median(durations_s), little_max_ms=1000 * max(durations_s),
+    )  # fmt: skip
+    return outcome
+
+
+async def notified(client: Client, count: int) -> int:
+    async with client.notify_data("type=w*", queue=2 * STORED) as all_there:
+        for _ in range(count):
+            await all_there.recv(timeout=60)
+    return count
+
+
+async def test_much_at_once() -> None:
+    async with LocalOverlay(peers=1, space=SPACE, transport="memory") as overlay:
+        fill(overlay, 100_000)
+        client, other = await overlay.connect(), await overlay.connect()
+        some = max(1, STORED // 10)
+        await measured("a tenth is found", other, client.retrieve("level<=100").all())
+        await measured("everything is found", other, client.retrieve("type=w*").all())
+        await measured(f"notified of {some} that are there", other, notified(client, some))
+        dry = client.delete_data("type=w*", dry_run=True)
+        await measured("would be deleted", other, dry)
+        await measured("everything is deleted", other, client.delete_data("type=w*", timeout=120))
+
+
+async def test_much_expires() -> None:
+    async with LocalOverlay(peers=1, space=SPACE, transport="memory") as overlay:
+        client = await overlay.connect()
+        fill(overlay, 5.0)
+        shelf = overlay.peers[0].core.shelf
+
+        async def all_gone() -> None:
+            while len(shelf.store):
+                await asyncio.sleep(0.05)
+
+        await measured("everything expires", client, all_gone())

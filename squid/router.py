@@ -44,10 +44,6 @@ FRAMES_AT_ONCE: Final = 8
 """Pages that are sent in one turn: at most half a megabyte is encoded, and leaves as one."""
 
 
-FRAMES_AT_ONCE: Final = 8
-"""Pages that are sent in one turn: at most half a megabyte is encoded, and leaves as one."""
-
-
 class Router:
     """Content routing of one peer: `disseminate` as origin, `handlers` as receiver."""
 
@@ -272,27 +268,6 @@ class Router:
 
     def _tell_origin(
         self, share: HandOn, work: Work, mine: tuple[Interval, ...], handed: int
-    ) -> None:
-        part = self._next_part()
-        for number, body in enumerate(work.frames):
-            self._send_frame(share, part, number, body)
-        self._report(share, work, mine, handed, part)
-
-    def _next_part(self) -> int:
-        self._parts += 1
-        return self._parts
-
-    def _send_frame(self, share: HandOn, part: int, number: int, body: bytes) -> None:
-        frame = ResultFrame(share.operation, share.attempt, part, number, body)
-        self._runtime.send(share.origin, frame)
-
-    def _report(
-        self,
-        share: HandOn,
-        work: Work,
-        mine: tuple[Interval, ...],
-        handed: int,
-        part: int,
     ) -> None:
         part = self._next_part()
         for number, body in enumerate(work.frames):

@@ -58,6 +58,13 @@ if TYPE_CHECKING:
     from meteor.messages import RingPicture as RingPicture
     from meteor.peer import Peer as Peer
     from meteor.rendezvous_peer import RendezvousPeer as RendezvousPeer
+    from meteor.security.credentials import ActingFor as ActingFor
+    from meteor.security.delegation import Delegation as Delegation
+    from meteor.security.identity import Identity as Identity
+    from meteor.security.identity import IdentityError as IdentityError
+    from meteor.security.policy import Policy as Policy
+    from meteor.security.policy_toml import PolicyError as PolicyError
+    from meteor.security.policy_toml import parse_policy as parse_policy
     from meteor.security.tls import TLS as TLS
     from meteor.values import Match as Match
     from meteor.values import Notification as Notification
@@ -89,6 +96,11 @@ _MODULES: Final = {
     "meteor.messages": ("Neighbour", "RingPicture"),
     "meteor.peer": ("Peer",),
     "meteor.rendezvous_peer": ("RendezvousPeer",),
+    "meteor.security.credentials": ("ActingFor",),
+    "meteor.security.delegation": ("Delegation",),
+    "meteor.security.identity": ("Identity", "IdentityError"),
+    "meteor.security.policy": ("Policy",),
+    "meteor.security.policy_toml": ("PolicyError", "parse_policy"),
     "meteor.security.tls": ("TLS",),
     "meteor.values": ("Match", "Notification", "Receipt"),
     "meteor.watch": ("Watch",),
@@ -110,6 +122,7 @@ __all__ = [
     "UnknownAction", "SpaceMismatch", "VersionMismatch", "Incomplete", "Timeout", "NotConnected",
     "JoinFailed", "Refused", "Busy", "SlowConsumer", "DataDirLocked", "AddressInUse",
     "CertificateError", "Closed",
+    "Identity", "IdentityError", "ActingFor", "Delegation", "Policy", "PolicyError", "parse_policy",
 ]  # fmt: skip
 
 

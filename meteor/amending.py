@@ -15,9 +15,10 @@ from meteor.admission import check_timeout_s, check_ttl_ms, read_document
 from meteor.asking import MOVES_MAX, Asking
 from meteor.collector import Collector, found_in, raise_refusals, summaries_of
 from meteor.errors import MeteorError
-from meteor.messages import Amend, Post, PostReply
+from meteor.messages import Amend, Document, Post, PostReply
 from meteor.operations import Operation, Route
 from meteor.record_id import make_id, split_id
+from meteor.security.gatekeeper import Admitted, Gatekeeper
 from meteor.task import AMENDS, FIND
 from squid import Box, HilbertCurve, Router
 
@@ -29,21 +30,33 @@ class Amending:
     """The by-id conversations of one peer with its clients."""
 
     def __init__(
-        self, runtime: Runtime, router: Router, curve: HilbertCurve, asking: Asking, place: Place
+        self,
+        runtime: Runtime,
+        router: Router,
+        curve: HilbertCurve,
+        asking: Asking,
+        place: Place,
+        gatekeeper: Gatekeeper,
     ) -> None:
         self._runtime, self._router, self._curve = runtime, router, curve
-        self._asking, self._place = asking, place
+        self._asking, self._place, self._gatekeeper = asking, place, gatekeeper
 
     async def amend(self, sender: Contact, amend: Amend) -> PostReply:
         """Carry out what a client asks of an id; raises `Refused`, and what is malformed."""
+        check_timeout_s(amend.timeout_s)
         if amend.verb == "replace":
-            return await self._replace(sender, amend)
+            document = read_document(amend.document)
+            admitted = self._gatekeeper.admit_amend(amend, document, self._runtime.now())
+            return await self._replace(sender, amend, document, admitted)
         if amend.verb not in AMENDS:
             raise MeteorError(f"{amend.verb!r} is none of renew, cancel, replace, find")
-        check_timeout_s(amend.timeout_s)
-        return await self.once(sender, amend)
+        split_id(amend.id, self._curve)
+        admitted = self._gatekeeper.admit_amend(amend, None, self._runtime.now())
+        reply = await self.once(sender, amend, admitted)
+        self._gatekeeper.amended(admitted, amend, reply.matches, self._runtime.now())
+        return reply
 
-    async def once(self, sender: Contact, amend: Amend) -> PostReply:
+    async def once(self, sender: Contact, amend: Amend, admitted: Admitted) -> PostReply:
         """Renew, cancel or find by id, following a record that was replaced to its new id."""
         full_id, collector = amend.id, Collector()
         for _ in range(MOVES_MAX):
@@ -52,9 +65,11 @@ class Amending:
                 verb=amend.verb,
                 id=full_id,
                 version=amend.version,
-                owner="",
+                owner=admitted.actor.owner,
                 ttl_ms=check_ttl_ms(amend.ttl_s),
                 route=Route(self._runtime.contact, sender.id),
+                limit=admitted.limit,
+                issued_ms=admitted.issued_ms,
             )
             body = codec.encode(operation)
             outcome = await self._router.disseminate(
@@ -78,27 +93,46 @@ class Amending:
             found=collector.take(),
         )
 
-    async def _replace(self, sender: Contact, amend: Amend) -> PostReply:
+    async def _replace(
+        self, sender: Contact, amend: Amend, document: Document, admitted: Admitted
+    ) -> PostReply:
         """The new region first, then the old one: found by one of them at any moment.
 
-        Raises `Refused` when the old one turns out to be deleted, or newer: the new one goes."""
-        check_timeout_s(amend.timeout_s)
-        stem, old_box = split_id(amend.id, self._curve)
-        document = read_document(amend.document)
+        Raises `Refused` when the old one turns out to be deleted, newer, or somebody else's: the
+        new one goes."""
+        stem, _ = split_id(amend.id, self._curve)
         box = self._place(document.profile, document.action, False)
         operation = Operation(
             verb=document.action,
             id=make_id(stem, box, self._curve),
             version=amend.version,
-            owner="",
+            owner=admitted.actor.owner,
             ttl_ms=check_ttl_ms(amend.ttl_s),
             document=amend.document,
             route=Route(self._runtime.contact, sender.id),
+            visible_to=document.visible_to,
+            limit=admitted.limit,
+            issued_ms=admitted.issued_ms,
         )
         deadline = self._runtime.now() + amend.timeout_s
-        reply = await self._asking.run(sender, amend.token, box, operation, amend.timeout_s)
-        if operation.id == amend.id:
-            return reply
+        with self._gatekeeper.charged(admitted, stem, amend.ttl_s, self._runtime.now()):
+            reply = await self._asking.run(sender, amend.token, box, operation, amend.timeout_s)
+            if operation.id == amend.id:
+                return reply
+            return await self._leave(sender, amend, operation, admitted, reply, deadline)
+
+    async def _leave(
+        self,
+        sender: Contact,
+        amend: Amend,
+        operation: Operation,
+        admitted: Admitted,
+        reply: PostReply,
+        deadline: float,
+    ) -> PostReply:
+        """The second half of a replace: the old region has word of where the record is now."""
+        _, old_box = split_id(amend.id, self._curve)
+        _, box = split_id(operation.id, self._curve)
         leave = replace(operation, verb="cancel", id=amend.id, moved_to=operation.id, document=b"")
         left_s = max(deadline - self._runtime.now(), 0.0)
         outcome = await self._router.disseminate(old_box, codec.encode(leave), timeout_s=left_s)
@@ -108,10 +142,9 @@ class Amending:
         if "older" in refused:  # without a tombstone: the newer one may come here yet
             back = replace(leave, id=operation.id, moved_to=amend.id, version=amend.version + 1)
             await self._router.disseminate(box, codec.encode(back), timeout_s=left_s)
-        elif "deleted" in refused:
-            await self.once(
-                sender, Amend(amend.token, "cancel", operation.id, amend.version, 0.0, left_s)
-            )
+        elif refused & {"deleted", "owner", "delegation"}:
+            back_out = Amend(amend.token, "cancel", operation.id, amend.version, 0.0, left_s)
+            await self.once(sender, back_out, replace(admitted, issued_ms=0))
         raise_refusals(operation, summaries)
         return replace(
             reply,
@@ -120,7 +153,7 @@ class Amending:
         )
 
     async def delete_overlapping(
-        self, sender: Contact, post: Post, box: Box, operation: Operation
+        self, sender: Contact, post: Post, box: Box, operation: Operation, admitted: Admitted
     ) -> PostReply:
         """Find what overlaps, then cancel each by its id: it may live beyond the selector's box."""
         ids: dict[str, int] = {}
@@ -137,7 +170,7 @@ class Amending:
         for full_id in sorted(ids):
             left_s = deadline - self._runtime.now()
             amend = Amend(post.token, "cancel", full_id, ids[full_id], 0.0, left_s)
-            reply = await self.once(sender, amend)
+            reply = await self.once(sender, amend, admitted)
             complete = complete and reply.complete
             missing += reply.missing
             removed += reply.matches

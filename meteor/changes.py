@@ -18,6 +18,7 @@ from chord import Runtime
 from meteor.holdings import Holdings, Intervals
 from meteor.moves import Moves
 from meteor.operations import Carried, Operation, Summary
+from meteor.ownership import Ownership
 from meteor.placement import GONE, MOVED, Key, Placed, key_of
 from meteor.reactions import AT_ONCE, Pages, Reactions, carried_of, pages_of
 from meteor.record_id import stem_of
@@ -69,6 +70,7 @@ class Changes:
         self._runtime, self._holdings, self._shelf = runtime, holdings, shelf
         self._rendezvous, self._telling = rendezvous, telling
         self._reactions, self._moves = reactions, moves
+        self._ownership = Ownership(shelf)
         self._done: OrderedDict[bytes, _Done] = OrderedDict()
         shelf.displaced = self._note_move
         shelf.take_in = self.take_in
@@ -93,6 +95,7 @@ class Changes:
         known = self._living(task.key)
         left = self._living(task.old_key)
         refused = refusal(carried, known) or refusal(carried, left)
+        refused = refused or self._ownership.beyond_limit(task)
         if refused:
             return [], Summary(0, refused=refused)
         if known is not None and known.carried.version == carried.version:
@@ -197,6 +200,10 @@ class Changes:
 
     async def amend(self, task: Task, part: Intervals, write: Write) -> Summary:
         """Renew, cancel or lay to rest one record by its id."""
+        task = self._ownership.addressed(task)
+        refused = self._ownership.refusal(task)
+        if refused:
+            return Summary(0, refused=refused)
         operation = task.operation
         known = self._living(task.key)
         if known is not None and known.carried.kind == GONE:
@@ -226,6 +233,10 @@ class Changes:
 
     def find(self, task: Task) -> tuple[list[bytes], Summary]:
         """The interest of an id, as it was posted; or why there is none."""
+        task = self._ownership.addressed(task)
+        refused = self._ownership.refusal(task)
+        if refused:
+            return [], Summary(0, refused=refused)
         known = self._living(task.key)
         if known is None or (known.carried.id != task.operation.id and known.carried.kind != GONE):
             return [], Summary(0, moved_to=self._moved_to(task, known))
@@ -267,7 +278,7 @@ class Changes:
             carried,
             ttl_ms=self._shelf.wall_ms() + operation.ttl_ms,
             route=operation.route if carried.route is not None else None,
-            acknowledged=self._telling.watermark(stem_of(operation.id)),
+            acknowledged=self._telling.watermark(operation.owner, stem_of(operation.id)),
             renewed=max(operation.version, carried.renewed),
         )
         written = (await write([renewed]))[0]

@@ -47,6 +47,8 @@ class Content:
     """Of an interest: whether its notices are to bring what was posted, or only say that it is."""
     once: bool = False
     """Of an interest: whether it is over with the first notice."""
+    visible_to: tuple[str, ...] = ()
+    """Keys and groups that may know of it besides its owner; empty: everybody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +161,7 @@ def make_draft(
         content.context,
         with_data=content.with_data,
         once=content.once,
+        visible_to=content.visible_to,
     )
     return Draft(
         action=action,
@@ -185,7 +188,12 @@ def with_profile(draft: Draft, profile: ProfileLike, space: KeywordSpace, versio
         stem=draft.stem,
         version=version,
         content=Content(
-            before.data, before.content_type, before.context, before.with_data, before.once
+            before.data,
+            before.content_type,
+            before.context,
+            before.with_data,
+            before.once,
+            before.visible_to,
         ),
         ttl=draft.ttl_s,
         everywhere=draft.everywhere,

@@ -17,6 +17,8 @@ from chord import ChordConfig, Contact
 from meteor.asyncio_runtime import AsyncioRuntime
 from meteor.client import Client
 from meteor.peer import Peer
+from meteor.security.credentials import ActingFor
+from meteor.security.identity import Identity
 from meteor.transport import MemoryHub, MemoryTransport, Transport
 from squid import KeywordSpace
 
@@ -101,8 +103,11 @@ class LocalOverlay:
         """The peers that have not stopped."""
         return [peer for peer in self.peers if peer.serving]
 
-    async def connect(self, peer: int = 0) -> Client:
-        """A client that is linked to the `peer`-th living peer, and knows the others."""
+    async def connect(
+        self, peer: int = 0, *, identity: Identity | ActingFor | None = None
+    ) -> Client:
+        """A client that is linked to the `peer`-th living peer, and knows the others; an
+        `identity` signs what it posts."""
         living = self.living
         addresses = [other.address for other in living[peer:] + living[:peer]]
         runtime = AsyncioRuntime(
@@ -114,6 +119,8 @@ class LocalOverlay:
             runtime,
             [Contact.at(address) for address in addresses],
             first_version=time.time_ns() // 1000,
+            identity=identity,
+            wall_clock=time.time,
             release=runtime.aclose,
         )
         self._clients.append(client)

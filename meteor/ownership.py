@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from arms import INTEREST
 from meteor.document import unpack_profile
 from meteor.placement import Key
 from meteor.shelf import Shelf
@@ -36,24 +37,28 @@ class Ownership:
 
     def refusal(self, task: Task) -> str:
         """Why the sender may not do it; empty where he may, or there is nothing."""
-        operation, key = task.operation, task.key
-        record = self._shelf.store.get(*key)
-        if record is None:
-            stem = key[1]
-            others = (self._shelf.store.get(owner, stem) for owner in self._owners(stem))
-            seen = (
-                other is not None
-                and other.id == operation.id
-                and self._shelf.sees(operation.owner, other)
-                for other in others
-            )
-            return OWNER if self._shelf.find(key) is None and any(seen) else ""
-        if not operation.limit:
+        operation = task.operation
+        if not self._is_here(task, operation.owner):
+            return OWNER if self._is_seen_of_others(task) else ""
+        return self.beyond_limit(task)
+
+    def beyond_limit(self, task: Task) -> str:
+        """Why a delegate may not touch what has this identity now; empty where he may."""
+        limit, record = task.operation.limit, self._shelf.store.get(*task.key)
+        if not limit or record is None:
             return ""
-        limit = unpack_profile(operation.limit)
-        is_selector = record.kind == "interest"
-        within = limit.contains_profile(record.profile, as_selector=is_selector)
+        is_selector = record.kind == INTEREST
+        within = unpack_profile(limit).contains_profile(record.profile, as_selector=is_selector)
         return "" if within else DELEGATION
+
+    def _is_seen_of_others(self, task: Task) -> bool:
+        """Whether the id names another owner's record that the sender may know of."""
+        store, (asker, stem) = self._shelf.store, task.key
+        others = (store.get(owner, stem) for owner in store.owners(stem) if owner != asker)
+        return any(
+            other is not None and other.id == task.operation.id and self._shelf.sees(asker, other)
+            for other in others
+        )
 
     def _is_here(self, task: Task, owner: str) -> bool:
         """Whether an owner's record of this id is here, or word of it."""
@@ -61,9 +66,6 @@ class Ownership:
         if placed is not None and placed.carried.id == task.operation.id:
             return True
         return self._shelf.find((owner, task.operation.id)) is not None
-
-    def _owners(self, stem: str) -> tuple[str, ...]:
-        return self._shelf.store.owners(stem)
 
 
 def keys_of(task: Task) -> list[Key]:

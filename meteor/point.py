@@ -23,8 +23,10 @@ from meteor.holdings import Holdings, Intervals
 from meteor.lease import Lease
 from meteor.moves import Moves
 from meteor.operations import Carried, Summary
+from meteor.ownership import keys_of
 from meteor.placement import Key
 from meteor.reactions import Following, Reactions, carried_of
+from meteor.repeats import Repeats
 from meteor.replication import Replication, Superseded
 from meteor.shelf import Shelf
 from meteor.task import DELETES, FIND, Task, read_task
@@ -62,6 +64,7 @@ class RendezvousPoint:
         self._curve, self._replication, self._lease = curve, replication, lease
         self._views, self._step_up = views, step_up
         self._moves = Moves(curve)
+        self._repeats = Repeats()
         self._reactions = Reactions(runtime, shelf, telling)
         self.changes = Changes(
             runtime, holdings, shelf, rendezvous, telling, self._reactions, self._moves
@@ -125,7 +128,7 @@ class RendezvousPoint:
         if task.passes:
             await self._lease.confirm(part)
         else:
-            await self._undisturbed(part, () if _is_delete(task) else (task.key, task.old_key))
+            await self._undisturbed(part, () if _is_delete(task) else keys_of(task))
         if self._runtime.now() > ends_s:
             return Work(undone=part)  # its origin has closed this attempt: nothing may happen now
         mine = intersect(part, self._holdings.held)
@@ -225,11 +228,18 @@ class RendezvousPoint:
         def write(carried: Sequence[Carried]) -> Awaitable[list[Carried]]:
             return self._replication.keep(carried, part, ends_s)
 
+        first = self._repeats.first_summary(task.operation, task.id, part)
+        if first is not None:
+            return [], first
+        frames: list[bytes] = []
         if task.operation.verb in KEPT_KINDS:
-            return await self.changes.keep(task, part, write)
-        if _is_delete(task):
-            return await self._delete(task, part, write)
-        return [], await self.changes.amend(task, part, write)
+            frames, summary = await self.changes.keep(task, part, write)
+        elif _is_delete(task):
+            frames, summary = await self._delete(task, part, write)
+        else:
+            summary = await self.changes.amend(task, part, write)
+        self._repeats.note(task.operation, task.id, part, summary, self._runtime.now())
+        return frames, summary
 
     async def _delete(
         self, task: Task, part: Intervals, write: Write

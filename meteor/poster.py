@@ -27,6 +27,7 @@ class PostOptions(TypedDict, total=False):
     ttl: float | None
     id: str | None
     context: Mapping[str, str] | None
+    visible_to: Sequence[str] | None
     timeout: float
     allow_partial: bool
     everywhere: bool

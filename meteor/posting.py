@@ -6,7 +6,7 @@ returned only waits to be awaited.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace as replace_fields
 from typing import Any, Final, get_args
 
@@ -25,6 +25,8 @@ from meteor.lifetimes import checked_timeout_s, checked_ttl_s
 from meteor.mailbox import Overflow
 from meteor.poster import QUEUE_LENGTH
 from meteor.record_id import split_id
+from meteor.security.audience import checked_audience
+from meteor.security.credentials import owner_of
 from meteor.session import Session
 from meteor.values import Receipt
 from meteor.watch import Watch
@@ -48,6 +50,7 @@ def draft_post(
     dry_run: bool = False,
     with_data: bool = True,
     once: bool = False,
+    visible_to: Sequence[str] | None = None,
 ) -> Draft:
     """The validated post of a verb; raises what is wrong with it."""
     content = checked_content(data, json, content_type, context, session.config)
@@ -57,12 +60,31 @@ def draft_post(
         session.space,
         stem=session.new_stem() if id is None else id,
         version=session.next_version(),
-        content=replace_fields(content, with_data=with_data, once=once),
+        content=replace_fields(
+            content,
+            with_data=with_data,
+            once=once,
+            visible_to=_audience(session, visible_to),
+        ),
         ttl=ttl,
         everywhere=everywhere,
         mode=mode,
         dry_run=dry_run,
     )
+
+
+def _audience(session: Session, visible_to: Sequence[str] | None) -> tuple[str, ...]:
+    """Who may see a post; nobody else than its owner, who is named then, for an empty list."""
+    if visible_to is None:
+        return ()
+    owner = owner_of(session.signer)
+    if not owner:
+        raise Refused(
+            "visible_to needs an identity, as what nobody owns is everybody's: "
+            "connect(..., identity=meteor.Identity.load(path))",
+            "identity",
+        )
+    return checked_audience(visible_to) or (owner,)
 
 
 def make_answer(
@@ -179,6 +201,7 @@ def replace(
     content_type: str | None,
     ttl: float | None,
     context: Mapping[str, str] | None,
+    visible_to: Sequence[str] | None,
     timeout: float,
     allow_partial: bool,
 ) -> Awaitable[Receipt]:
@@ -199,6 +222,7 @@ def replace(
         ttl=ttl,
         id=stem,
         context=context,
+        visible_to=visible_to,
     )
     return _amend(
         session,

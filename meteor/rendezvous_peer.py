@@ -59,6 +59,8 @@ from meteor.replication import CopiesConfig, Replication
 from meteor.returning import Returning
 from meteor.ring_note import RingNote
 from meteor.ring_walk import walk_ring
+from meteor.security.gatekeeper import Gatekeeper
+from meteor.security.policy import OPEN, Policy
 from meteor.shelf import Shelf
 from meteor.shelf_journal import Restored
 from meteor.telling import Telling
@@ -91,6 +93,7 @@ class RendezvousPeer:
         config: ChordConfig | None = None,
         copies: int = 3,
         routing: RouterConfig | None = None,
+        policy: Policy = OPEN,
     ) -> None:
         self._runtime, self.space = runtime, space
         self._config = config or ChordConfig.local()
@@ -106,6 +109,9 @@ class RendezvousPeer:
         rendezvous = Rendezvous(store, runtime.random)
         self.holdings, self.views = Holdings(), Views(runtime.contact.id)
         self.shelf = Shelf(store, journal, space.curve, runtime.now, wall_clock)
+        self.gatekeeper = Gatekeeper(space, wall_clock, policy)
+        """Who may do what here."""
+        self.shelf.sees = self.gatekeeper.sees
         self.telling = Telling(runtime, self.shelf, self.holdings, rendezvous)
         self.monitor = Monitor()
         """Tells whoever looks on what happens at this peer."""
@@ -119,7 +125,7 @@ class RendezvousPeer:
         self.router = Router(self.node, runtime, space, self.point, id_bits=bits, config=routing)
         self.actions = ApplicationActions()
         performing = Performing(runtime, self.router, self.point, space, self.actions)
-        self.entry = Entry(runtime, self.router, space, performing)
+        self.entry = Entry(runtime, self.router, space, performing, self.gatekeeper)
         self.placing = placing_of(self.node, runtime, self._config, self.shelf, space.curve)
         self._handlers: dict[type, Handler] = {
             **self.node.handlers,

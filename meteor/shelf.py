@@ -61,12 +61,12 @@ class Shelf:
         self._committing: list[Sequence[Carried]] = []
         """On their way to the journal."""
         self._number = 0
-        self.watermark: Callable[[str], int] = lambda _: 0
+        self.watermark: Callable[[str, str], int] = lambda _, __: 0
         """What an interest's client has acknowledged; who tells clients sets it."""
         self.displaced: Callable[[Carried, Carried], None] = lambda _, __: None
         """Hears of a record that takes the place here of its own version from another region."""
-        self.sees: Callable[[Record, Record], bool] = lambda _, __: True
-        """Whether the sender of the one may know of the other; the peer's policy sets it."""
+        self.sees: Callable[[str, Record], bool] = lambda _, __: True
+        """Whether an owner may know of a record; the peer's policy sets it."""
         self.take_in: Callable[[Carried, Profile | None], None] = self.show
         """Shows what another holder wrote; who also answers for it sees to what follows."""
 
@@ -246,7 +246,7 @@ class Shelf:
     def lowest_common(self, asker: Record, asked: Record) -> int | None:
         """The lowest index that two records' regions share: its holder reports the pair to the
         sender of `asker`; None also where that must not know of the other."""
-        if not self.sees(asker, asked):
+        if not self.sees(asker.owner, asked):
             return None
         return lowest_of(self._curve, box_of(asker), box_of(asked))
 
@@ -326,7 +326,7 @@ class Shelf:
         """As it travels: the remaining time, rounded down, and what its client has of it."""
         acknowledged = carried.acknowledged
         if carried.route is not None:
-            acknowledged = max(acknowledged, self.watermark(stem_of(carried.id)))
+            acknowledged = max(acknowledged, self.watermark(carried.owner, stem_of(carried.id)))
         left_ms = max(carried.ttl_ms - self.wall_ms(), 0)
         return replace(carried, ttl_ms=left_ms, acknowledged=acknowledged)
 

@@ -8,6 +8,7 @@ client that was far behind has caught up (DESIGN section 4).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from operator import itemgetter
 
 from arms import Record, Rendezvous, Return, Tell
@@ -16,8 +17,9 @@ from meteor.document import wishes_in, without_data
 from meteor.holdings import Holdings, Intervals
 from meteor.messages import Acknowledge, Found, Notice
 from meteor.operations import Notices
-from meteor.outbox import BEGINNING, Outbox, Position
+from meteor.outbox import BEGINNING, Outbox, Position, owner_and_stem, stream_name
 from meteor.placement import Admission, route_of
+from meteor.record_id import notice_id
 from meteor.shelf import Shelf
 from squid import covers
 
@@ -56,7 +58,7 @@ class Telling:
             self._keep(reaction.to, self._notice_of(reaction), self._number_of(reaction))
 
     def _keep(self, told: Record, notice: Notice, number: int) -> None:
-        if self._outbox.has_told(told.stem) and wishes_in(told.blob).once:
+        if self._outbox.has_told(_name(told)) and wishes_in(told.blob).once:
             return
         self._outbox.add(notice, number)
         self._stir(told)
@@ -68,22 +70,23 @@ class Telling:
         told, about = reaction.to, reaction.about
         kind = "" if reaction.kind == "match" else f":{reaction.kind}"
         return Notice(
-            id=f"{told.stem}:{about.stem}:{about.version}{kind}",
+            id=notice_id(told.stem, about.owner, about.stem, about.version) + kind,
             interest=told.stem,
             kind=reaction.kind,
             found=found_of(self._shelf, about, payload=wishes_in(told.blob).with_data),
             source=self._runtime.contact,
+            owner=told.owner,
         )
 
     def moved(self, record: Record) -> None:
         """The client of a record may be linked to another peer now: send again."""
-        self._outbox.again(record.stem)
+        self._outbox.again(_name(record))
         self._stir(record)
 
-    def drop(self, stem: str) -> None:
+    def drop(self, record: Record) -> None:
         """An interest or watch is gone."""
-        self._outbox.drop(stem)
-        self._stirred.pop(stem, None)
+        self._outbox.drop(_name(record))
+        self._stirred.pop(_name(record), None)
 
     def hold_back(self, number: int) -> int:
         """Let no watermark reach this number until `let_go` of what is returned: not all pairs of
@@ -95,34 +98,35 @@ class Telling:
         """All of them are."""
         self._held_back.remove(number)
 
-    def watermark(self, stem: str) -> int:
-        """What the client has acknowledged without a gap.
+    def watermark(self, owner: str, stem: str) -> int:
+        """What the client of an interest has acknowledged without a gap.
 
         No pair of an interest has a number below the interest's own: a mark below it says nothing
         was acknowledged.  That is 0 to others, at whom it may lie with a lower number."""
-        return self._beyond_its_own(stem, self._outbox.watermark(stem))
+        name = stream_name(owner, stem)
+        return self._beyond_its_own(name, self._outbox.watermark(name))
 
-    def _beyond_its_own(self, stem: str, mark: int) -> int:
+    def _beyond_its_own(self, name: str, mark: int) -> int:
         if self._held_back:
             mark = min(mark, min(self._held_back) - 1)
-        placed = self._shelf.find(("", stem))
+        placed = self._shelf.find(owner_and_stem(name))
         return 0 if placed is not None and mark < placed.number else mark
 
     def watermarks(self) -> list[tuple[str, str, int]]:
         """Owner, stem and number of each interest whose watermark has changed since this was asked
         last."""
         outbox = self._outbox.watermarks()
-        marks = {stem: self._beyond_its_own(stem, mark) for stem, mark in outbox.items()}
-        news = [(stem, mark) for stem, mark in marks.items() if self._marked.get(stem) != mark]
+        marks = {name: self._beyond_its_own(name, mark) for name, mark in outbox.items()}
+        news = [(name, mark) for name, mark in marks.items() if self._marked.get(name) != mark]
         self._marked = marks
-        return [("", stem, mark) for stem, mark in news]
+        return [(*owner_and_stem(name), mark) for name, mark in news]
 
     def retry(self) -> None:
         """Send what has waited too long for its acknowledgement; called about once a second."""
-        for stem in self._outbox.stems():
-            record = self._kept(stem)
+        for name in self._outbox.stems():
+            record = self._shelf.store.get(*owner_and_stem(name))
             if record is None:
-                self._outbox.drop(stem)
+                self._outbox.drop(name)
             else:
                 self._send(record)
 
@@ -132,7 +136,7 @@ class Telling:
             if record.kind != "data" and route_of(record) is not None:
                 above = admission.acknowledged((record.owner, record.stem))
                 if above:
-                    self._outbox.start(record.stem, above)
+                    self._outbox.start(_name(record), above)
                 self._derive_one(record, part, above)
 
     def _derive_one(
@@ -164,26 +168,29 @@ class Telling:
     def _on_acknowledge(self, sender: Contact, message: object, __: float) -> None:
         assert isinstance(message, Acknowledge)
         own = self._runtime.contact
-        if message.source.id != own.id:
-            if message.source.known and (not sender.address or sender.id == own.id):
-                self._runtime.send(message.source, message)
+        if not sender.address or sender.id == own.id:  # a client's: others cannot say whose it is
+            message = replace(message, client=sender.id)
+            if message.source.id != own.id:
+                if message.source.known:
+                    self._runtime.send(message.source, message)
+                return
+        record = self._shelf.store.get(message.owner, message.interest)
+        route = None if record is None else route_of(record)
+        if route is not None and route.client != message.client:
             return
-        record = self._kept(message.interest)
-        missed = self._outbox.acknowledge(message.interest, message.ids)
+        name = stream_name(message.owner, message.interest)
+        missed = self._outbox.acknowledge(name, message.ids)
         if record is None:
             return
         if missed is not None:
             self._derive_one(record, self._holdings.held, missed[0] - 1, missed)
         self._stir(record)
 
-    def _kept(self, stem: str) -> Record | None:
-        return self._shelf.store.get("", stem)
-
     def _stir(self, record: Record) -> None:
         """Send in a later turn, so that all notices of one turn leave together."""
         if not self._stirred:
             self._runtime.spawn(self._flush())
-        self._stirred[record.stem] = record
+        self._stirred[_name(record)] = record
 
     async def _flush(self) -> None:
         stirred, self._stirred = self._stirred, {}
@@ -192,7 +199,7 @@ class Telling:
 
     def _send(self, record: Record) -> None:
         route = route_of(record)
-        due = self._outbox.due(record.stem, self._runtime.now())
+        due = self._outbox.due(_name(record), self._runtime.now())
         if route is None:
             return
         for page in _paged(due):
@@ -212,6 +219,10 @@ def _paged(due: Sequence[Notice]) -> Iterator[tuple[Notice, ...]]:
         size += length
     if page:
         yield tuple(page)
+
+def _name(record: Record) -> str:
+    return stream_name(record.owner, record.stem)
+
 
 def _unwatched(_: Tell) -> None:
     """Nobody looks on."""

@@ -23,7 +23,16 @@ from chord import (
     ask_for_place,
     identifier,
 )
-from meteor import Client, ClientConfig, Journal, KeywordSpace, MemoryJournal
+from meteor import (
+    ActingFor,
+    Client,
+    ClientConfig,
+    Identity,
+    Journal,
+    KeywordSpace,
+    MemoryJournal,
+    Policy,
+)
 from sim.clock import EPOCH_S, ClockPlan
 from sim.disk import SimDisk
 from sim.faults import Faults
@@ -65,6 +74,7 @@ class Overlay:
         moves: RelocationConfig | None = None,
         copies: int = 3,
         routing: RouterConfig | None = None,
+        policy: Policy | None = None,
     ) -> None:
         if network is not None and (latency is not None or codec is not None or kernel is not None):
             raise ValueError("a network has its own kernel, latency and codec")
@@ -79,6 +89,8 @@ class Overlay:
         self.moves = moves
         """When light peers move to where more is to be carried; None: they stay."""
         self.copies, self.routing = copies, routing
+        self.policy = policy
+        """What the peers allow; those that start later, too."""
         self.on_new: Callable[[SimPeer], None] = lambda _: None
         """Hears of every peer, and of every new incarnation, before it starts."""
         self.on_end: Callable[[SimPeer], None] = lambda _: None
@@ -213,9 +225,15 @@ class Overlay:
         return MemoryJournal() if self.disk is None else self.disk.journal(address)
 
     def client(
-        self, *, peer: int = 0, config: ClientConfig | None = None, first_version: int | None = None
+        self,
+        *,
+        peer: int = 0,
+        config: ClientConfig | None = None,
+        first_version: int | None = None,
+        identity: Identity | ActingFor | None = None,
     ) -> Client:
-        """A client that is linked to one peer and knows all living ones.
+        """A client that is linked to one peer and knows all living ones; an `identity` signs what
+        it posts.
 
         Its versions run with the wall clock, in microseconds, as those of clients on sockets."""
         contact = Contact(identifier(f"client {self._clients}", self.config.bits), "")
@@ -227,7 +245,10 @@ class Overlay:
         addresses = [Contact.at(other.address) for other in order]
         if first_version is None:
             first_version = int(clock.wall() * 1_000_000)
-        client = Client(runtime, addresses, config=config, first_version=first_version)
+        client = Client(
+            runtime, addresses, config=config, first_version=first_version,
+            identity=identity, wall_clock=clock.wall,
+        )  # fmt: skip
         self.run(client.open())
         return client
 

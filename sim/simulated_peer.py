@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chord import Contact
-from meteor import Journal, JournalFailed, RendezvousPeer, log_events
+from meteor import Journal, JournalFailed, Policy, RendezvousPeer, log_events
 from sim.runtime import SimRuntime
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class SimPeer:
             wall_clock=clock.wall,
             config=overlay.config,
             copies=overlay.copies,
+            policy=overlay.policy or Policy(),
             routing=overlay.routing,
         )
         self.core.serve()

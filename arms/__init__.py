@@ -11,6 +11,7 @@ from arms.actions import WATCH as WATCH
 from arms.actions import Action as Action
 from arms.actions import Kind as Kind
 from arms.actions import action_named as action_named
+from arms.actions import any_action as any_action
 from arms.actions import parse_call as parse_call
 from arms.builders import between as between
 from arms.builders import prefix as prefix
@@ -49,7 +50,8 @@ __all__ = [
     "Profile", "profile", "ANY", "between", "prefix", "Space", "LIMITS", "Limits", "ProfileIndex",
     "Message", "FoundMessage", "Result", "NotificationMessage", "XmlLimits", "XML_LIMITS",
     "parse_message", "write_message", "write_result", "write_notification",
-    "ACTIONS", "Action", "Kind", "DATA", "INTEREST", "WATCH", "action_named", "parse_call",
+    "ACTIONS", "Action", "Kind", "DATA", "INTEREST", "WATCH", "action_named", "any_action",
+    "parse_call",
     "Record", "Store", "Outcome", "Rendezvous", "Arrival", "Deletion", "Reaction", "Tell", "Return",
     "Steps",
     "MeteorError", "ArmsError", "SelectorError", "ProfileError", "UnknownAction", "TypeMismatch",

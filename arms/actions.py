@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Final, Literal
 
 from arms.errors import ProfileError, UnknownAction
@@ -51,6 +52,12 @@ ACTIONS: Final = {
     for action in (STORE, RETRIEVE, NOTIFY_DATA, NOTIFY_INTEREST, DELETE_DATA, DELETE_INTEREST)
 }
 
+_NAME: Final = re.compile(r"[^\W\d][\w.-]{0,63}")
+"""What the report's `name(reply address)` can carry, at a bounded length."""
+SLIP: Final = 0.85
+"""How alike (difflib's ratio) a name is to one of ours that nobody means as another action:
+`notify_date` is, `retrieve_all` is not."""
+
 _CALL = re.compile(r"\s*([^\W\d][\w.-]*)\s*(?:\(\s*([^()\s]*)\s*\)\s*)?")
 
 
@@ -66,6 +73,19 @@ def action_named(name: str, application: Iterable[str] = ()) -> Action:
     if name in known:
         return Action(name, None, False, (DATA,))
     raise UnknownAction(name, (*ACTIONS, *known))
+
+
+def any_action(name: str) -> Action:
+    """The action of this name; of one that is none of ours, the row of an application's.
+
+    Raises `UnknownAction` for what is no name, or is so near to one of ours that it is a slip."""
+    action = ACTIONS.get(name)
+    if action is not None:
+        return action
+    plain = name.casefold().replace("-", "_").strip()
+    if _NAME.fullmatch(name) is None or get_close_matches(plain, ACTIONS, 1, SLIP):
+        raise UnknownAction(name, tuple(ACTIONS))
+    return action_named(name, (name,))
 
 
 def parse_call(text: str) -> tuple[str, str]:

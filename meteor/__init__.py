@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from arms import prefix as prefix
     from arms import profile as profile
     from meteor.answer import Answer as Answer
+    from meteor.application_actions import ActionContext as ActionContext
+    from meteor.application_actions import ActionHandler as ActionHandler
     from meteor.callbacks import Callbacks as Callbacks
     from meteor.client import Client as Client
     from meteor.config import ClientConfig as ClientConfig
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
     from meteor.values import Match as Match
     from meteor.values import Notification as Notification
     from meteor.values import Receipt as Receipt
+    from meteor.values import Result as Result
     from meteor.watch import Watch as Watch
     from squid import Choice as Choice
     from squid import KeywordSpace as KeywordSpace
@@ -79,6 +82,7 @@ if TYPE_CHECKING:
 _MODULES: Final = {
     "arms": ("ANY", "Profile", "between", "prefix", "profile"),
     "meteor.answer": ("Answer",),
+    "meteor.application_actions": ("ActionContext", "ActionHandler"),
     "meteor.callbacks": ("Callbacks",),
     "meteor.client": ("Client",),
     "meteor.config": ("ClientConfig",),
@@ -102,7 +106,7 @@ _MODULES: Final = {
     "meteor.security.policy": ("Policy",),
     "meteor.security.policy_toml": ("PolicyError", "parse_policy"),
     "meteor.security.tls": ("TLS",),
-    "meteor.values": ("Match", "Notification", "Receipt"),
+    "meteor.values": ("Match", "Notification", "Receipt", "Result"),
     "meteor.watch": ("Watch",),
     "squid": ("Choice", "KeywordSpace", "Number", "Time", "Word"),
 }  # fmt: skip
@@ -114,7 +118,8 @@ __all__ = [
     "Peer", "connect", "LocalOverlay", "Client", "ClientConfig", "Callbacks", "RendezvousPeer",
     "EventLog", "log_events",
     "TLS",
-    "Answer", "Interest", "Watch", "Receipt", "Match", "Notification",
+    "Answer", "Interest", "Watch", "Receipt", "Match", "Notification", "Result",
+    "ActionContext", "ActionHandler",
     "RingPicture", "Neighbour", "Journal", "MemoryJournal", "Entry", "Scan", "JournalFailed",
     "KeywordSpace", "Word", "Number", "Choice", "Time",
     "Profile", "profile", "between", "prefix", "ANY",

@@ -10,9 +10,9 @@ import math
 from collections.abc import Mapping
 from difflib import get_close_matches
 
-from arms import Profile, ProfileError
+from arms import Profile, ProfileError, any_action
 from meteor.document import decode_document
-from meteor.errors import LimitExceeded, Refused, UnknownAction
+from meteor.errors import LimitExceeded, Refused
 from meteor.lifetimes import TIMEOUT_S_MAX, TTL_S_MAX, DurationRefused
 from meteor.messages import Document
 from squid import Absent, Box, KeywordSpace
@@ -45,8 +45,7 @@ def check_document(document: Document) -> None:
     """Refuse a document that no client of ours would send.
 
     Raises `UnknownAction` and `LimitExceeded`."""
-    if document.action not in ACTIONS:
-        raise UnknownAction(document.action, ACTIONS)
+    any_action(document.action)
     if len(document.data) > PAYLOAD_BYTES_MAX:
         raise LimitExceeded("data bytes", len(document.data), PAYLOAD_BYTES_MAX)
 

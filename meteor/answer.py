@@ -9,10 +9,10 @@ the ttl has run out or it is closed (SPEC section 4).
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Generic, Self
 
 from chord import Task
 from meteor.attachment import Attachment
@@ -23,11 +23,21 @@ from meteor.mailbox import Mailbox, Overflow, Signal
 from meteor.messages import Found, Notice
 from meteor.record_id import stem_of
 from meteor.session import Session
-from meteor.values import Match, Receipt
+from meteor.values import Match, Receipt, Result
+
+if TYPE_CHECKING:
+    # a default (PEP 696): `Answer` alone is that of a retrieve; Python 3.11 has none at run time
+    from typing_extensions import TypeVar
+
+    ItemT = TypeVar("ItemT", bound=Match | Result, default=Match)
+else:
+    from typing import TypeVar
+
+    ItemT = TypeVar("ItemT", bound=Match | Result)
 
 
-class Answer:
-    """The matches of one retrieve.
+class Answer(Generic[ItemT]):
+    """The matches of one retrieve, or the results of an application's action.
 
     `async for match in answer`, `await answer.all()`, `await answer.first()`; awaiting the answer
     itself is `all()`.  It is asked on first use, once; leaving the loop early ends it."""
@@ -41,22 +51,23 @@ class Answer:
         overflow: Overflow,
         timeout_s: float,
         allow_partial: bool,
+        item: Callable[[Found], ItemT],
     ) -> None:
         self.receipt: Receipt | None = None
         """What the overlay said of the whole; None while it still answers."""
         self.dropped = 0
         """Later matches of a standing answer that nobody will take, as the queue was full."""
         self._session, self._draft, self._queue = session, draft, queue
-        self._overflow = overflow
+        self._overflow, self._item = overflow, item
         self._timeout_s, self._allow_partial = timeout_s, allow_partial
         self._limit = sys.maxsize  # what lives already was asked for
-        self._mailbox: Mailbox[Match | MeteorError] = Mailbox(session.runtime)
+        self._mailbox: Mailbox[ItemT | MeteorError] = Mailbox(session.runtime)
         self._seen = Deduplicator()
         self._asking: Task[None] | None = None
         self._standing: Attachment | None = None
         self._left = self._is_answered = self._is_sorted = False
         self._answered = Signal(session.runtime)
-        self._newest: dict[str, Match] = {}
+        self._newest: dict[str, ItemT] = {}
         self._failure: MeteorError | None = None
 
     @property
@@ -69,8 +80,8 @@ class Answer:
         """The intervals of curve indexes that did not answer."""
         return () if self.receipt is None else self.receipt.missing
 
-    async def all(self) -> list[Match]:
-        """Every match that lives now, of each stem the newest version.
+    async def all(self) -> list[ItemT]:
+        """Every match that lives now, of each stem the newest version; or every result.
 
         Raises `Incomplete` with what was found (unless `allow_partial`), `Timeout`,
         `NotConnected`, or what the overlay refuses with."""
@@ -79,14 +90,14 @@ class Answer:
         while not self._is_answered:
             await self._answered.wait()
         self._sort_what_came()
-        matches, failure = list(self._newest.values()), self._failure
+        found, failure = list(self._newest.values()), self._failure
         if isinstance(failure, Incomplete):
-            raise Incomplete(str(failure), matches, failure.receipt, failure.missing)
+            raise Incomplete(str(failure), found, failure.receipt, failure.missing)
         if failure is not None:
             raise failure.with_traceback(None)
-        return matches
+        return found
 
-    async def first(self) -> Match | None:
+    async def first(self) -> ItemT | None:
         """The first match that comes, then the answer is closed; None if there is none.
 
         Raises `Incomplete` when there is none but some interval did not answer."""
@@ -94,7 +105,7 @@ class Answer:
             return next(iter(await self.all()), None)
         self._begin()
         try:
-            match: Match | None = await self.take()
+            match: ItemT | None = await self.take()
         except StopAsyncIteration:
             match = None
         except MeteorError:
@@ -103,7 +114,7 @@ class Answer:
         await self.close()
         return match
 
-    def __await__(self) -> Generator[Any, Any, list[Match]]:
+    def __await__(self) -> Generator[Any, Any, list[ItemT]]:
         return self.all().__await__()
 
     async def __aenter__(self) -> Self:
@@ -122,7 +133,7 @@ class Answer:
         if self._asking is None and not self._left:
             warn_unused(self._draft)
 
-    def __aiter__(self) -> Matches:
+    def __aiter__(self) -> Matches[ItemT]:
         self._begin()
         if self._is_sorted and not self.is_standing:  # `all` was here before: the same once more
             self._mailbox.items.extend(self._newest.values())
@@ -169,7 +180,7 @@ class Answer:
         """The client is closed: whoever waits for this answer is told."""
         self._fail(Closed(f"{self._draft}: the client was closed before the answer was complete"))
 
-    async def take(self) -> Match:
+    async def take(self) -> ItemT:
         """The next match; raises `StopAsyncIteration` at a complete end, else `Incomplete`."""
         item = await self._mailbox.take()
         if isinstance(item, MeteorError):
@@ -237,7 +248,7 @@ class Answer:
             f"{self._draft}: {len(receipt.missing) or 'some'} interval(s) of its region are "
             "missing: the peer that held them is gone, or did not answer within "
             f"{self._timeout_s:g} s; ask again, give a longer timeout, or accept it with "
-            "allow_partial=True",
+            f"allow_partial=True{''.join(f'; {trouble}' for trouble in receipt.troubles)}",
             receipt=receipt,
             missing=receipt.missing,
         )
@@ -246,7 +257,7 @@ class Answer:
 
     def _collect(self, found: tuple[Found, ...]) -> None:
         """A page of what lives."""
-        self._mailbox.extend([Match(one) for one in found if self._is_new(one)])
+        self._mailbox.extend([self._item(one) for one in found if self._is_new(one)])
 
     def _receive(self, notice: Notice) -> bool:
         """A later match of a standing answer; false if there is no room."""
@@ -254,7 +265,7 @@ class Answer:
             return True
         if len(self._mailbox.items) >= self._limit and not self._make_room():
             return False
-        self._mailbox.put(Match(notice.found))
+        self._mailbox.put(self._item(notice.found))
         return True
 
     def _make_room(self) -> bool:
@@ -294,19 +305,19 @@ class Answer:
                 self._newest[stem] = item
 
 
-class Matches:
+class Matches(Generic[ItemT]):
     """One pass over an answer.  When a loop over a one-time answer is left, nothing holds its
     iterator any more, and the answer stops asking."""
 
     __slots__ = ("_answer",)
 
-    def __init__(self, answer: Answer) -> None:
-        self._answer = answer
+    def __init__(self, answer: Answer[ItemT]) -> None:
+        self._answer: Answer[ItemT] = answer
 
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> Match:
+    async def __anext__(self) -> ItemT:
         return await self._answer.take()
 
     def __del__(self) -> None:

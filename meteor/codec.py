@@ -20,7 +20,7 @@ import msgspec
 import chord
 import squid
 from chord import FrameKind, MeteorError
-from meteor import copy_messages, entropy_messages, link_messages
+from meteor import action_messages, copy_messages, entropy_messages, link_messages
 from meteor import messages as client_messages
 from meteor import operations as peer_messages
 from meteor.errors import LimitExceeded, VersionMismatch
@@ -212,6 +212,7 @@ def wire_codec() -> Codec:
             *squid.MESSAGES,
             *client_messages.MESSAGES,
             *peer_messages.MESSAGES,
+            *action_messages.MESSAGES,
             *copy_messages.MESSAGES,
             *entropy_messages.MESSAGES,
             *link_messages.MESSAGES,

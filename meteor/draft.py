@@ -16,7 +16,7 @@ from functools import lru_cache
 from types import EllipsisType
 from typing import Any
 
-from arms import Profile, action_named
+from arms import ACTIONS, Profile, any_action
 from meteor.admission import PAYLOAD_BYTES_MAX, place
 from meteor.config import ClientConfig
 from meteor.document import (
@@ -147,10 +147,12 @@ def make_draft(
     dry_run: bool = False,
 ) -> Draft:
     """The post, ready to be sent; raises what is wrong with it."""
-    action_named(action)
+    any_action(action)
     if mode not in {"within", "overlap"}:
         raise ValueError(f"mode is 'within' or 'overlap', not {mode!r}")
     lifetime_s = checked_ttl_s(action, ttl)
+    if lifetime_s > 0 and action not in ACTIONS:
+        raise ValueError(f"ttl: {action!r} is an application's action, run once and not kept")
     typed = typed_profile(profile, space)
     region = place(typed, action, space, everywhere=everywhere)
     document = Document(

@@ -12,13 +12,21 @@ from functools import lru_cache
 from typing import Any
 
 from chord import Contact, Deferred, Handler, Runtime
-from meteor.admission import KEPT_KINDS, check_timeout_s, check_ttl_ms, place, read_document
+from meteor.admission import (
+    ACTIONS,
+    KEPT_KINDS,
+    check_timeout_s,
+    check_ttl_ms,
+    place,
+    read_document,
+)
 from meteor.amending import Amending
 from meteor.asking import Asking
 from meteor.document import PROFILES_KEPT, unpack_profile
 from meteor.errors import MeteorError, to_fault
 from meteor.messages import Amend, Post, PostReply
 from meteor.operations import Notices, Operation, Route
+from meteor.performing import Performing
 from meteor.record_id import check_stem, make_id
 from squid import Box, KeywordSpace, Router
 
@@ -26,11 +34,14 @@ from squid import Box, KeywordSpace, Router
 class Entry:
     """The conversations of one peer with its clients."""
 
-    def __init__(self, runtime: Runtime, router: Router, space: KeywordSpace) -> None:
+    def __init__(
+        self, runtime: Runtime, router: Router, space: KeywordSpace, performing: Performing
+    ) -> None:
         self._runtime, self._space, self._curve = runtime, space, space.curve
         self._place = lru_cache(maxsize=PROFILES_KEPT)(self._place_anew)
         self._asking = Asking(runtime, router, space.curve)
         self._amending = Amending(runtime, router, space.curve, self._asking, self._place)
+        self._performing = performing
         self._clients: dict[int, Contact] = {}
 
     @property
@@ -65,6 +76,8 @@ class Entry:
         check_stem(post.stem)
         check_timeout_s(post.timeout_s)
         box = self._place(document.profile, document.action, post.everywhere)
+        if document.action not in ACTIONS:
+            return await self._performing.run(sender, post, document.action, box, "")
         kept = document.action in KEPT_KINDS and post.ttl_s > 0
         asks = document.action == "retrieve"  # once: it lives nowhere, its id leads nowhere
         operation = Operation(

@@ -17,7 +17,7 @@ from chord import Busy, Fault, MeteorError, NotJoined, RemoteFault
 from squid import LimitExceeded, SpaceError, SpaceMismatch, TypeMismatch
 
 if TYPE_CHECKING:
-    from meteor.values import Match, Receipt
+    from meteor.values import Receipt
 
 __all__ = [
     "MeteorError",
@@ -42,14 +42,14 @@ class VersionMismatch(MeteorError):
 class Incomplete(MeteorError):
     """Part of the content's region did not answer in time.
 
-    `.matches` is what was found (empty where an iteration has handed it out already), `.receipt`
-    what is known of the post, `.missing` the intervals of curve indexes that stay open.
-    `allow_partial=True` turns this error into those flags."""
+    `.matches` is what was found, of an application's action its results (empty where an iteration
+    has handed them out already), `.receipt` what is known of the post, `.missing` the intervals of
+    curve indexes that stay open.  `allow_partial=True` turns this error into those flags."""
 
     def __init__(
         self,
         message: str,
-        matches: Sequence[Match] = (),
+        matches: Sequence[Any] = (),
         receipt: Receipt | None = None,
         missing: Sequence[Interval] = (),
     ) -> None:

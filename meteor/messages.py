@@ -129,6 +129,8 @@ class PostReply:
     """The time to live that took effect."""
     found: tuple[Found, ...] = ()
     """The last page, when it was ready together with the reply."""
+    troubles: tuple[str, ...] = ()
+    """Of an application's action: why peers did not run it, the first few."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,13 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from chord import ChordConfig, Contact, RelocationConfig
+from meteor.application_actions import ActionHandler, ApplicationActions
 from meteor.asyncio_event_files import EventFiles
 from meteor.asyncio_runtime import AsyncioRuntime
 from meteor.callbacks import Callbacks
@@ -45,6 +46,8 @@ from meteor.verbs import Verbs
 from squid import KeywordSpace, RouterConfig
 
 _log = logging.getLogger("meteor.peer")
+
+HandlerT = TypeVar("HandlerT", bound=ActionHandler)
 
 SETTLE_S = 30.0
 """How long a new peer may take to hold its arc before `start` gives up."""
@@ -123,6 +126,20 @@ class Peer(Verbs):
         self._closed = asyncio.Event()
         self._process = os.getpid()
         self.callbacks = Callbacks(None, None, None)
+        self._actions = ApplicationActions()
+
+    def action(self, name: str) -> Callable[[HandlerT], HandlerT]:
+        """Let this peer run an application's action, `async def (context, message, matches)`, over
+        the matches that it reports, and send the bytes that it gives to whoever posted it.
+
+        For peers that all run the same program: one without the action counts as missing.  Raises
+        `ValueError` for a name that is taken, or none that can be posted."""
+
+        def register(handler: HandlerT) -> HandlerT:
+            self._actions.add(name, handler)
+            return handler
+
+        return register
 
     # -- what it is
 
@@ -197,7 +214,7 @@ class Peer(Verbs):
         await keep_note(self._journal, PeerNote(peer_id, incarnation, space.to_toml()))
         self._core = RendezvousPeer(
             self._runtime, space, self._journal, wall_clock=time.time, config=options.config,
-            copies=options.copies, routing=options.routing,
+            copies=options.copies, actions=self._actions, routing=options.routing,
         )  # fmt: skip
         session = self._own_session = Session(
             self._runtime, [contact], space=space, callbacks=self.callbacks,
@@ -251,7 +268,7 @@ class Peer(Verbs):
             space=self.space, listen=listen, join=(*neighbours, *kept), id=id
         )
         peer = Peer(**changed)
-        peer._moved = True
+        peer._moved, peer._actions = True, self._actions
         return peer
 
     async def leave(self, timeout_s: float = 5.0) -> None:

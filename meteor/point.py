@@ -17,6 +17,7 @@ from dataclasses import replace
 from arms import DATA, Record, Rendezvous, Steps
 from chord import Contact, Runtime
 from meteor import codec
+from meteor.action_messages import Willing
 from meteor.admission import KEPT_KINDS
 from meteor.changes import Changes
 from meteor.holdings import Holdings, Intervals
@@ -29,7 +30,7 @@ from meteor.reactions import Following, Reactions, carried_of
 from meteor.repeats import Repeats
 from meteor.replication import Replication, Superseded
 from meteor.shelf import Shelf
-from meteor.task import DELETES, FIND, Task, read_task
+from meteor.task import DELETES, FIND, PERFORM, Task, read_task
 from meteor.telling import Telling
 from meteor.views import View, Views
 from squid import Box, HandOn, HilbertCurve, Work, intersect, merge, subtract
@@ -191,6 +192,9 @@ class RendezvousPoint:
             frames, summary = self.changes.find(task)
             lost = intersect(part, self._holdings.lost)
             return Work(frames=frames, body=codec.encode(summary), missing=lost)
+        if task.operation.verb == PERFORM and task.operation.dry_run:
+            lost = intersect(part, self._holdings.lost)
+            return Work(body=codec.encode(Willing(part)), missing=lost)
         return None
 
     def _meet(self, task: Task, part: Intervals) -> tuple[Record, Steps]:

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace as replace_fields
 from typing import Any, Final, get_args
 
+from arms import ACTIONS
 from meteor.answer import Answer
 from meteor.draft import (
     Draft,
@@ -28,7 +29,7 @@ from meteor.record_id import split_id
 from meteor.security.audience import checked_audience
 from meteor.security.credentials import owner_of
 from meteor.session import Session
-from meteor.values import Receipt
+from meteor.values import Match, Receipt, Result
 from meteor.watch import Watch
 
 OVERFLOWS: Final[tuple[str, ...]] = get_args(Overflow)
@@ -105,6 +106,28 @@ def make_answer(
         overflow=overflow,
         timeout_s=timeout_s,
         allow_partial=allow_partial,
+        item=Match,
+    )
+
+
+def check_application_action(action: str) -> None:
+    """Raises `ValueError` for what is no application's action but Meteor's own."""
+    if action in ACTIONS:
+        raise ValueError(f"perform: {action!r} is Meteor's own action; use client.{action}(...)")
+
+
+def make_results(
+    session: Session, draft: Draft, *, timeout_s: float, allow_partial: bool
+) -> Answer[Result]:
+    """The results of an application's action, not asked for yet."""
+    return Answer(
+        session,
+        draft,
+        queue=QUEUE_LENGTH,
+        overflow="error",
+        timeout_s=timeout_s,
+        allow_partial=allow_partial,
+        item=Result,
     )
 
 

@@ -16,7 +16,7 @@ from meteor.interest import Interest
 from meteor.lifetimes import checked_timeout_s
 from meteor.mailbox import Overflow
 from meteor.poster import QUEUE_LENGTH, Poster, PostOptions
-from meteor.values import Receipt
+from meteor.values import Receipt, Result
 from meteor.watch import Watch
 
 
@@ -57,7 +57,7 @@ class PostingVerbs(Poster):
         profile: ProfileLike,
         action: str,
         **options: Unpack[PostOptions],
-    ) -> Awaitable[Receipt] | Answer | Interest: ...
+    ) -> Awaitable[Receipt] | Answer | Answer[Result] | Interest: ...
     def post(
         self,
         profile: ProfileLike,
@@ -72,7 +72,7 @@ class PostingVerbs(Poster):
         timeout: float = 10,
         allow_partial: bool = False,
         everywhere: bool = False,
-    ) -> Awaitable[Receipt] | Answer | Interest:
+    ) -> Awaitable[Receipt] | Answer | Answer[Result] | Interest:
         """Post a message by content: the symmetric primitive.
 
         `data` is bytes or text, `json` an object in its stead.  `ttl` is how long it lives (data
@@ -80,8 +80,8 @@ class PostingVerbs(Poster):
         name of your own (1 to 64 letters, digits, `_`, `-`; posted again in the same place it
         replaces, `replace` moves it), `context` your situation, `everywhere` allows all peers.
 
-        Gives what the action calls for: a receipt to await, an `Answer`, `Interest` or `Watch`.
-        Raises `UnknownAction`, and what every verb raises."""
+        Gives what the action calls for: a receipt to await, an `Answer`, `Interest` or `Watch`; an
+        `Answer` also of an application's action, see `perform`.  Raises `UnknownAction`."""
         draft = posting.draft_post(
             self._session,
             profile,
@@ -103,7 +103,48 @@ class PostingVerbs(Poster):
             return posting.make_interest(
                 self._session, draft, timeout_s=timeout_s, allow_partial=allow_partial
             )
-        return posting.carry_out(self._session, draft, timeout_s, allow_partial)
+        if action in {"store", "delete_data", "delete_interest"}:
+            return posting.carry_out(self._session, draft, timeout_s, allow_partial)
+        return posting.make_results(
+            self._session, draft, timeout_s=timeout_s, allow_partial=allow_partial
+        )
+
+    def perform(
+        self,
+        action: str,
+        profile: ProfileLike,
+        data: bytes | str = b"",
+        *,
+        json: object = ...,
+        content_type: str | None = None,
+        context: Mapping[str, str] | None = None,
+        timeout: float = 10,
+        allow_partial: bool = False,
+        everywhere: bool = False,
+    ) -> Answer[Result]:
+        """Run an application's action (see `Peer.action`) once at each peer that answers for the
+        selector, over the matches there; results come as they are made.
+
+        It is never run twice: when the link breaks meanwhile, `NotConnected` says so.  A peer that
+        has no such action, fails or takes too long counts as missing; where none has it, raises
+        `UnknownAction`."""
+        posting.check_application_action(action)
+        draft = posting.draft_post(
+            self._session,
+            profile,
+            action,
+            data=data,
+            json=json,
+            content_type=content_type,
+            context=context,
+            everywhere=everywhere,
+        )
+        return posting.make_results(
+            self._session,
+            draft,
+            timeout_s=checked_timeout_s(timeout),
+            allow_partial=allow_partial,
+        )
 
     def store(
         self,

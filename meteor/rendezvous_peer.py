@@ -93,6 +93,7 @@ class RendezvousPeer:
         config: ChordConfig | None = None,
         copies: int = 3,
         routing: RouterConfig | None = None,
+        actions: ApplicationActions | None = None,
         policy: Policy = OPEN,
     ) -> None:
         self._runtime, self.space = runtime, space
@@ -123,11 +124,15 @@ class RendezvousPeer:
         )  # fmt: skip
         bits = self._config.bits
         self.router = Router(self.node, runtime, space, self.point, id_bits=bits, config=routing)
-        self.actions = ApplicationActions()
+        self.actions = ApplicationActions() if actions is None else actions
         performing = Performing(runtime, self.router, self.point, space, self.actions)
         self.entry = Entry(runtime, self.router, space, performing, self.gatekeeper)
         self.placing = placing_of(self.node, runtime, self._config, self.shelf, space.curve)
-        self._handlers: dict[type, Handler] = {
+        self._handlers = self._handlers_of(performing)
+
+    def _handlers_of(self, performing: Performing) -> dict[type, Handler]:
+        """Message type to handler, of all parts."""
+        return {
             **self.node.handlers,
             **self.router.handlers,
             **self._handoff.handlers,
@@ -141,7 +146,7 @@ class RendezvousPeer:
             Greet: self._on_greet,
             RingQuestion: self._on_ring_question,
             StateQuestion: self._on_state_question,
-            LinksQuestion: lambda *_: own_links(runtime, self.node),
+            LinksQuestion: lambda *_: own_links(self._runtime, self.node),
         }
 
     def _assemble_copies(self) -> None:

@@ -12,7 +12,18 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, Final, Protocol, TypeVar
 
-from chord import Busy, CallError, Contact, Handler, RemoteFault, RequestTimeout, Runtime, Task
+from arms import ACTIONS
+from chord import (
+    Busy,
+    CallError,
+    Contact,
+    DialRefused,
+    Handler,
+    RemoteFault,
+    RequestTimeout,
+    Runtime,
+    Task,
+)
 from meteor.callbacks import Callbacks
 from meteor.config import ClientConfig
 from meteor.draft import Draft
@@ -195,7 +206,9 @@ class Session:
             mode=draft.mode,
             dry_run=draft.dry_run,
         )
-        return await self._ask(draft, request, timeout_s, collect)
+        return await self._ask(
+            draft, request, timeout_s, collect, repeatable=draft.action in ACTIONS
+        )
 
     async def amend(
         self,
@@ -238,9 +251,18 @@ class Session:
         return reply
 
     async def _ask(
-        self, operation: object, request: Post | Amend, timeout_s: float, collect: Collect | None
+        self,
+        operation: object,
+        request: Post | Amend,
+        timeout_s: float,
+        collect: Collect | None,
+        *,
+        repeatable: bool = True,
     ) -> PostReply:
-        """One request, asked of peer after peer until one replies or the time is spent."""
+        """One request, asked of peer after peer until one replies or the time is spent.
+
+        What is not `repeatable`, an application's action, is asked again only where it cannot have
+        begun."""
         deadline = self.runtime.now() + timeout_s
         pause_s = self.config.busy_delay_s
         while True:
@@ -267,6 +289,12 @@ class Session:
                 pause_s *= 2
             except CallError as error:  # a refused dial or a closed link
                 self.uplink.lost(peer, error)
+                if not repeatable and not isinstance(error, DialRefused):
+                    raise NotConnected(
+                        f"{operation}: the link to {peer} is gone, and the action may have run; "
+                        "ask again if it may run twice",
+                        (peer.address,),
+                    ) from None
 
     async def _attempt(
         self, peer: Contact, request: Post | Amend, left_s: float, collect: Collect | None

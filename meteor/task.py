@@ -25,7 +25,10 @@ DELETES = frozenset({"delete_data", "delete_interest"})
 FIND: Final = "find"
 """The question for the interest of an id: for who attaches to it."""
 AMENDS = frozenset({"renew", "cancel", FIND})
-VERBS = DELETES | AMENDS | KEPT_KINDS.keys()
+PERFORM: Final = "perform"
+"""The verb of an application's action: its name stands in the document.  A `dry_run` asks who
+would run it."""
+VERBS = DELETES | AMENDS | KEPT_KINDS.keys() | {PERFORM}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,8 @@ class Task:
     def passes(self) -> bool:
         """Whether it has no time to live: it meets what is kept, and is gone."""
         lives = self.operation.verb in KEPT_KINDS
-        return self.operation.verb == FIND or (lives and self.operation.ttl_ms == 0)
+        asks = self.operation.verb in {FIND, PERFORM}
+        return asks or (lives and self.operation.ttl_ms == 0)
 
     @property
     def key(self) -> Key:
@@ -86,7 +90,7 @@ def _read(body: bytes, curve: HilbertCurve) -> tuple[Operation, Profile | None] 
 
 def _asks_once(operation: Operation) -> bool:
     """Whether it is a question that is not kept: it has an identity, and no place."""
-    return operation.verb == "retrieve" and operation.ttl_ms == 0
+    return operation.verb in {"retrieve", PERFORM} and operation.ttl_ms == 0
 
 
 def refusal(carried: Carried, known: Placed | None) -> str:

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from arms import Profile
+from arms import Profile, ProfileError
+from meteor import codec
+from meteor.action_messages import ActionResult
 from meteor.document import decode_document, unpack_profile
 from meteor.errors import Incomplete, Interval
 from meteor.messages import Document, Found, Notice, PostReply
@@ -37,6 +39,8 @@ class Receipt:
     """The longest way of the post through the ring."""
     ttl: float = 0.0
     """The lifetime that took effect, in seconds."""
+    troubles: tuple[str, ...] = ()
+    """Of an application's action: why peers did not run it, the first few."""
 
     @classmethod
     def of(cls, reply: PostReply) -> Receipt:
@@ -49,6 +53,7 @@ class Receipt:
             peers=reply.peers,
             hops=reply.hops,
             ttl=reply.ttl_s,
+            troubles=reply.troubles,
         )
 
     def settled(self, operation: object, allow_partial: bool) -> Receipt:
@@ -149,6 +154,79 @@ class Match:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._found,)
+
+
+class Result:
+    """What one peer's run of an application's action gave.
+
+    Two are equal when they are the same result of the same post."""
+
+    __slots__ = ("_found", "_read")
+
+    def __init__(self, found: Found) -> None:
+        self._found = found
+        self._read: ActionResult | None = None
+
+    @property
+    def _result(self) -> ActionResult:
+        """What it says, read on first use; raises `ProfileError` where that is damaged."""
+        if self._read is None:
+            result = codec.decode(self._found.blob)
+            if not isinstance(result, ActionResult):
+                raise ProfileError(f"{self.id}: that is no result of an action")
+            self._read = result
+        return self._read
+
+    @property
+    def id(self) -> str:
+        """Its own id among the results of the post."""
+        return self._found.id
+
+    @property
+    def version(self) -> int:
+        """Always 0: a run is not repeated."""
+        return self._found.version
+
+    @property
+    def peer(self) -> str:
+        """The address of the peer that ran the action."""
+        return self._result.peer.address
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        """The intervals of curve indexes, both ends included, that it speaks for."""
+        return self._result.intervals
+
+    @property
+    def matches(self) -> int:
+        """Over how many matches the action ran."""
+        return self._result.matches
+
+    @property
+    def data(self) -> bytes:
+        """What the action gave."""
+        return self._result.data
+
+    @property
+    def text(self) -> str:
+        """The same as UTF-8; raises `UnicodeDecodeError`."""
+        return self.data.decode()
+
+    def json(self) -> Any:
+        """The same as JSON; raises `ValueError`."""
+        return json.loads(self.data)
+
+    def __eq__(self, other: object) -> bool:
+        return self._found == other._found if isinstance(other, Result) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __repr__(self) -> str:
+        return f"<Result {self.id} of {self.matches} matches at {self.peer}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Result, (self._found,)
 
 
 class Notification(Match):

@@ -197,7 +197,7 @@ def test_posts_of_one_name_are_ordered_as_they_were_made(overlay: FakeOverlay) -
         (("type=t temperature=warm",), meteor.TypeMismatch, "temperature"),
         ((" ".join(f"a{n}=1" for n in range(9)),), meteor.LimitExceeded, "8"),
         (("colour=red",), meteor.ProfileError, "temperature"),
-        ((WARM, "fetch"), meteor.UnknownAction, "fetch"),
+        ((WARM, "notify-data"), meteor.UnknownAction, "notify-data"),
         (("type=*", "retrieve"), meteor.Refused, "everywhere"),
         (("type=*", "delete_data"), meteor.Refused, "everywhere"),
     ],

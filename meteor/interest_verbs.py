@@ -5,7 +5,7 @@ Law of this file: each returns a stream that is posted when it is awaited or ent
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 
 from meteor import posting
 from meteor.draft import ProfileLike
@@ -32,6 +32,7 @@ class InterestVerbs(Poster):
         with_data: bool = True,
         id: str | None = None,
         context: Mapping[str, str] | None = None,
+        visible_to: Sequence[str] | None = None,
         timeout: float = 10,
         allow_partial: bool = False,
         everywhere: bool = False,
@@ -51,6 +52,7 @@ class InterestVerbs(Poster):
             ttl=ttl,
             id=id,
             context=context,
+            visible_to=visible_to,
             everywhere=everywhere,
             once=once,
             with_data=with_data,
@@ -79,6 +81,7 @@ class InterestVerbs(Poster):
         with_data: bool = True,
         id: str | None = None,
         context: Mapping[str, str] | None = None,
+        visible_to: Sequence[str] | None = None,
         timeout: float = 10,
         allow_partial: bool = False,
     ) -> Watch:
@@ -90,6 +93,7 @@ class InterestVerbs(Poster):
             ttl=ttl,
             id=id,
             context=context,
+            visible_to=visible_to,
             once=once,
             with_data=with_data,
         )

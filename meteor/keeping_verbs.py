@@ -5,7 +5,7 @@ Law of this file: they change nobody else's records.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 
 from meteor import posting
 from meteor.draft import ProfileLike
@@ -84,12 +84,13 @@ class KeepingVerbs(Poster):
         content_type: str | None = None,
         ttl: float | None = None,
         context: Mapping[str, str] | None = None,
+        visible_to: Sequence[str] | None = None,
         timeout: float = 10,
         allow_partial: bool = False,
     ) -> Awaitable[Receipt]:
         """Move what you posted to another profile, with other data: found by the new content and
         no more by the old one, never by neither.  The receipt has the new id.  An interest keeps
-        its stream."""
+        its stream, and who may see it; of data say `visible_to` again."""
         return posting.replace(
             self._session,
             id,
@@ -99,6 +100,7 @@ class KeepingVerbs(Poster):
             content_type=content_type,
             ttl=ttl,
             context=context,
+            visible_to=visible_to,
             timeout=timeout,
             allow_partial=allow_partial,
         )

@@ -7,7 +7,7 @@ Law of this file: no verb.  The verbs stand in `posting_verbs`, `interest_verbs`
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal, TypedDict
 
 from meteor.session import Session

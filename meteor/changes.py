@@ -196,7 +196,7 @@ class Changes:
             gone = self._rendezvous.cancel(*record.key, now, here)
             self._reactions.carry_out(gone.steps, record)
             self._shelf.place(stone)
-            self._telling.drop(record.stem)
+            self._telling.drop(record)
 
     async def amend(self, task: Task, part: Intervals, write: Write) -> Summary:
         """Renew, cancel or lay to rest one record by its id."""
@@ -268,7 +268,7 @@ class Changes:
         if record is not None and record.id == word.id and record.version < word.version:
             now, here = self._runtime.now(), self._reactions.within(self._holdings.held)
             self._reactions.carry_out(self._rendezvous.forget(*key, now, here).steps, record)
-            self._telling.drop(record.stem)
+            self._telling.drop(record)
         self._shelf.show(written)
 
     async def _renew(
@@ -295,7 +295,7 @@ class Changes:
         if carried.kind == GONE and known is not None and self._shelf.lives_in(known, held):
             self._reactions.carry_out(self._rendezvous.cancel(*key, now, here).steps, known)
             self._shelf.place(carried)
-            self._telling.drop(known.stem)
+            self._telling.drop(known)
             return
         record = None
         if carried.kind in {DATA, INTEREST, WATCH}:
@@ -319,7 +319,7 @@ class Changes:
                 self._runtime.now(), self._reactions.within(self._holdings.held), SWEPT_AT_ONCE
             )
             for record in swept.records:
-                self._telling.drop(record.stem)
+                self._telling.drop(record)
             self._reactions.carry_out(swept.steps)
             stones = self._shelf.stones_over(SWEPT_AT_ONCE)
             await self._shelf.drop([*(record.key for record in swept.records), *stones])

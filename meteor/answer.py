@@ -288,7 +288,7 @@ class Answer(Generic[ItemT]):
 
     def _is_new(self, found: Found) -> bool:
         now = self._session.runtime.now()
-        key = f"{stem_of(found.id)}:{found.version}"
+        key = f"{found.owner}/{stem_of(found.id)}:{found.version}"
         return self._seen.add(key, now + found.ttl_ms / 1000, now)
 
     def _sort_what_came(self) -> None:
@@ -299,7 +299,8 @@ class Answer(Generic[ItemT]):
             if isinstance(item, MeteorError):
                 self._failure = item
                 continue
-            stem = stem_of(item.id)
+            owner = item.owner if isinstance(item, Match) else ""
+            stem = f"{owner}/{stem_of(item.id)}"
             known = self._newest.get(stem)
             if known is None or known.version < item.version:
                 self._newest[stem] = item

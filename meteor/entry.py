@@ -28,6 +28,7 @@ from meteor.messages import Amend, Post, PostReply
 from meteor.operations import Notices, Operation, Route
 from meteor.performing import Performing
 from meteor.record_id import check_stem, make_id
+from meteor.security.gatekeeper import Admitted, Gatekeeper
 from squid import Box, KeywordSpace, Router
 
 
@@ -35,12 +36,20 @@ class Entry:
     """The conversations of one peer with its clients."""
 
     def __init__(
-        self, runtime: Runtime, router: Router, space: KeywordSpace, performing: Performing
+        self,
+        runtime: Runtime,
+        router: Router,
+        space: KeywordSpace,
+        performing: Performing,
+        gatekeeper: Gatekeeper,
     ) -> None:
         self._runtime, self._space, self._curve = runtime, space, space.curve
+        self._gatekeeper = gatekeeper
         self._place = lru_cache(maxsize=PROFILES_KEPT)(self._place_anew)
         self._asking = Asking(runtime, router, space.curve)
-        self._amending = Amending(runtime, router, space.curve, self._asking, self._place)
+        self._amending = Amending(
+            runtime, router, space.curve, self._asking, self._place, gatekeeper
+        )
         self._performing = performing
         self._clients: dict[int, Contact] = {}
 
@@ -76,24 +85,40 @@ class Entry:
         check_stem(post.stem)
         check_timeout_s(post.timeout_s)
         box = self._place(document.profile, document.action, post.everywhere)
+        admitted = self._gatekeeper.admit_post(post, document, self._runtime.now())
+        owner = admitted.actor.owner
         if document.action not in ACTIONS:
-            return await self._performing.run(sender, post, document.action, box, "")
+            return await self._performing.run(sender, post, document.action, box, owner)
         kept = document.action in KEPT_KINDS and post.ttl_s > 0
         asks = document.action == "retrieve"  # once: it lives nowhere, its id leads nowhere
         operation = Operation(
             verb=document.action,
             id=make_id(post.stem, box, self._curve) if kept or not asks else post.stem,
             version=post.version,
-            owner="",
+            owner=owner,
             ttl_ms=check_ttl_ms(post.ttl_s),
             document=post.document,
             route=Route(self._runtime.contact, sender.id) if kept else None,
             mode=post.mode,
             dry_run=post.dry_run,
+            visible_to=document.visible_to,
+            limit=admitted.limit,
+            issued_ms=admitted.issued_ms,
         )
-        if document.action.startswith("delete") and post.mode == "overlap" and not post.dry_run:
-            return await self._amending.delete_overlapping(sender, post, box, operation)
-        return await self._asking.run(sender, post.token, box, operation, post.timeout_s)
+        if document.action.startswith("delete") and not post.dry_run:
+            return await self._delete(sender, post, box, operation, admitted)
+        with self._gatekeeper.charged(admitted, post.stem, post.ttl_s, self._runtime.now()):
+            return await self._asking.run(sender, post.token, box, operation, post.timeout_s)
+
+    async def _delete(
+        self, sender: Contact, post: Post, box: Box, operation: Operation, admitted: Admitted
+    ) -> PostReply:
+        if post.mode == "overlap":
+            reply = await self._amending.delete_overlapping(sender, post, box, operation, admitted)
+        else:
+            reply = await self._asking.run(sender, post.token, box, operation, post.timeout_s)
+        self._gatekeeper.deleted(admitted, post.mode)
+        return reply
 
     def _place_anew(self, packed: bytes, action: str, everywhere: bool) -> Box:
         profile = unpack_profile(packed).typed(self._space)

@@ -6,7 +6,7 @@ verb is a line that says its action.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import Literal, Unpack, overload
 
 from meteor import posting
@@ -69,6 +69,7 @@ class PostingVerbs(Poster):
         ttl: float | None = None,
         id: str | None = None,
         context: Mapping[str, str] | None = None,
+        visible_to: Sequence[str] | None = None,
         timeout: float = 10,
         allow_partial: bool = False,
         everywhere: bool = False,
@@ -78,7 +79,8 @@ class PostingVerbs(Poster):
         `data` is bytes or text, `json` an object in its stead.  `ttl` is how long it lives (data
         3600 s, interests and watches 300 s and renewed, a retrieve 0; at most 30 days), `id` a
         name of your own (1 to 64 letters, digits, `_`, `-`; posted again in the same place it
-        replaces, `replace` moves it), `context` your situation, `everywhere` allows all peers.
+        replaces, `replace` moves it), `context` your situation, `visible_to` the keys and groups
+        that may know of it besides you, `everywhere` allows all peers.
 
         Gives what the action calls for: a receipt to await, an `Answer`, `Interest` or `Watch`; an
         `Answer` also of an application's action, see `perform`.  Raises `UnknownAction`."""
@@ -92,6 +94,7 @@ class PostingVerbs(Poster):
             ttl=ttl,
             id=id,
             context=context,
+            visible_to=visible_to,
             everywhere=everywhere,
         )
         timeout_s = checked_timeout_s(timeout)
@@ -156,6 +159,7 @@ class PostingVerbs(Poster):
         ttl: float | None = None,
         id: str | None = None,
         context: Mapping[str, str] | None = None,
+        visible_to: Sequence[str] | None = None,
         timeout: float = 10,
         allow_partial: bool = False,
     ) -> Awaitable[Receipt]:
@@ -169,6 +173,7 @@ class PostingVerbs(Poster):
             ttl=ttl,
             id=id,
             context=context,
+            visible_to=visible_to,
             timeout=timeout,
             allow_partial=allow_partial,
         )
@@ -182,6 +187,7 @@ class PostingVerbs(Poster):
         overflow: Overflow = "error",
         id: str | None = None,
         context: Mapping[str, str] | None = None,
+        visible_to: Sequence[str] | None = None,
         timeout: float = 10,
         allow_partial: bool = False,
         everywhere: bool = False,
@@ -195,6 +201,7 @@ class PostingVerbs(Poster):
             ttl=ttl,
             id=id,
             context=context,
+            visible_to=visible_to,
             everywhere=everywhere,
         )
         return posting.make_answer(

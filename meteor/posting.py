@@ -88,6 +88,19 @@ def _audience(session: Session, visible_to: Sequence[str] | None) -> tuple[str, 
     return checked_audience(visible_to) or (owner,)
 
 
+def begin(
+    session: Session, draft: Draft, timeout_s: float, allow_partial: bool
+) -> Awaitable[Receipt] | Answer | Answer[Result] | Interest:
+    """What the action of a draft calls for."""
+    if draft.action == "retrieve":
+        return make_answer(session, draft, timeout_s=timeout_s, allow_partial=allow_partial)
+    if draft.action in {"notify_data", "notify_interest"}:
+        return make_interest(session, draft, timeout_s=timeout_s, allow_partial=allow_partial)
+    if draft.action in {"store", "delete_data", "delete_interest"}:
+        return carry_out(session, draft, timeout_s, allow_partial)
+    return make_results(session, draft, timeout_s=timeout_s, allow_partial=allow_partial)
+
+
 def make_answer(
     session: Session,
     draft: Draft,

@@ -97,20 +97,7 @@ class PostingVerbs(Poster):
             visible_to=visible_to,
             everywhere=everywhere,
         )
-        timeout_s = checked_timeout_s(timeout)
-        if action == "retrieve":
-            return posting.make_answer(
-                self._session, draft, timeout_s=timeout_s, allow_partial=allow_partial
-            )
-        if action in {"notify_data", "notify_interest"}:
-            return posting.make_interest(
-                self._session, draft, timeout_s=timeout_s, allow_partial=allow_partial
-            )
-        if action in {"store", "delete_data", "delete_interest"}:
-            return posting.carry_out(self._session, draft, timeout_s, allow_partial)
-        return posting.make_results(
-            self._session, draft, timeout_s=timeout_s, allow_partial=allow_partial
-        )
+        return posting.begin(self._session, draft, checked_timeout_s(timeout), allow_partial)
 
     def perform(
         self,

@@ -26,6 +26,7 @@ from meteor.asyncio_runtime import AsyncioRuntime
 from meteor.callbacks import Callbacks
 from meteor.errors import Closed
 from meteor.journal import Journal
+from meteor.operation.snapshot import Snapshot, take
 from meteor.operations import PeerNote
 from meteor.peer_options import PeerOptions, Preset
 from meteor.peer_start import (
@@ -94,28 +95,12 @@ class Peer(Verbs):
         routing: RouterConfig | None = None,
         event_log: str | Path | None = None,
     ) -> None:
-        self._options = PeerOptions.checked(
-            space=space,
-            listen=listen,
-            join=join,
-            data_dir=data_dir,
-            advertise=advertise,
-            found_if_alone=found_if_alone,
-            id=id,
-            config=config,
-            transport=transport,
-            seed=seed,
-            moves=moves,
-            copies=copies,
-            preset=preset,
-            tls=tls,
-            insecure=insecure,
-            rest=rest,
-            routing=routing,
-            event_log=event_log,
-        )
+        given = locals()  # every argument by its name: a list of them would be a second one
+        del given["self"]
+        self._options = PeerOptions.checked(**given)
         self._transport: Transport | None = transport
         self._moved = False
+        self._is_settled = False
         self._place: int | None = None
         self._called = asyncio.Event()
         self._journal: Journal | None = None
@@ -183,6 +168,28 @@ class Peer(Verbs):
         """Whether it runs."""
         return self._core is not None and not self._closed.is_set()
 
+    @property
+    def identity(self) -> dict[str, str]:
+        """Its address and identifier, as far as it has them by now."""
+        if self._runtime is None:
+            return {}
+        return {"address": self.address, "id": f"{self.id:x}"}
+
+    @property
+    def unreadiness(self) -> str:
+        """Why posts that are sent here are not served yet, or not any more; empty when they are."""
+        if self._closed.is_set():
+            return "this peer has stopped"
+        if self._core is None:
+            return "this peer leaves its ring" if self._is_settled else "this peer starts"
+        return "" if self._is_settled else "this peer does not hold its part of the ring yet"
+
+    def snapshot(self) -> Snapshot | None:
+        """What it has counted so far; None while it does not serve."""
+        if self._core is None or self._runtime is None:
+            return None
+        return take(self._core, self._runtime, self._transport, self._journal)
+
     # -- life
 
     async def start(self) -> Self:
@@ -227,6 +234,7 @@ class Peer(Verbs):
         await self._core.start(options.contacts, found_if_alone=options.found_if_alone)
         self._report_damage()
         await self._core.settled(SETTLE_S)
+        self._is_settled = True
         if options.moves is not None:
             self._core.move_with(self._call_elsewhere, options.moves)
 
@@ -317,9 +325,11 @@ class Peer(Verbs):
         """REST on the peer's own port, where the transport has one."""
         application = getattr(transport, "app", None)
         if application is not None:
-            from meteor.rest.serving import add_routes  # noqa: PLC0415 - aiohttp is slow to import
+            # aiohttp is slow to import
+            from meteor.operation.routes import operation_resources  # noqa: PLC0415
+            from meteor.rest.serving import add_routes  # noqa: PLC0415
 
-            add_routes(application, self, self._options.rest)
+            add_routes(application, self, self._options.rest, operation_resources(self))
 
     def _failed(self, error: BaseException) -> None:
         """A bug in a conversation: the peer stops rather than answer wrongly."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from typing import Any, Final
 
 import aiohttp
@@ -72,6 +73,17 @@ class DialledSocket(aiohttp.ClientWebSocketResponse):
         self._response.close()
 
 
+@dataclass(slots=True)
+class Traffic:
+    """What went over the WebSockets of one transport: messages, each of one frame or several, and
+    their bytes before encryption."""
+
+    messages_in: int = 0
+    messages_out: int = 0
+    bytes_in: int = 0
+    bytes_out: int = 0
+
+
 class WebSocketChannel:
     """One end of a WebSocket link."""
 
@@ -81,11 +93,12 @@ class WebSocketChannel:
         socket: DialledSocket | web.WebSocketResponse,
         transport: asyncio.Transport | None,
         channels: dict[WebSocketChannel, None],
+        traffic: Traffic,
     ) -> None:
         self._contact = contact
         self._socket = socket
         self._transport = transport
-        self._channels = channels
+        self._channels, self._traffic = channels, traffic
         self._received: Callable[[bytes], None] = lambda _: None
         self._closed: Callable[[str], None] = lambda _: None
         self._open = True
@@ -112,6 +125,8 @@ class WebSocketChannel:
     def write(self, data: bytes) -> None:
         """Put one message into the socket's buffer."""
         if self._open:
+            self._traffic.messages_out += 1
+            self._traffic.bytes_out += len(data)
             self._put(self._socket.send_bytes(data))
 
     def _put(self, sending: Coroutine[Any, Any, None]) -> None:
@@ -147,6 +162,8 @@ class WebSocketChannel:
                 message = await self._socket.receive()
                 self._quiet_beats = 0
                 if message.type is WSMsgType.BINARY:
+                    self._traffic.messages_in += 1
+                    self._traffic.bytes_in += len(message.data)
                     self._received(message.data)
                 elif message.type is WSMsgType.PING:
                     self._answer(message.data)

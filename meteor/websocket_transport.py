@@ -33,6 +33,7 @@ from meteor.websocket_channel import (
     PROTOCOL,
     VERSION_HEADER,
     DialledSocket,
+    Traffic,
     WebSocketChannel,
     contact_header,
     parse_contact,
@@ -72,6 +73,7 @@ class WebSocketTransport:
         self._server: asyncio.Server | None = None
         self._session: aiohttp.ClientSession | None = None
         self._channels: dict[WebSocketChannel, None] = {}
+        self.traffic = Traffic()
         self._pumps: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
@@ -149,13 +151,26 @@ class WebSocketTransport:
         except MalformedFrame as error:
             raise DialRefused(f"no peer of Meteor's listens at {address}: {error}") from error
         finally:
-            channel = WebSocketChannel(contact, socket, socket.transport, self._channels)
+            channel = self._channel(contact, socket, socket.transport)
             pump = asyncio.get_running_loop().create_task(channel.pump())
             self._pumps.add(pump)
             pump.add_done_callback(self._pumps.discard)
             if not contact.known:
                 channel.close("no introduction")
         return channel
+
+    def _channel(
+        self,
+        contact: Contact,
+        socket: DialledSocket | web.WebSocketResponse,
+        transport: asyncio.Transport | None,
+    ) -> WebSocketChannel:
+        return WebSocketChannel(contact, socket, transport, self._channels, self.traffic)
+
+    @property
+    def links(self) -> int:
+        """How many links are open now, clients' among them."""
+        return len(self._channels)
 
     def stop(self) -> None:
         """At once: no more dials, every channel flushed and closed."""
@@ -255,7 +270,7 @@ class WebSocketTransport:
         )
         socket.headers[CONTACT_HEADER] = contact_header(own)
         await socket.prepare(request)
-        channel = WebSocketChannel(contact, socket, request.transport, self._channels)
+        channel = self._channel(contact, socket, request.transport)
         acceptor.opened(channel)
         await channel.pump()
         return socket

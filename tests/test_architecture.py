@@ -32,7 +32,8 @@ ARMS_SEES = {
 }
 """arms knows what a dimension is, never how a region is routed; `chord` is the root error."""
 EDGES = (
-    "peer", "connection", "local", "sqlite_journal", "directory_lock", "tls", "__main__",
+    "peer", "connection", "local", "sqlite_journal", "directory_lock", "tls", "routes",
+    "__main__",
 )  # fmt: skip
 """Modules of meteor that face the outside, beside `asyncio_*`, `websocket_*`, `*transport`, cli/
 and demo/."""
@@ -43,6 +44,9 @@ ONLY_IN: dict[str, Callable[[PurePosixPath], bool]] = {
     "simpy": lambda path: path.parts[0] == "sim",
     "pyspark": lambda path: path.parts[:2] == ("sim", "spark"),
     "click": lambda path: path.parts[1] == "cli",
+    "cryptography": lambda path: path.parts[:2] == ("meteor", "security"),
+    "prometheus_client": lambda path: path.parts[:2] == ("meteor", "operation"),
+    "zeroconf": lambda path: path.parts[:2] == ("meteor", "operation"),
 }
 ONLY_AT_EDGES = {
     "aiohttp", "asyncio", "multiprocessing", "secrets", "signal", "socket", "ssl", "subprocess",

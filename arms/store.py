@@ -76,6 +76,8 @@ class Store:
         self._kept: dict[Key, _Kept] = {}
         self._owners: dict[str, dict[str, None]] = {}
         """By stem, of what somebody owns: a few bytes for what nobody does would be too many."""
+        self._hidden = 0
+        """How many of them not everybody may see."""
         self._indexes: dict[Kind, ProfileIndex[_Kept]] = {
             DATA: ProfileIndex("subjects"),
             INTEREST: ProfileIndex("selectors"),
@@ -147,6 +149,7 @@ class Store:
         if kept is None:
             return None
         self._indexes[kept.record.kind].remove(kept)
+        self._hidden -= bool(kept.record.visible_to)
         if owner:
             owners = self._owners[stem]
             del owners[owner]
@@ -197,6 +200,15 @@ class Store:
             if kind is None or kept.record.kind == kind:
                 yield kept.record
 
+    def public_records(self) -> Iterator[Record]:
+        """As `records`, without what not everybody may see."""
+        return (record for record in self.records() if not record.visible_to)
+
+    @property
+    def public_count(self) -> int:
+        """How many they are."""
+        return len(self._kept) - self._hidden
+
     def count(self, kind: Kind) -> int:
         """How many records of this kind are kept."""
         return len(self._indexes[kind])
@@ -224,7 +236,10 @@ class Store:
             kept = self._kept[key] = _Kept(record)
             if record.owner:
                 self._owners.setdefault(record.stem, {})[record.owner] = None
-        elif kept.record.kind != record.kind:
+        else:
+            self._hidden -= bool(kept.record.visible_to)
+        self._hidden += bool(record.visible_to)
+        if kept.record.kind != record.kind:
             self._indexes[kept.record.kind].remove(kept)
         profile = self._indexes[record.kind].add(kept, record.profile)
         kept.record = record if profile is record.profile else replace(record, profile=profile)

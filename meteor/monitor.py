@@ -49,7 +49,7 @@ class Monitor:
             return
         if isinstance(message, Post):
             self._tell(_posted(message))
-        elif isinstance(message, Amend):
+        elif isinstance(message, Amend) and message.credentials is None:
             form = {"kind": "amend", "action": message.verb, "id": message.id, "profile": ""}
             self._tell(form)
         elif isinstance(message, Notices):
@@ -58,8 +58,8 @@ class Monitor:
 
     def pair(self, reaction: Tell) -> None:
         """A pair was found here, and somebody is told of it."""
-        if self._onlookers:
-            about = reaction.about
+        about = reaction.about
+        if self._onlookers and not (about.visible_to or reaction.to.visible_to):
             self._tell(
                 {
                     "kind": "match",
@@ -71,7 +71,10 @@ class Monitor:
                 }
             )
 
-    def _tell(self, sighting: Sighting) -> None:
+    def _tell(self, sighting: Sighting | None) -> None:
+        """None: it is of what not everybody may see, and onlookers are everybody."""
+        if sighting is None:
+            return
         for onlooker in self._onlookers:
             onlooker.put(sighting)
 
@@ -99,24 +102,32 @@ class Onlooker:
         return taken, dropped
 
 
-def _posted(post: Post) -> Sighting:
+def _posted(post: Post) -> Sighting | None:
     content = _content(post.document)
+    if content is None:
+        return None
     return {"kind": "post", "id": post.stem, "ttl": post.ttl_s, **content}
 
 
-def _notified(notice: Notice) -> Sighting:
-    content = _content(notice.found.blob) | {"action": notice.kind}
+def _notified(notice: Notice) -> Sighting | None:
+    content = _content(notice.found.blob)
+    if content is None or notice.owner:  # its interest may be hidden: only its holders know
+        return None
     return {
         "kind": "notification", "id": notice.found.id, "interest": notice.interest, **content,
+        "action": notice.kind,
     }  # fmt: skip
 
 
-def _content(blob: bytes) -> Sighting:
-    """Profile and payload of a document, as far as they can be read: nobody has checked it yet."""
+def _content(blob: bytes) -> Sighting | None:
+    """Profile and payload of a document, as far as they can be read: nobody has checked it yet;
+    None for what not everybody may see."""
     try:
         document = decode_document(blob) if blob else Document("", b"")
         profile = str(unpack_profile(document.profile)) if document.profile else ""
     except MeteorError:
         return {"action": "?", "profile": "", "text": ""}
+    if document.visible_to:
+        return None
     text = document.data[: 4 * TEXT_LENGTH_MAX].decode("utf-8", "replace")[:TEXT_LENGTH_MAX]
     return {"action": document.action, "profile": profile, "text": text}

@@ -357,10 +357,11 @@ class RendezvousPeer:
         return self.state()
 
     def state(self) -> State:
-        """How much this peer answers for; copies that it keeps for others are not counted."""
+        """How much this peer answers for; copies that it keeps for others are not counted, nor what
+        not everybody may see."""
         counts = {"data": 0, "interest": 0, "watch": 0}
         held = self.holdings.held
-        for record in self.shelf.store.records():
+        for record in self.shelf.store.public_records():
             counts[record.kind] += self.shelf.lives_in(record, held)
         copies = [1 + len(view.copies) for view in self.views.own.values()]
         return State(

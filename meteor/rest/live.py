@@ -98,7 +98,7 @@ class Live:
         held = core.holdings.held
         parameters = call.parameters
         page = look_through(
-            core.shelf.store.records(),
+            core.shelf.store.public_records(),
             kind=parameters.optional("kind"),
             search=parameters.optional("search") or "",
             limit=parameters.integer("limit", 50),
@@ -107,7 +107,7 @@ class Live:
         )
         form = {
             "records": [record_object(one, core.shelf.ttl_ms(one)) for one in page.records],
-            "kept": len(core.shelf.store),
+            "kept": core.shelf.store.public_count,
             "examined": page.examined,
             "more": page.next is not None,
         }

@@ -145,7 +145,7 @@ class Overlay:
         """Where the data lies that this peer answers for."""
         core = self._peer.core
         points: list[dict[str, Any]] = []
-        for record in core.shelf.store.records():
+        for record in core.shelf.store.public_records():
             if len(points) >= POINTS_MAX:
                 break
             region = record.region

@@ -1,0 +1,98 @@
+"""A feed is a bounded queue that says what it dropped, and can be resumed: against a dumb twin."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from meteor.rest.feed import Event, Feed
+
+LENGTH = 5
+
+
+def event(number: int) -> Event:
+    return Event(f"f:{number}", "match", str(number))
+
+
+def feed_of(*numbers: int) -> Feed:
+    feed = Feed("f", "a=1", LENGTH, lambda: None)
+    feed.put(Event("f", "open", ""))
+    for number in numbers:
+        feed.put(event(number))
+    feed.opened()
+    return feed
+
+
+def ids(events: list[Event]) -> list[str]:
+    return [one.id for one in events]
+
+
+def test_what_lived_already_is_never_too_much() -> None:
+    feed = feed_of(*range(100))
+    for number in range(100, 100 + LENGTH):
+        feed.put(event(number))
+    assert not feed.ended
+    feed.put(event(999))
+    assert feed.dropped == 1
+    assert "open it anew" in feed.ended
+    feed.put(event(1000))
+    assert ids(feed.take(1000))[-1] == "f:104", "what was queued before is still written"
+
+
+def test_who_comes_back_gets_what_came_after() -> None:
+    feed = feed_of(1, 2, 3)
+    assert ids(feed.take(10)) == ["f", "f:1", "f:2", "f:3"]
+    assert feed.resume("f:1")
+    feed.put(event(4))
+    assert ids(feed.take(10)) == ["f:2", "f:3", "f:4"]
+    assert feed.resume("f"), "from the beginning"
+    assert ids(feed.take(10)) == ["f:1", "f:2", "f:3", "f:4"]
+
+
+def test_what_is_no_longer_known_cannot_be_resumed() -> None:
+    feed = feed_of(*range(20))
+    feed.take(100)
+    assert not feed.resume("f:3")
+    assert not feed.resume("f")
+    assert not feed.resume("g:1")
+    assert feed.resume("f:19")
+    assert feed.take(10) == []
+
+
+def test_an_event_is_written_line_by_line() -> None:
+    assert Event("a:1", "match", "x\ny").encode() == b"event: match\nid: a:1\ndata: x\ndata: y\n\n"
+    assert Event("", "end", "").encode() == b"event: end\ndata: \n\n"
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.just(("put", 0)),
+            st.tuples(st.just("take"), st.integers(1, 4)),
+            st.tuples(st.just("break"), st.integers(0, 6)),
+        ),
+        max_size=60,
+    )
+)
+def test_across_breaks_a_client_sees_everything_in_order_or_is_told(
+    steps: list[tuple[str, int]],
+) -> None:
+    """The twin is the plain list of all that was put; the client keeps what it has read, and a
+    break loses the last few events that were written to it."""
+    feed, put, read = feed_of(), [0], ["f"]
+    feed.take(1)
+    number = 0
+    for step, amount in steps:
+        if step == "put" and not feed.ended:
+            number += 1
+            feed.put(event(number))
+            put.append(number)
+        elif step == "take":
+            read += ids(feed.take(amount))
+        elif step == "break":
+            del read[max(1, len(read) - amount) :]
+            if not feed.resume(read[-1]):
+                return  # it is told so, and begins anew
+    read += ids(feed.take(1000))
+    kept = put[: len(put) - feed.dropped]
+    assert read == ["f"] + [f"f:{one}" for one in kept[1:]]

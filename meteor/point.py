@@ -200,9 +200,11 @@ class RendezvousPoint:
     def _meet(self, task: Task, part: Intervals) -> tuple[Record, Steps]:
         """Match what passes; what follows is to be carried out."""
         carried = carried_of(task.operation, self._shelf.wall_ms())
+        now, within = self._runtime.now(), self._reactions.within(part)
         passing = self._shelf.record_of(carried, task.profile, task.box)
-        within = self._reactions.within(part)
-        return passing, self._rendezvous.accept(passing, self._runtime.now(), within).steps
+        # Between two clocks a time is rounded: what passes must not live for a microsecond.
+        passing = replace(passing, expires_s=now)
+        return passing, self._rendezvous.accept(passing, now, within).steps
 
     def _missing_of(self, task: Task, part: Intervals) -> Intervals:
         """What a question can have no answer about; data that passes asks nothing."""

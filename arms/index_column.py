@@ -24,6 +24,7 @@ from arms.index_bits import (
     grown,
     packed,
     set_bits,
+    slots_in,
 )
 from arms.index_vocabulary import Floats, Vocabulary
 from arms.values import TOP, WILDCARD, WORDS, Value
@@ -247,6 +248,10 @@ class Column:
         if cut.sure_end != cut.end:
             lines.append(self.bits[edges + cut.sure_end, :words])
         return lines
+
+    def slots(self) -> Slots:
+        """The slots of all rows that are here, in order."""
+        return slots_in(self.has) if self.rare is None else self.rare_slots()
 
     def rare_slots(self) -> Slots:
         """The slots of a column without bitmaps, in order."""

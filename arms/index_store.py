@@ -25,6 +25,7 @@ Objects = npt.NDArray[np.object_]
 
 _FIRST_CAPACITY: Final = 64
 _DOUBLED_UP_TO: Final = 1 << 14
+_NO_ROWS: Final = memoryview(b"")
 
 
 class RowStore(Generic[K]):
@@ -101,11 +102,17 @@ class RowStore(Generic[K]):
         """Which of the rows are flagged; None when none is."""
         return self.flagged[slots] if self.flags else None
 
-    def entries(self, column: int) -> tuple[Slots, Floats, Floats]:
-        """The slots, in order, with their intervals in one column."""
-        columns, low, high = self.all_rows()
-        slots, places = np.nonzero(columns == column)
-        return slots, low[slots, places], high[slots, places]
+    def places(self, slots: Slots, column: int) -> Slots:
+        """Where in their rows the slots have an interval in a column, which they all have."""
+        columns, _, _ = self.all_rows()
+        places: Slots = (columns[slots] == column).argmax(axis=1)
+        return places
+
+    def entries(self, slots: Slots, column: int) -> tuple[Floats, Floats]:
+        """The beginnings and ends of the slots' intervals in a column, which they all have."""
+        _, low, high = self.all_rows()
+        places = self.places(slots, column)
+        return low[slots, places], high[slots, places]
 
     def nbytes(self) -> int:
         """The bytes of all rows, and of what says whose they are."""
@@ -118,7 +125,10 @@ class RowStore(Generic[K]):
         return columns, lines[:, :width], lines[:, width : 2 * width]
 
     def _grow(self, capacity: int) -> None:
-        self._lines = _longer(self._lines, capacity)
+        # In place: to copy the rows of a hundred thousand profiles would hold the peer up.  Nobody
+        # keeps a view of them from one call to the next.
+        self._buffer = _NO_ROWS
+        self._lines.resize((capacity, self._lines.shape[1]), refcheck=False)
         self._buffer = self._lines.data
         self.owners = _longer(self.owners, capacity)
         self.profiles = _longer(self.profiles, capacity)

@@ -209,27 +209,36 @@ class Table(ABC, Generic[K]):
         words = column.vocabulary
         assert words is not None, "only keywords have labels"
         old, new = words.relabel(used)
-        columns, low, high = self.store.all_rows()
-        rows, places = np.nonzero(columns == number)
+        slots = self._rows_with(number, column)
+        _, low, high = self.store.all_rows()
+        places = self.store.places(slots, number)
         for ends in (low, high):
-            labels = ends[rows, places]
+            labels = ends[slots, places]
             finite = np.isfinite(labels)
             labels[finite] = new[np.searchsorted(old, labels[finite])]
-            ends[rows, places] = labels
+            ends[slots, places] = labels
         if used is None:
             column.relabelled(old, new)
 
+    def _rows_with(self, number: int, column: Column) -> Slots:
+        """All rows that have a column, those that wait and those that are gone included."""
+        waiting = np.fromiter(self.waiting, np.intp, len(self.waiting))
+        columns, _, _ = self.store.rows(waiting)
+        fresh = waiting[(columns == number).any(axis=1)]
+        return np.concatenate([column.slots(), fresh])
+
     def _plan(self, number: int, column: Column) -> None:
         """Plan a column anew, or drop it; only when nothing waits."""
-        slots, low, high = self.store.entries(number)
+        slots = column.slots()
         if not len(slots):
             self._drop(number, column)
             return
+        low, high = self.store.entries(slots, number)
         share = MOST_CUTS * len(slots) // max(1, self._entries)
         words = column.vocabulary
         if words is not None and len(words) > 3 * len(slots) + MOST_WAITING:
             self._relabel(number, column, np.unique(np.concatenate([low, high])))
-            slots, low, high = self.store.entries(number)
+            low, high = self.store.entries(slots, number)
         used = self.store.used
         column.rebuild(slots, low, high, used, words_for(used), share)
 

@@ -152,15 +152,14 @@ class Changes:
                 await self._runtime.sleep(0.0)
         return pages.all(), Summary(count)
 
-    def not_taken_yet(
-        self, selected: Sequence[Record], operation_id: bytes, part: Intervals
-    ) -> list[Record]:
-        """What of it lies where this delete was not carried out before."""
-        fresh = subtract(part, self._remember(operation_id).part)
-        return [record for record in selected if self._lives_in(record, fresh)]
+    def fresh_part(self, operation_id: bytes, part: Intervals) -> Intervals:
+        """Where a delete was not carried out before."""
+        return subtract(part, self._remember(operation_id).part)
 
-    def _lives_in(self, record: Record, part: Intervals) -> bool:
-        return self._shelf.store.holds(record) and self._shelf.lives_in(record, part)
+    def still_in(self, records: Sequence[Record], part: Intervals) -> list[Record]:
+        """Those of the records that are still here, and live in this part."""
+        kept = (record for record in records if self._shelf.store.holds(record))
+        return [record for record in kept if self._shelf.lives_in(record, part)]
 
     async def buried(self, operation_id: bytes, part: Intervals) -> Summary:
         """A delete was carried out in this part: how much it took there, each counted where its

@@ -36,7 +36,7 @@ from meteor.views import View, Views
 from squid import Box, HandOn, HilbertCurve, Work, intersect, merge, subtract
 
 FROZEN_PAUSE_S = 0.02
-BURIED_AT_ONCE = 100
+BURIED_AT_ONCE = 64
 """Records that a delete takes in one step: some 50 microseconds each, here and at every copy."""
 
 Write = Callable[[Sequence[Carried]], Awaitable[list[Carried]]]
@@ -255,9 +255,9 @@ class RendezvousPoint:
         selected = await self.changes.selected(task)
         if task.operation.dry_run:
             return await self.changes.would_delete(selected, part)
-        taken = self.changes.not_taken_yet(selected, task.id, part)
-        for at in range(0, max(len(taken), 1), BURIED_AT_ONCE):
-            some = taken[at : at + BURIED_AT_ONCE]
+        fresh = self.changes.fresh_part(task.id, part)
+        for at in range(0, max(len(selected), 1), BURIED_AT_ONCE):
+            some = self.changes.still_in(selected[at : at + BURIED_AT_ONCE], fresh)
             await self._undisturbed(part, [record.key for record in some])
             await self.changes.bury(some, task.id, write)
         return [], await self.changes.buried(task.id, part)

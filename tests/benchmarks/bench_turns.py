@@ -120,9 +120,9 @@ async def test_much_at_once() -> None:
         client, other = await overlay.connect(), await overlay.connect()
         some = max(1, STORED // 10)
         await measured("a tenth is found", other, client.retrieve("level<=100").all())
-        await measured("everything is found", other, client.retrieve("type=w*").all())
+        await measured("everything is found", other, client.retrieve("type=w*", timeout=120).all())
         await measured(f"notified of {some} that are there", other, notified(client, some))
-        dry = client.delete_data("type=w*", dry_run=True)
+        dry = client.delete_data("type=w*", dry_run=True, timeout=120)
         await measured("would be deleted", other, dry)
         await measured("everything is deleted", other, client.delete_data("type=w*", timeout=120))
 

@@ -237,7 +237,7 @@ class Told:
         for notice in message.notices:
             self.seen[notice.id] = self.seen.get(notice.id, 0) + 1
         ids = tuple(notice.id for notice in message.notices)
-        self.client.send(HERE, Acknowledge("i", ids, HERE))
+        self.client.send(HERE, Acknowledge("i", ids, HERE, client=CLIENT.client))
 
     def run_for(self, seconds: float) -> None:
         for _ in range(int(seconds)):

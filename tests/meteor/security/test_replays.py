@@ -1,0 +1,271 @@
+"""What is sent a second time, as it was signed, by whoever read along: nothing happens twice."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chord import Contact
+from meteor import Client, MeteorError, Refused
+from meteor.errors import from_fault
+from meteor.messages import Amend, Post, PostReply
+from meteor.operations import Operation, Summary
+from meteor.repeats import REMEMBERED_MAX, REMEMBERED_S, Repeats
+from meteor.security.verifying import WINDOW_S
+from sim.overlay import Overlay
+from tests.meteor.building import SPACE
+from tests.meteor.security.signers import ALICE, BOB
+
+A = "type=light temperature=20"
+
+
+class Wire:
+    """Reads along with a client, and sends what it read again by way of any peer."""
+
+    def __init__(self, overlay: Overlay, client: Client, reader: Client) -> None:
+        self.overlay, self.read, self._reader = overlay, [], reader
+        call = client._runtime.call
+
+        def listen(peer: Contact, request: object, timeout_s: float) -> Any:
+            if isinstance(request, Post | Amend):
+                self.read.append(request)
+            return call(peer, request, timeout_s)
+
+        client._runtime.call = listen  # type: ignore[method-assign]
+
+    read: list[Post | Amend]
+
+    def again(self, request: Post | Amend, peer: int) -> PostReply:
+        """Say it again; raises what the peer refuses with."""
+        return self.overlay.run(self._say(request, self.overlay.living[peer].contact))
+
+    async def _say(self, request: Post | Amend, peer: Contact) -> PostReply:
+        try:
+            reply = await self._reader._runtime.call(peer, request, 5.0)
+        except MeteorError as fault:
+            raise from_fault(fault) from None  # type: ignore[arg-type]
+        assert isinstance(reply, PostReply)
+        return reply
+
+
+@pytest.fixture
+def overlay() -> Overlay:
+    return Overlay(peers=5, space=SPACE, seed=5)
+
+
+@pytest.fixture
+def alice(overlay: Overlay) -> Client:
+    return overlay.client(identity=ALICE)
+
+
+@pytest.fixture
+def wire(overlay: Overlay, alice: Client) -> Wire:
+    return Wire(overlay, alice, overlay.client(peer=3))
+
+
+def wait(overlay: Overlay, seconds: float) -> None:
+    overlay.run(until=overlay.kernel.now() + seconds)
+
+
+def data_of(overlay: Overlay, selector: str = "type=light") -> list[bytes]:
+    matches = overlay.run(overlay.client(peer=2).retrieve(selector).all())
+    return sorted(match.data for match in matches)
+
+
+def test_a_store_gets_the_first_receipt_by_any_peer(
+    overlay: Overlay, alice: Client, wire: Wire
+) -> None:
+    overlay.run(overlay.client().notify_data("type=light"))
+    receipt = overlay.run(alice.store(A, b"1", ttl=60))
+    for peer in range(5):
+        reply = wire.again(wire.read[0], peer)
+        assert (reply.id, reply.complete, reply.matches) == (receipt.id, True, receipt.matches)
+    assert data_of(overlay) == [b"1"]
+
+
+def test_a_store_does_not_come_back_to_life(overlay: Overlay, alice: Client, wire: Wire) -> None:
+    overlay.run(alice.store(A, b"1", ttl=5))
+    wait(overlay, 10)
+    assert wire.again(wire.read[0], 1).complete
+    assert data_of(overlay) == []
+
+
+def test_a_repeat_lets_nothing_live_longer(overlay: Overlay, alice: Client, wire: Wire) -> None:
+    full_id = overlay.run(alice.store(A, b"1", ttl=20)).id
+    overlay.run(alice.renew(full_id, ttl=30))
+    wait(overlay, 25)
+    for request in wire.read:
+        wire.again(request, 2)
+    wait(overlay, 10)
+    assert data_of(overlay) == []
+
+
+def test_an_older_version_is_refused(overlay: Overlay, alice: Client, wire: Wire) -> None:
+    overlay.run(alice.store(A, b"old", id="lamp"))
+    overlay.run(alice.store(A, b"new", id="lamp"))
+    first = wire.read[0]
+    assert isinstance(first, Post)
+    wire.again(first, 1)  # its first receipt
+    assert data_of(overlay) == [b"new"]
+    for peer in overlay.peers:  # nobody remembers the request itself
+        peer.core.point._repeats = Repeats()
+    with pytest.raises(Refused) as refused:
+        wire.again(first, 2)
+    assert refused.value.rule == "older"
+    assert data_of(overlay) == [b"new"]
+
+
+def test_a_delete_takes_nothing_that_came_later(
+    overlay: Overlay, alice: Client, wire: Wire
+) -> None:
+    overlay.run(alice.store(A, b"1"))
+    assert overlay.run(alice.delete_data("type=light")).matches == 1
+    overlay.run(alice.store(A, b"2"))
+    assert wire.again(wire.read[1], 3).matches == 1
+    assert data_of(overlay) == [b"2"]
+
+
+def test_what_was_cancelled_stays_so(overlay: Overlay, alice: Client, wire: Wire) -> None:
+    full_id = overlay.run(alice.store(A, b"1")).id
+    overlay.run(alice.cancel(full_id))
+    assert wire.again(wire.read[0], 2).complete
+    for peer in overlay.peers:
+        peer.core.point._repeats = Repeats()
+    with pytest.raises(Refused, match="deleted"):
+        wire.again(wire.read[0], 3)
+    assert data_of(overlay) == []
+
+
+def test_nobody_draws_another_ones_stream_to_himself(
+    overlay: Overlay, alice: Client, wire: Wire
+) -> None:
+    interest = overlay.run(alice.notify_data("type=light"))
+    wire.again(wire.read[0], 3)
+    overlay.run(overlay.client(peer=1).store(A, b"x"))
+    assert overlay.run(interest.recv(timeout=1)).data == b"x"
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_an_issue_time_outside_the_window_is_refused(hours: int) -> None:
+    overlay = Overlay(peers=2, space=SPACE, seed=1)
+    alice = overlay.client(identity=ALICE)
+    right = alice._session._wall_clock
+    alice._session._wall_clock = lambda: right() + hours * 3600
+    with pytest.raises(Refused, match="3600 s") as refused:
+        overlay.run(alice.store(A, b"1"))
+    assert refused.value.rule == "issue_time"
+    assert overlay.peers[0].core.gatekeeper.denials == {"issue_time": 1}
+
+
+def test_a_request_is_too_old_after_the_window(overlay: Overlay, alice: Client, wire: Wire) -> None:
+    overlay.run(alice.store(A, b"1", ttl=5))
+    wait(overlay, WINDOW_S + 5)
+    with pytest.raises(Refused, match="ago"):
+        wire.again(wire.read[0], 1)
+
+
+def test_no_part_of_a_request_can_be_changed(overlay: Overlay, alice: Client, wire: Wire) -> None:
+    full_id = overlay.run(alice.store(A, b"1", ttl=60)).id
+    overlay.run(alice.renew(full_id, ttl=60))
+    overlay.run(alice.delete_data("type=heavy"))
+    store, renewal, delete = wire.read
+    assert isinstance(store, Post)
+    assert isinstance(renewal, Amend)
+    assert isinstance(delete, Post)
+    assert store.credentials is not None
+    other = overlay.run(overlay.client().store(A, b"other")).id
+    for changed in (
+        replace(store, ttl_s=61.0),
+        replace(store, stem="other"),
+        replace(store, version=store.version + 1),
+        replace(store, document=delete.document),
+        replace(store, credentials=replace(store.credentials, key=BOB.key)),
+        replace(
+            store,
+            credentials=replace(store.credentials, issued_ms=store.credentials.issued_ms + 1),
+        ),
+        replace(store, credentials=replace(store.credentials, signature=b"")),
+        replace(delete, mode="overlap"),
+        replace(delete, dry_run=True),
+        replace(delete, everywhere=True),
+        replace(renewal, verb="cancel"),
+        replace(renewal, id=other),
+        replace(renewal, ttl_s=9000.0),
+    ):
+        with pytest.raises(Refused) as refused:
+            wire.again(changed, 1)
+        assert refused.value.rule == "signature"
+    denials = overlay.peers[1].core.gatekeeper.denials
+    assert denials == {"signature": 13}
+
+
+def test_a_signature_is_looked_at_once(overlay: Overlay, alice: Client, wire: Wire) -> None:
+    overlay.run(alice.store(A, b"1"))
+    verifier = overlay.peers[2].core.gatekeeper.verifier
+    before = verifier.count
+    for _ in range(5):
+        wire.again(wire.read[0], 2)
+    assert verifier.count == before + 1
+
+
+def test_another_ring_takes_no_request_of_this_one(alice: Client, wire: Wire) -> None:
+    wire.overlay.run(alice.store(A, b"1"))
+    space = type(SPACE)("other", SPACE.dimensions)
+    there = Overlay(peers=1, space=space, seed=1)
+    stranger = Wire(there, there.client(), there.client())
+    with pytest.raises(Refused) as refused:
+        stranger.again(wire.read[0], 0)
+    assert refused.value.rule == "signature"
+
+
+# -- the memory alone
+
+
+def operation(version: int, issued_ms: int) -> Operation:
+    return Operation("store", "x.y", version, "owner", 1000, issued_ms=issued_ms)
+
+
+@given(st.integers(0, 2**32))
+def test_the_memory_against_a_list(seed: int) -> None:
+    """Whole parts, several versions and issue times: the twin keeps all that was said."""
+    drawn = random.Random(seed)
+    repeats = Repeats()
+    said: dict[tuple[int, int], tuple[int, int]] = {}
+    for number in range(30):
+        version, issued, first_index = drawn.randrange(3), drawn.randrange(4), drawn.choice((0, 10))
+        part = ((first_index, first_index + 9),)
+        one, name = operation(version, issued + 1), b"%d" % issued
+        known = said.get((version, first_index))
+        first = repeats.first_summary(one, name, part)
+        if known is not None and known[0] > issued:
+            assert first is not None
+            assert first.matches == known[1]
+            continue
+        assert first is None
+        for other in (0, 10):  # what is done anew forgets what was said elsewhere before
+            if said.get((version, other), (issued, 0))[0] != issued:
+                del said[version, other]
+        said[version, first_index] = (issued, number)
+        repeats.note(one, name, part, Summary(number), now=0.0)
+
+
+def test_the_memory_is_bounded_and_short() -> None:
+    repeats = Repeats()
+    for number in range(REMEMBERED_MAX + 10):
+        repeats.note(operation(number, 1), b"a", ((0, 1),), Summary(1), now=0.0)
+    assert len(repeats) == REMEMBERED_MAX
+    repeats.note(operation(-1, 1), b"a", ((0, 1),), Summary(1), now=REMEMBERED_S + 1)
+    assert len(repeats) == 1
+    assert REMEMBERED_S > 2 * WINDOW_S
+
+
+def test_what_nobody_signed_or_what_was_refused_is_not_remembered() -> None:
+    repeats = Repeats()
+    repeats.note(operation(1, 0), b"a", ((0, 1),), Summary(1), now=0.0)
+    repeats.note(operation(2, 1), b"a", ((0, 1),), Summary(0, refused="older"), now=0.0)
+    assert len(repeats) == 0

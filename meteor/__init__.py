@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     from meteor.messages import Neighbour as Neighbour
     from meteor.messages import RingPicture as RingPicture
     from meteor.peer import Peer as Peer
+    from meteor.post_many import Message as Message
+    from meteor.post_many import Receipts as Receipts
     from meteor.rendezvous_peer import RendezvousPeer as RendezvousPeer
     from meteor.security.credentials import ActingFor as ActingFor
     from meteor.security.delegation import Delegation as Delegation
@@ -99,6 +101,7 @@ _MODULES: Final = {
     "meteor.local": ("LocalOverlay",),
     "meteor.messages": ("Neighbour", "RingPicture"),
     "meteor.peer": ("Peer",),
+    "meteor.post_many": ("Message", "Receipts"),
     "meteor.rendezvous_peer": ("RendezvousPeer",),
     "meteor.security.credentials": ("ActingFor",),
     "meteor.security.delegation": ("Delegation",),
@@ -119,7 +122,7 @@ __all__ = [
     "EventLog", "log_events",
     "TLS",
     "Answer", "Interest", "Watch", "Receipt", "Match", "Notification", "Result",
-    "ActionContext", "ActionHandler",
+    "ActionContext", "ActionHandler", "Message", "Receipts",
     "RingPicture", "Neighbour", "Journal", "MemoryJournal", "Entry", "Scan", "JournalFailed",
     "KeywordSpace", "Word", "Number", "Choice", "Time",
     "Profile", "profile", "between", "prefix", "ANY",

@@ -134,11 +134,7 @@ class Answer(Generic[ItemT]):
             warn_unused(self._draft)
 
     def __aiter__(self) -> Matches[ItemT]:
-        self._begin()
-        if self._is_sorted and not self.is_standing:  # `all` was here before: the same once more
-            self._mailbox.items.extend(self._newest.values())
-            if self._failure is not None:
-                self._mailbox.items.append(self._failure)
+        self.begin()
         return Matches(self)
 
     async def close(self) -> None:
@@ -182,10 +178,25 @@ class Answer(Generic[ItemT]):
 
     async def take(self) -> ItemT:
         """The next match; raises `StopAsyncIteration` at a complete end, else `Incomplete`."""
-        item = await self._mailbox.take()
-        if isinstance(item, MeteorError):
-            raise item
-        return item
+        return _or_raised(await self._mailbox.take())
+
+    def take_now(self) -> ItemT | None:
+        """The next match if it is here already, else None; from any thread.  Raises as `take`."""
+        item = self._mailbox.take_now()
+        return None if item is None else _or_raised(item)
+
+    async def ready(self) -> bool:
+        """Return when there is something to take, False at a complete end."""
+        return await self._mailbox.ready()
+
+    def begin(self) -> None:
+        """Ask, unless that was done: one pass over the answer begins.  After `all` it is the same
+        once more.  Raises `Closed`."""
+        self._begin()
+        if self._is_sorted and not self.is_standing:
+            self._mailbox.items.extend(self._newest.values())
+            if self._failure is not None:
+                self._mailbox.items.append(self._failure)
 
     @property
     def is_standing(self) -> bool:
@@ -196,6 +207,7 @@ class Answer(Generic[ItemT]):
 
     def _begin(self) -> None:
         """Ask, unless that was done."""
+        self._session.uplink.check_process()
         if self._left:
             raise Closed(f"{self._draft}: the answer was closed, or its loop left; retrieve again")
         if self._session.uplink.closed and self._asking is None:
@@ -304,6 +316,13 @@ class Answer(Generic[ItemT]):
             known = self._newest.get(stem)
             if known is None or known.version < item.version:
                 self._newest[stem] = item
+
+
+def _or_raised(item: ItemT | MeteorError) -> ItemT:
+    """What was queued: a match, or the error in its stead."""
+    if isinstance(item, MeteorError):
+        raise item
+    return item
 
 
 class Matches(Generic[ItemT]):

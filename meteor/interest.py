@@ -112,28 +112,36 @@ class Interest:
         `SlowConsumer` once what was queued before the overflow is taken."""
         if self._items and self._handler is None:
             return self._items.popleft()
+        if not await self.ready():
+            raise StopAsyncIteration
+        return self._items.popleft()
+
+    def take_now(self) -> Notification | None:
+        """The next notification if it is here already, else None; from any thread."""
+        self._check_unhandled()
+        return self._mailbox.take_now()
+
+    async def ready(self, timeout: float | None = None) -> bool:
+        """Return when a notification is here to be taken, False when none will come any more;
+        raises `Timeout` after `timeout` seconds, `SlowConsumer`."""
         self._check_unhandled()
         await self._open()
-        return await self._mailbox.take()
+        try:
+            return await self._mailbox.ready(timeout)
+        except RequestTimeout:
+            raise Timeout(
+                f"recv of {self._attachment.draft}: no notification within {timeout} s; "
+                "wait longer, or iterate without a limit"
+            ) from None
 
     async def recv(self, timeout: float | None = None) -> Notification:
         """The next notification; raises `Timeout` after `timeout` seconds, `Closed` when none will
         come, `SlowConsumer`."""
         if self._items and self._handler is None:
             return self._items.popleft()
-        self._check_unhandled()
-        await self._open()
-        try:
-            return await self._mailbox.take(timeout)
-        except RequestTimeout:
-            raise Timeout(
-                f"recv of {self._attachment.draft}: no notification within {timeout} s; "
-                "wait longer, or iterate without a limit"
-            ) from None
-        except StopAsyncIteration:
-            raise Closed(
-                f"recv of {self._attachment.draft}: the interest is {self.state}"
-            ) from None
+        if not await self.ready(timeout):
+            raise Closed(f"recv of {self._attachment.draft}: the interest is {self.state}")
+        return self._items.popleft()
 
     async def replace(self, profile: ProfileLike, *, timeout: float = 10.0) -> Receipt:
         """Ask for something else from now on; the stream goes on, also while it moves.
@@ -183,6 +191,7 @@ class Interest:
 
     async def _open(self) -> None:
         """Post it, or wait for whoever does."""
+        self._session.uplink.check_process()
         if self.state == "new":
             await self._post()
         while self.state == "opening":

@@ -85,14 +85,28 @@ class Mailbox(Generic[ItemT]):
     async def take(self, timeout_s: float | None = None) -> ItemT:
         """The next item; raises the ending error, `StopAsyncIteration` at a plain end, and
         `chord.RequestTimeout` when nothing came in `timeout_s` seconds."""
+        if not await self.ready(timeout_s):
+            raise StopAsyncIteration
+        return self.items.popleft()
+
+    def take_now(self) -> ItemT | None:
+        """The next item if there is one; from any thread."""
+        try:
+            return self.items.popleft()
+        except IndexError:
+            return None
+
+    async def ready(self, timeout_s: float | None = None) -> bool:
+        """Return when something is queued, False when nothing will be any more; raises as `take`.
+        With takers in other threads it may be gone again."""
         deadline = None if timeout_s is None else self._runtime.now() + timeout_s
         while not self.items:
             if self.ended:
                 if self._ending is not None:
                     raise self._ending.with_traceback(None)
-                raise StopAsyncIteration
+                return False
             left = None if deadline is None else deadline - self._runtime.now()
             if left is not None and left <= 0:
                 raise RequestTimeout(f"nothing came within {timeout_s} s")
             await self._signal.wait(left)
-        return self.items.popleft()
+        return True

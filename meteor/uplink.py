@@ -6,6 +6,7 @@ for it with a deadline of his own.  What goes over the link is `meteor.session`'
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -52,6 +53,7 @@ class Uplink:
         self._runtime, self._observer, self._config = runtime, observer, config
         self._peers = list(peers)
         self._changed = Signal(runtime)
+        self._process = os.getpid()
         self._greeting_to: Contact | None = None
         self._tried: list[str] = []
         self._attending: Task[None] | None = None
@@ -94,6 +96,7 @@ class Uplink:
         """The peer to ask; waits for one until `deadline`.
 
         Raises `NotConnected` then, `Closed` once the client is closed."""
+        self.check_process()
         while self.peer is None:
             if self.closed:
                 raise Closed(f"{operation}: this client or peer was closed; start anew")
@@ -105,6 +108,11 @@ class Uplink:
                     self._tried,
                 )
         return self.peer
+
+    def check_process(self) -> None:
+        """Raises `Closed` in a child process: links and event loops do not survive a fork."""
+        if os.getpid() != self._process:
+            raise Closed("this client belongs to the process before the fork; connect in this one")
 
     def _attend(self) -> None:
         """See to it that nothing is begun any more once the runtime's conversations are cancelled:

@@ -7,12 +7,17 @@ awaited, entered or iterated over (SPEC section 4).
 
 from __future__ import annotations
 
-from meteor.errors import Interval
+from collections.abc import AsyncIterable, Awaitable, Iterable
+from typing import Any, Literal, cast, overload
+
+from meteor.errors import Interval, MeteorError
 from meteor.interest_verbs import InterestVerbs
 from meteor.keeping_verbs import KeepingVerbs
 from meteor.lifetimes import checked_timeout_s
 from meteor.messages import RingPicture
+from meteor.post_many import CONCURRENCY, MessageLike, Posting, Receipts
 from meteor.posting_verbs import PostingVerbs
+from meteor.values import Receipt
 
 
 class Verbs(PostingVerbs, InterestVerbs, KeepingVerbs):
@@ -22,6 +27,48 @@ class Verbs(PostingVerbs, InterestVerbs, KeepingVerbs):
     Every verb raises `SelectorError`, `ProfileError`, `TypeMismatch` and `LimitExceeded` when it
     is called, for what is wrong with the post; and when it is carried out `Incomplete` (unless
     `allow_partial`), `Timeout`, `NotConnected`, `Refused`, `Busy` and `Closed`."""
+
+    @overload
+    def post_many(
+        self,
+        messages: Iterable[MessageLike] | AsyncIterable[MessageLike],
+        *,
+        concurrency: int = CONCURRENCY,
+        return_errors: Literal[False] = False,
+    ) -> Receipts[Receipt]: ...
+    @overload
+    def post_many(
+        self,
+        messages: Iterable[MessageLike] | AsyncIterable[MessageLike],
+        *,
+        concurrency: int = CONCURRENCY,
+        return_errors: Literal[True],
+    ) -> Receipts[Receipt | MeteorError]: ...
+    def post_many(
+        self,
+        messages: Iterable[MessageLike] | AsyncIterable[MessageLike],
+        *,
+        concurrency: int = CONCURRENCY,
+        return_errors: bool = False,
+    ) -> Receipts[Any]:
+        """Post many messages, `concurrency` at once: `async for receipt in client.post_many(...)`,
+        in the order of the messages.
+
+        A message is a `Message`, or profile and data to store; they are read as there is room for
+        them.  One that fails raises its error, with a note that names it, and ends it all; with
+        `return_errors` a `MeteorError` comes in the receipt's place instead."""
+        return Receipts(
+            Posting(
+                self._session,
+                lambda message: cast(
+                    Awaitable[Receipt],
+                    self.post(message.profile, message.action, **message.options),
+                ),
+                messages,
+                concurrency,
+                return_errors=return_errors,
+            )
+        )
 
     async def ring(self, *, timeout: float = 10) -> RingPicture:
         """The peers in ring order as the serving peer sees them, and what each holds.

@@ -81,6 +81,11 @@ class Watch(Interest):
         self._is_read = True
         return await super().recv(timeout)
 
+    def take_now(self) -> Notification | None:
+        """The next notification if it is here already, as of any interest."""
+        self._is_read = True
+        return super().take_now()
+
     async def _wait_for(self, active: bool, timeout_s: float | None) -> None:
         await self._open()
         runtime = self._session.runtime

@@ -30,6 +30,7 @@ from meteor.operation.snapshot import Snapshot, take
 from meteor.operations import PeerNote
 from meteor.peer_options import PeerOptions, Preset
 from meteor.peer_start import (
+    begin_policy,
     choose_id,
     choose_space,
     keep_note,
@@ -40,6 +41,9 @@ from meteor.peer_start import (
 )
 from meteor.rendezvous_peer import RendezvousPeer
 from meteor.rest.config import RestConfig
+from meteor.security.credentials import Signer
+from meteor.security.policy import Policy
+from meteor.security.policy_file import PolicyFile, reload_policy
 from meteor.security.tls import TLS
 from meteor.session import Session
 from meteor.transport import Transport
@@ -67,11 +71,12 @@ class Peer(Verbs):
     and lets only peers of its CA in; without it a peer that other machines reach is refused
     unless `insecure` says that the network is trusted.  `rest` sets the limits of its HTTP routes
     and the token that lets other machines change things through them.  `routing` says how queries
-    are handed on.  What happens here is written as JSON lines to files in the directory
-    `event_log`, which `meteor-sim logs` reads; peers may share one.
+    are handed on.  An `identity` signs what the peer itself posts.  The `policy`, a file that is
+    read again when it changes, says who may do what here.  What happens here is written as JSON
+    lines to files in the directory `event_log`, which `meteor-sim logs` reads; peers may share one.
 
     Raises `ValueError` and `Refused("insecure")`; starting raises `JoinFailed`, `SpaceMismatch`,
-    `AddressInUse`, `DataDirLocked`, `CertificateError`."""
+    `AddressInUse`, `DataDirLocked`, `CertificateError`, `PolicyError`."""
 
     def __init__(
         self,
@@ -94,6 +99,8 @@ class Peer(Verbs):
         rest: RestConfig | None = None,
         routing: RouterConfig | None = None,
         event_log: str | Path | None = None,
+        identity: Signer | None = None,
+        policy: Policy | str | Path | None = None,
     ) -> None:
         given = locals()  # every argument by its name: a list of them would be a second one
         del given["self"]
@@ -190,6 +197,15 @@ class Peer(Verbs):
             return None
         return take(self._core, self._runtime, self._transport, self._journal)
 
+    def reload_policy(self) -> None:
+        """Read the policy's file again now; raises `PolicyError` for a bad one, and the policy
+        before it stays, or `ValueError` where there is no file."""
+        file = self._options.policy
+        if isinstance(file, PolicyFile):
+            reload_policy(file, self.core.gatekeeper)
+        else:
+            raise ValueError("reload_policy: this peer was given no policy file")
+
     # -- life
 
     async def start(self) -> Self:
@@ -223,9 +239,10 @@ class Peer(Verbs):
             self._runtime, space, self._journal, wall_clock=time.time, config=options.config,
             copies=options.copies, actions=self._actions, routing=options.routing,
         )  # fmt: skip
+        begin_policy(options, self._core.gatekeeper, self._runtime)
         session = self._own_session = Session(
             self._runtime, [contact], space=space, callbacks=self.callbacks,
-            first_version=time.time_ns() // 1000,
+            first_version=time.time_ns() // 1000, signer=options.identity, wall_clock=time.time,
         )  # fmt: skip
         session.uplink.embed(contact)
         self._core.adopt(session.handlers, session.link_closed)

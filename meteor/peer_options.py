@@ -16,6 +16,9 @@ from meteor.address import checked_address, checked_listen, is_loopback
 from meteor.errors import Refused
 from meteor.rendezvous_peer import check_copies
 from meteor.rest.config import RestConfig
+from meteor.security.credentials import Signer
+from meteor.security.policy import Policy
+from meteor.security.policy_file import PolicyFile
 from meteor.security.tls import TLS
 from meteor.transport import Transport
 from squid import KeywordSpace, RouterConfig
@@ -45,6 +48,8 @@ class PeerOptions:
     routing: RouterConfig | None
     event_log: Path | None
     rest: RestConfig | None
+    identity: Signer | None
+    policy: Policy | PolicyFile | None
 
     @classmethod
     def checked(
@@ -55,6 +60,7 @@ class PeerOptions:
         event_log: str | Path | None,
         config: ChordConfig | None,
         preset: Preset | None,
+        policy: Policy | PolicyFile | str | Path | None,
         **others: Any,
     ) -> PeerOptions:
         """The options of these arguments; raises `ValueError`, `TypeError` or `Refused` for those
@@ -66,6 +72,7 @@ class PeerOptions:
             data_dir=None if data_dir is None else Path(data_dir),
             event_log=None if event_log is None else Path(event_log),
             config=chosen_config(config, preset),
+            policy=PolicyFile(policy) if isinstance(policy, str | Path) else policy,
             **others,
         )
         options._check()

@@ -19,6 +19,8 @@ from meteor.journal import Entry, Journal, MemoryJournal
 from meteor.operations import PeerNote
 from meteor.peer_options import PeerOptions
 from meteor.rendezvous_peer import RendezvousPeer
+from meteor.security.gatekeeper import Gatekeeper
+from meteor.security.policy_file import PolicyFile, reload_policy, watch_over
 from meteor.transport import Transport
 from squid import KeywordSpace
 
@@ -62,6 +64,16 @@ async def open_event_log(
     await files.open()
     log_events(peer, runtime, wall_clock, files.put, id_bits=options.config.bits)
     return files
+
+
+def begin_policy(options: PeerOptions, gatekeeper: Gatekeeper, runtime: AsyncioRuntime) -> None:
+    """Let the policy hold that was given; a file is followed from now on.  Raises `PolicyError`."""
+    policy = options.policy
+    if isinstance(policy, PolicyFile):
+        reload_policy(policy, gatekeeper)
+        runtime.spawn(watch_over(runtime, policy, gatekeeper))
+    elif policy is not None:
+        gatekeeper.install(policy)
 
 
 def make_transport(options: PeerOptions) -> Transport:

@@ -26,6 +26,7 @@ COMMANDS: Final = {
     "watch": "Follow what matches a selector, as it comes.",
     "delete": "Delete your own data or interests.",
     "ring": "Show the ring as a peer sees it.",
+    "keygen": "Make an identity, which signs and owns what it posts.",
     "certs": "Make a CA and certificates for the hosts of a ring.",
     "config": "Show every setting, and where its value comes from.",
     "demo": "Watch sixteen peers bring sensors and clients together.",

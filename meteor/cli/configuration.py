@@ -28,10 +28,10 @@ from click.core import ParameterSource
 SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "peer": (
         "listen", "advertise", "join", "found_if_alone", "space", "data_dir", "placement",
-        "copies", "preset", "insecure", "client_certificates", "event_log", "log_format",
+        "copies", "preset", "insecure", "client_certificates", "policy", "event_log", "log_format",
         "log_level",
     ),
-    "client": ("peer", "timeout", "json"),
+    "client": ("peer", "timeout", "json", "identity"),
     "tls": ("ca", "cert", "key"),
 }  # fmt: skip
 """Each section of the file, and its keys."""

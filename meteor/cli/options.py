@@ -31,12 +31,17 @@ class Link:
     tls_ca: Path | None
     tls_cert: Path | None
     tls_key: Path | None
+    identity: Path | None = None
 
     def connect(self) -> Connecting:
-        """A connection to be, as `meteor.connect` gives it."""
+        """A connection to be, as `meteor.connect` gives it; raises `click.UsageError`."""
         import meteor  # noqa: PLC0415 - a help text waits for no sockets
 
-        return meteor.connect(*self.peers, tls=self.tls())
+        try:
+            signer = None if self.identity is None else meteor.Identity.load(self.identity)
+        except (OSError, ValueError) as error:
+            raise click.UsageError(f"--identity: {error}") from error
+        return meteor.connect(*self.peers, tls=self.tls(), identity=signer)
 
     def tls(self) -> TLS | None:
         """The TLS that was asked for, if any."""
@@ -87,6 +92,15 @@ peer_option: Final = setting(
 )
 
 
+identity_option: Final = setting(
+    "client",
+    "identity",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Sign with this identity, and own what is posted; `meteor keygen` makes one.",
+)
+
+
 def link_options(command: Command) -> Command:
     """Give a command the options of reaching the overlay, as one argument `link`."""
 
@@ -97,11 +111,13 @@ def link_options(command: Command) -> Command:
         tls_ca: Path | None,
         tls_cert: Path | None,
         tls_key: Path | None,
+        identity: Path | None,
         **others: Any,
     ) -> Any:
-        return command(*args, link=Link(peers, tls_ca, tls_cert, tls_key), **others)
+        link = Link(peers, tls_ca, tls_cert, tls_key, identity)
+        return command(*args, link=link, **others)
 
-    for option in reversed((peer_option, *tls_options)):
+    for option in reversed((peer_option, *tls_options, identity_option)):
         linked = option(linked)
     return linked
 

@@ -76,6 +76,10 @@ _OPTIONS = (
         help="Take no client, REST included, that shows no certificate of the CA.",
     ),
     setting(
+        "peer", "policy", type=click.Path(dir_okay=False, path_type=Path),
+        help="Who may do what here, a TOML file; read again when it changes, and on SIGHUP.",
+    ),
+    setting(
         "peer", "insecure", is_flag=True,
         help="Serve other machines without TLS: whoever reaches the port reads along and may join.",
     ),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import os
 import signal
 import socket
@@ -20,6 +21,8 @@ import click
 import meteor
 from meteor.cli import exit_codes
 from meteor.cli.options import echo_json
+
+_log = logging.getLogger("meteor.peer")
 
 ORPHAN_GRACE_S: Final = 1.5
 """How long a peer whose parent is gone may take to leave in order."""
@@ -60,12 +63,25 @@ async def _live(peer: meteor.Peer, as_json: bool) -> None:
             gc.collect()
             gc.freeze()
             gc.set_threshold(700, 10, FULL_COLLECTIONS)
+            _heed_hangups(peer)
             _announce(peer, as_json)
             place = await peer.wait_place()
             if place is None:
                 raise meteor.Closed("this peer stopped by itself after a failure: see its log")
             moved, back = peer.relocated(place), peer.relocated(peer.id)
         peer = await _first_that_starts(moved, back)
+
+
+def _heed_hangups(peer: meteor.Peer) -> None:
+    """Read the policy again when SIGHUP comes, as daemons do; a bad one is said, and not taken."""
+
+    def reload() -> None:
+        try:
+            peer.reload_policy()
+        except ValueError as error:
+            _log.error("SIGHUP: %s", error)
+
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
 
 
 def _announce(peer: meteor.Peer, as_json: bool) -> None:

@@ -106,7 +106,13 @@ def split_id(arc: Arc, keys: Iterable[int], bits: int, step: int) -> int | None:
     between two different keys; below two of them, of the arc's middle index.  None for an arc of
     one index or none.  The new id is never that of either end."""
     circle = 1 << bits  # how far a peer alone is from itself
-    middle = _median(sorted(distance(arc.after, key, bits) or circle for key in keys))
+    offsets = sorted(distance(arc.after, key, bits) or circle for key in keys)
+    return split_id_of_sorted(arc, offsets, bits, step)
+
+
+def split_id_of_sorted(arc: Arc, offsets: Sequence[int], bits: int, step: int) -> int | None:
+    """As `split_id`, from how far the records lie from the start of the arc, in rising order."""
+    middle = _median(offsets)
     if middle is None:
         middle = _mid_index(arc, bits, step)
     return None if middle is None else (arc.after + middle) & ((1 << bits) - 1)

@@ -58,6 +58,8 @@ FUNCTION_LINES_MAX = 50
 
 def is_edge(path: PurePosixPath) -> bool:
     """Whether a module may know of sockets, clocks and processes."""
+    if path.parts[:2] == ("sim", "spark"):
+        return path.stem in ("session", "java")  # which Java, which Python: the machine's business
     if path.parts[0] == "sim":
         return path.parts[1] in ("cli.py", "cli", "__main__.py")
     return path.parts[0] == "meteor" and (

@@ -19,6 +19,7 @@ COMMANDS: Final = {
     "scenario": "Run a named scenario, one seed or many, and check what was promised.",
     "failures": "Chord's table of simultaneous failures, beside the published figures.",
     "churn": "Chord's table of lookups under joins and leaves, beside the published figures.",
+    "study": "Whom a query reaches in overlays of thousands of peers: figure 4.2, on Spark.",
     "load": "How evenly peers carry their records: placement by hash, and load-aware.",
 }
 DONE, VIOLATED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130

@@ -11,7 +11,7 @@ import click
 
 from sim.churn_study import PUBLISHED, ChurnStudyPlan, study
 from sim.cli import DONE
-from sim.cli.study import data_options, numbers, progress, publish, publish_losses
+from sim.cli.publishing import data_options, numbers, progress, publish, publish_losses
 from sim.data_study import DataPlan, under_churn
 
 

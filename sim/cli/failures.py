@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from sim.cli import DONE
-from sim.cli.study import data_options, numbers, progress, publish, publish_losses
+from sim.cli.publishing import data_options, numbers, progress, publish, publish_losses
 from sim.data_study import DataPlan, under_failures
 from sim.failure_study import PUBLISHED, FailurePlan, study
 

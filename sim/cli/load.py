@@ -11,8 +11,8 @@ import click
 
 from sim import load_table, plot
 from sim.cli import DONE, VIOLATED
+from sim.cli.publishing import progress
 from sim.cli.scenario import seed_range
-from sim.cli.study import progress
 from sim.load_study import LoadPlan, LoadRow, study
 
 

@@ -1,109 +1,124 @@
-"""What the commands of studies share: numbers of options, progress, and where results go.
+"""`meteor-sim study`: figure 4.2 on Spark.
 
-Law of this file: the table goes to standard output, all else to standard error or to files.
+Law of this file: it only parses, runs `sim.spark.study`, prints and writes what came of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
-from sim import plot, tables
-from sim.cli import DONE, VIOLATED
-from sim.data_study import DataRow
-from sim.lookup_study import Row
+from sim import plot
+from sim.cli import BAD_INPUT, DONE, VIOLATED
+from sim.cli.publishing import progress
 
-SHOWN_MAX = 20
-"""Lost profiles that are named on the terminal; the file names all."""
+DEFAULT_SIZES = (1000, 2000, 3000, 4000, 5000)
 
 
-def numbers(_: click.Context, __: click.Parameter, value: str) -> tuple[float, ...]:
-    """`0,0.1,0.5` as numbers of at least 0."""
-    try:
-        parsed = tuple(float(part) for part in value.split(","))
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is no list of numbers such as 0,0.1") from None
-    if any(not 0 <= number < float("inf") for number in parsed):
-        raise click.BadParameter(f"{value!r}: numbers of at least 0 are wanted")
-    return parsed
+class Sizes(click.Command):
+    """A command in which one option takes several values: `--peers 1000 2000 --profiles 5`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Give each further number its own `--peers`."""
+        spread: list[str] = []
+        open_ = False
+        for argument in args:
+            if open_ and argument.isdigit() and spread[-1] != "--peers":
+                spread.append("--peers")
+            open_ = argument == "--peers" or (open_ and argument.isdigit())
+            spread.append(argument)
+        return super().parse_args(ctx, spread)
 
 
-def progress(line: str) -> None:
-    """Say how far it is."""
-    click.echo(line, err=True)
+def explained(command: Callable[..., int]) -> Callable[..., int]:
+    """What is not installed, and what cannot be studied, in a sentence."""
+
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> int:
+        from sim.spark.java import JavaMissing  # noqa: PLC0415 (only where it is used)
+
+        try:
+            return command(*arguments, **options)
+        except (ImportError, JavaMissing, ValueError) as error:
+            click.echo(f"Error: {error}", err=True)
+            return BAD_INPUT
+
+    return run
 
 
-def publish(name: str, title: str, varied: str, rows: Sequence[Row], out: Path | None) -> None:
-    """Print the table; with `out` also write NAME.csv and, with matplotlib, NAME.png there."""
-    click.echo(title)
-    click.echo(tables.as_text(varied, rows))
-    if out is None:
-        return
-    _write(out / f"{name}.csv", tables.as_csv(varied.replace(" ", "_"), rows))
-    _draw(out / f"{name}.png", lambda path: plot.plot_rows(title, varied, rows, path))
-
-
-def publish_losses(
-    name: str, title: str, varied: str, rows: Sequence[DataRow], out: Path | None
+@click.command(cls=Sizes)
+@click.option(
+    "--peers", "peers", multiple=True, type=click.IntRange(1), default=DEFAULT_SIZES,
+    show_default=True, help="Sizes of the overlay, one or more.",
+)  # fmt: skip
+@click.option(
+    "--profiles", default=1_000_000, show_default=True, type=click.IntRange(1),
+    help="Unique profiles of the largest size; smaller ones keep as many a peer.",
+)  # fmt: skip
+@click.option("--fixed-profiles", is_flag=True, help="Every size keeps all profiles.")
+@click.option("--queries", default=200, show_default=True, type=click.IntRange(1))
+@click.option("--seeds", default=1, show_default=True, type=click.IntRange(1), help="How many.")
+@click.option(
+    "--words", default="real", show_default=True, type=click.Choice(["real", "zipf"]),
+    help="English words and frequencies, or made-up ones.",
+)  # fmt: skip
+@click.option(
+    "--papers", is_flag=True,
+    help="The sizes of the Squid papers instead: 2 and 3 words, beside their figures.",
+)  # fmt: skip
+@click.option("--remote", metavar="URL", help="A Spark Connect server, sc://host:15002.")
+@click.option(
+    "--stages", metavar="URL", help="Where stages are kept, for a cluster; default: in --out."
+)
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path))
+@explained
+def command(
+    peers: tuple[int, ...],
+    profiles: int,
+    fixed_profiles: bool,
+    queries: int,
+    seeds: int,
+    words: Literal["real", "zipf"],
+    papers: bool,
+    remote: str | None,
+    stages: str | None,
+    out: Path,
 ) -> int:
-    """Print the table of the profiles and which copies of lost ones died; with `out` also write
-    NAME-data.csv, NAME-losses.csv and, with matplotlib, NAME-data.png.  The exit code."""
-    click.echo(f"\n{title}")
-    click.echo(tables.data_as_text(varied, rows))
-    _name_losses(rows)
-    if out is not None:
-        column = varied.replace(" ", "_")
-        _write(out / f"{name}-data.csv", tables.data_as_csv(column, rows))
-        _write(out / f"{name}-losses.csv", tables.losses_as_csv(column, rows))
-        _draw(out / f"{name}-data.png", lambda path: plot.plot_losses(title, varied, rows, path))
-    violations = [text for row in rows for text in row.violations]
-    for text in violations:
-        click.echo(f"VIOLATED: {text}", err=True)
-    return VIOLATED if violations else DONE
+    """Whom a query reaches in overlays of thousands of peers: figure 4.2 of the report.
 
+    Hash and load-aware placement; Meteor's two ways of handing on, published Squid, and the peers
+    that hold a match.  What is done is kept in DIR/stages, and found again when the command is
+    given again.  Results: results.csv, results.parquet, figure42.png, verdict.txt.
 
-def _name_losses(rows: Sequence[DataRow]) -> None:
-    losses = [(row, loss) for row in rows for loss in row.losses]
-    for row, loss in losses[:SHOWN_MAX]:
-        click.echo(f"  {row.varied:g}, k = {row.copies}: {loss}")
-    if len(losses) > SHOWN_MAX:
-        click.echo(f"  and {len(losses) - SHOWN_MAX} more; --out DIR writes all")
+    Example: meteor-sim study --peers 1000 2000 3000 4000 5000 --seeds 5 --out results
+    """
+    from sim.spark import publishing  # noqa: PLC0415 (needs PySpark)
+    from sim.spark.session import elapsed_s, session  # noqa: PLC0415 (the same)
 
+    began_s = elapsed_s()
 
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    click.echo(f"wrote {path}", err=True)
+    def timed(line: str) -> None:
+        progress(f"{elapsed_s(began_s):7.1f} s  {line}")
 
-
-def _draw(path: Path, draw: Callable[[Path], None]) -> None:
+    folder = str(stages or out.resolve())
+    options = {
+        "peers": peers, "profiles": profiles, "queries": queries, "seeds": seeds, "words": words,
+        "fixed_profiles": fixed_profiles,
+    }  # fmt: skip
+    with session(remote) as spark:
+        timed(f"Spark {spark.version} is up")
+        if papers:
+            text, holds = publishing.papers(
+                spark, out, folder, queries=queries, seeds=seeds, words=words, progress=timed
+            )
+        else:
+            text, holds = publishing.study(spark, out, folder, progress=timed, **options)
+        timed("done")
+    click.echo(text)
     if not plot.is_available():
         click.echo(plot.HOW_TO_GET, err=True)
-        return
-    draw(path)
-    click.echo(f"wrote {path}", err=True)
-
-
-def copy_counts(_: click.Context, __: click.Parameter, value: str) -> tuple[int, ...]:
-    """`3,5`, each at least 1; nothing where no data is asked for."""
-    try:
-        counts = tuple(int(part) for part in value.split(",") if part)
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is no list of copies such as 3,5") from None
-    if any(count < 1 for count in counts):
-        raise click.BadParameter(f"{value!r}: a record has at least one copy")
-    return counts
-
-
-def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of a study that also looks at data."""
-    command = click.option(
-        "--profiles", default=2000, show_default=True, type=click.IntRange(1), help="A row of data."
-    )(command)
-    return click.option(
-        "--copies", default="3,5", show_default=True, callback=copy_counts,
-        help="Copies of each profile, a table each; '' leaves the data out.",
-    )(command)  # fmt: skip
+    return DONE if holds else VIOLATED

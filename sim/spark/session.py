@@ -1,0 +1,118 @@
+"""The Spark session of the study: one made elsewhere, or a quiet one on this machine.
+
+Law of this file: configuration only, and only of a session that is made here: under `spark-submit`,
+and on a Spark Connect server, whoever starts it says what it runs on.  Local sessions take workers
+of this very Python, bind to loopback whatever the machine's name is, keep their scratch files in a
+temporary folder and say nothing but errors.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from sim.spark.java import java_home
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+HOW_TO_GET: Final = "the study needs PySpark: pip install 'meteor-rendezvous[spark]'"
+_LOGGING: Final = """\
+rootLogger.level = error
+rootLogger.appenderRef.stderr.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %p %c: %m%n%ex
+"""
+ROWS_A_BATCH: Final = 65_536
+"""Rows that a Python worker sees at once; with more of them kernels leave the processor's cache."""
+
+
+class SparkMissing(ImportError):
+    """PySpark is not installed; the text says how to get it."""
+
+
+@contextmanager
+def session(
+    remote: str | None = None, options: Mapping[str, str] | None = None
+) -> Iterator[SparkSession]:
+    """A session: of the Spark Connect server `remote`, the one that `spark-submit` or a notebook
+    has begun, or a local one, which ends with the block.  `options` are set in a local one.
+
+    Raises SparkMissing and `JavaMissing`, with what to install."""
+    try:
+        from pyspark.sql import SparkSession  # noqa: PLC0415 (an extra)
+    except ImportError as error:
+        raise SparkMissing(HOW_TO_GET) from error
+    if remote is not None:
+        yield SparkSession.builder.remote(remote).getOrCreate()
+        return
+    submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    if submitted or SparkSession.getActiveSession() is not None:
+        yield SparkSession.builder.getOrCreate()
+        return
+    local = _local(options or {})
+    try:
+        yield local
+    finally:
+        local.stop()
+
+
+def _local(options: Mapping[str, str]) -> SparkSession:
+    from pyspark.sql import SparkSession  # noqa: PLC0415 (an extra)
+
+    scratch = Path(tempfile.mkdtemp(prefix="meteor-study-"))
+    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+    os.environ["JAVA_HOME"] = str(java_home(scratch / "java"))
+    # Workers would be the `python3` of the path, and the machine's name may lead anywhere.
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ["SPARK_LOCAL_HOSTNAME"] = "localhost"
+    os.environ["PYTHONPATH"] = os.pathsep.join(_module_folders())
+    builder = SparkSession.builder.master(options.get("spark.master", "local[*]"))
+    for name, value in {**_settings(scratch), **options}.items():
+        builder = builder.config(name, value)
+    return builder.appName("meteor routing study").getOrCreate()
+
+
+def _module_folders() -> list[str]:
+    """Where workers find this package: functions travel by their module's name."""
+    here = str(Path(__file__).parents[2])
+    known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return [here, *(folder for folder in known if folder and folder != here)]
+
+
+def _settings(scratch: Path) -> dict[str, str]:
+    logging = scratch / "log4j2.properties"
+    logging.write_text(_LOGGING)
+    return {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": "3g",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={logging.as_uri()}",
+        "spark.local.dir": str(scratch / "local"),
+        "spark.sql.warehouse.dir": (scratch / "warehouse").as_uri(),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+        "spark.sql.session.timeZone": "UTC",
+        # 200 by default, for clusters; each task costs some milliseconds.
+        "spark.sql.shuffle.partitions": "8",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(ROWS_A_BATCH),
+    }
+
+
+def elapsed_s(since_s: float = 0.0) -> float:
+    """Seconds since a moment of this very clock; for progress."""
+    return time.perf_counter() - since_s

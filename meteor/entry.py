@@ -29,6 +29,7 @@ from meteor.operations import Notices, Operation, Route
 from meteor.performing import Performing
 from meteor.record_id import check_stem, make_id
 from meteor.security.gatekeeper import Admitted, Gatekeeper
+from meteor.tally import Tally
 from squid import Box, KeywordSpace, Router
 
 
@@ -52,6 +53,7 @@ class Entry:
         )
         self._performing = performing
         self._clients: dict[int, Contact] = {}
+        self.tally = Tally()
 
     @property
     def handlers(self) -> Mapping[type, Handler]:
@@ -72,13 +74,18 @@ class Entry:
     def _on_post(self, sender: Contact, message: object, _: float) -> Deferred:
         assert isinstance(message, Post)
         self._clients[sender.id] = sender
-        return Deferred(self._answer(self._post(sender, message)))
+        return Deferred(self._answer(self._post(sender, message), message))
 
-    async def _answer(self, conversation: Coroutine[Any, Any, PostReply]) -> PostReply:
+    async def _answer(
+        self, conversation: Coroutine[Any, Any, PostReply], request: Post | Amend
+    ) -> PostReply:
         try:
-            return await conversation
+            reply = await conversation
         except MeteorError as error:
+            self.tally.failed(request, error)
             raise to_fault(error) from error
+        self.tally.answered(request, reply)
+        return reply
 
     async def _post(self, sender: Contact, post: Post) -> PostReply:
         document = read_document(post.document)
@@ -129,7 +136,7 @@ class Entry:
     def _on_amend(self, sender: Contact, message: object, _: float) -> Deferred:
         assert isinstance(message, Amend)
         self._clients[sender.id] = sender
-        return Deferred(self._answer(self._amending.amend(sender, message)))
+        return Deferred(self._answer(self._amending.amend(sender, message), message))
 
     # -- notices
 

@@ -226,6 +226,8 @@ class RingPicture:
     peers: tuple[Neighbour, ...]
     closed: bool
     """Whether the walk came back to where it began."""
+    id_bits: int = 160
+    """How wide the ring's identifiers are."""
 
 
 @dataclass(frozen=True, slots=True)

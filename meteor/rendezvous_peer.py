@@ -98,7 +98,7 @@ class RendezvousPeer:
     ) -> None:
         self._runtime, self.space = runtime, space
         self._config = config or ChordConfig.local()
-        self._copies = CopiesConfig(copies=check_copies(copies, self._config))
+        self.copies_config = CopiesConfig(copies=check_copies(copies, self._config))
         self._ready = False
         self.restored: Restored | None = None
         self._foreign: dict[type, Handler] = {}
@@ -138,7 +138,7 @@ class RendezvousPeer:
             **self._handoff.handlers,
             **self._keeper.handlers,
             **self._entropy.handlers,
-            **self._forgetting.handlers,
+            **self.forgetting.handlers,
             **performing.handlers,
             **self.entry.handlers,
             **self.telling.handlers,
@@ -153,7 +153,7 @@ class RendezvousPeer:
         """Who keeps what, and how that changes hands."""
         runtime, curve, bits = self._runtime, self.space.curve, self._config.bits
         self.replication = Replication(
-            self.node, runtime, self.views, self.holdings, self.shelf, self._copies
+            self.node, runtime, self.views, self.holdings, self.shelf, self.copies_config
         )
         self._keeper = CopyKeeper(
             runtime, curve, self.views, self.holdings, self.shelf, self.replication.passed_over
@@ -163,19 +163,19 @@ class RendezvousPeer:
             views=self.views, replication=self.replication, keeper=self._keeper, id_bits=bits,
         )  # fmt: skip
         self.replication.on_superseded = self._handoff.wake
-        self._lease = Lease(runtime, self.views, self.replication, self._copies)
+        self._lease = Lease(runtime, self.views, self.replication, self.copies_config)
         source = HoldingsSource(self.shelf, self.views, self._handoff.reconciling.merge)
-        self._forgetting = Forgetting(
+        self.forgetting = Forgetting(
             self.node, runtime, self.views, self.replication, curve=curve, id_bits=bits
         )
         self._entropy = AntiEntropy(runtime, curve, source)
         self._tending = Tending(
             runtime, self.views, self.shelf, self.replication, self._entropy,
-            self.telling.watermarks, self._copies,
+            self.telling.watermarks, self.copies_config,
         )  # fmt: skip
         self._returning = Returning(
             self.node, runtime, self.views, self.holdings, self.shelf, self.replication,
-            self._keeper, self._handoff, self.telling.derive, self._copies,
+            self._keeper, self._handoff, self.telling.derive, self.copies_config,
             index_bits=curve.index_bits, id_bits=bits,
         )  # fmt: skip
 
@@ -366,7 +366,7 @@ class RendezvousPeer:
         copies = [1 + len(view.copies) for view in self.views.own.values()]
         return State(
             counts["data"], counts["interest"], counts["watch"],
-            self.views.lost(), min(copies, default=-1), self._forgetting.count,
+            self.views.lost(), min(copies, default=-1), self.forgetting.count,
         )  # fmt: skip
 
     def _on_ring_question(self, _: Contact, message: object, __: float) -> Deferred:
@@ -375,7 +375,7 @@ class RendezvousPeer:
 
     async def picture(self, limit: int = 1024) -> RingPicture:
         """The ring in order, as walking along successors finds it."""
-        return await walk_ring(self._runtime, self.node, self.state(), limit)
+        return await walk_ring(self._runtime, self.node, self.state(), limit, self.id_bits)
 
     async def links(self, limit: int) -> dict[str, Any]:
         """How good the links of at most `limit` peers are, as each of them measures its own."""

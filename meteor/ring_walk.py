@@ -13,7 +13,9 @@ ANSWER_S = 2.0
 """Time for one peer of the walk to answer."""
 
 
-async def walk_ring(runtime: Runtime, node: ChordNode, own: State, limit: int) -> RingPicture:
+async def walk_ring(
+    runtime: Runtime, node: ChordNode, own: State, limit: int, id_bits: int
+) -> RingPicture:
     """The peers in ring order, beginning with our own."""
     here = node.neighbours()
     peers = [_seen(here, own)]
@@ -21,7 +23,7 @@ async def walk_ring(runtime: Runtime, node: ChordNode, own: State, limit: int) -
     while queue and len(peers) < limit:
         contact = queue.pop(0)
         if contact.id == node.contact.id:
-            return RingPicture(tuple(peers), closed=True)
+            return RingPicture(tuple(peers), closed=True, id_bits=id_bits)
         try:
             there = await runtime.call(contact, GetNeighbours(), ANSWER_S)
             state = await runtime.call(contact, StateQuestion(), ANSWER_S)
@@ -32,7 +34,8 @@ async def walk_ring(runtime: Runtime, node: ChordNode, own: State, limit: int) -
             continue
         peers.append(_seen(there, state))
         queue = list(there.successors)
-    return RingPicture(tuple(peers), closed=len(peers) == 1 and not here.successors)
+    alone = len(peers) == 1 and not here.successors
+    return RingPicture(tuple(peers), closed=alone, id_bits=id_bits)
 
 
 def _seen(neighbours: Neighbours, state: State) -> Neighbour:

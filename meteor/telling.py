@@ -40,8 +40,8 @@ class Telling:
         self._marked: dict[str, int] = {}
         self._held_back: list[int] = []
         """Of arrivals that not all have been told of yet."""
-        self._held_back: list[int] = []
-        """Of arrivals that not all have been told of yet."""
+        self.sent, self.acknowledged = 0, 0
+        """Notices that left, repetitions among them, and those that clients acknowledged."""
         self.on_tell: Callable[[Tell], None] = _unwatched
         """Told of every pair; called in the turn in which it is found."""
         shelf.watermark = self.watermark
@@ -87,6 +87,11 @@ class Telling:
         """An interest or watch is gone."""
         self._outbox.drop(_name(record))
         self._stirred.pop(_name(record), None)
+
+    @property
+    def waiting(self) -> int:
+        """Notices that no client has acknowledged."""
+        return len(self._outbox)
 
     def hold_back(self, number: int) -> int:
         """Let no watermark reach this number until `let_go` of what is returned: not all pairs of
@@ -179,6 +184,7 @@ class Telling:
         if route is not None and route.client != message.client:
             return
         name = stream_name(message.owner, message.interest)
+        self.acknowledged += len(message.ids)
         missed = self._outbox.acknowledge(name, message.ids)
         if record is None:
             return
@@ -202,8 +208,17 @@ class Telling:
         due = self._outbox.due(_name(record), self._runtime.now())
         if route is None:
             return
+        self.sent += len(due)
         for page in _paged(due):
             self._runtime.send(route.peer, Notices(route.client, page))
+
+
+def _name(record: Record) -> str:
+    return stream_name(record.owner, record.stem)
+
+
+def _unwatched(_: Tell) -> None:
+    """Nobody looks on."""
 
 
 def _paged(due: Sequence[Notice]) -> Iterator[tuple[Notice, ...]]:
@@ -219,14 +234,6 @@ def _paged(due: Sequence[Notice]) -> Iterator[tuple[Notice, ...]]:
         size += length
     if page:
         yield tuple(page)
-
-def _name(record: Record) -> str:
-    return stream_name(record.owner, record.stem)
-
-
-def _unwatched(_: Tell) -> None:
-    """Nobody looks on."""
-
 
 
 def found_of(shelf: Shelf, record: Record, *, payload: bool = True) -> Found:

@@ -36,7 +36,8 @@ class Found:
     lost: Intervals = ()
     """Of what of it these do not know the past."""
     evidence: list[Evidence] = field(default_factory=list)
-    answered: set[int] = field(default_factory=set)
+    answered: dict[int, Contact] = field(default_factory=dict)
+    """By identifier."""
     refused: set[int] = field(default_factory=set)
     everybody: bool = True
     """Whether everybody asked either answered, or is dead."""
@@ -62,9 +63,10 @@ class Heirs:
 
     async def ask(self, interval: Interval, elsewhere: Iterable[Contact]) -> Found:
         """Ask in waves until somebody holds some of it, or nobody is left to ask."""
-        found = Found(interval, answered={self._runtime.contact.id})
+        own = self._runtime.contact
+        found = Found(interval, answered={own.id: own})
         self._note_own(found)
-        asked = {self._runtime.contact.id}
+        asked = {own.id}
         queue = [*self._named(found.evidence), *self._node.successors, *elsewhere]
         if self._node.predecessor is not None:
             queue.append(self._node.predecessor)
@@ -103,7 +105,7 @@ class Heirs:
         return self._note(contact, answer, found)
 
     def _note(self, contact: Contact, answer: ClaimAnswer, found: Found) -> list[Contact]:
-        found.answered.add(contact.id)
+        found.answered[contact.id] = contact
         found.conclusive = found.conclusive and answer.settled
         held = intersect(answer.held, (found.interval,))
         if held:
@@ -143,7 +145,7 @@ class Heirs:
         orphaned = found.conclusive and arc is not None and any(dead in arc for dead in self._dead)
         patient = now - since_s >= self._config.grace_s
         dead = found.refused | set(self._dead) | self._silent(found, now - since_s)
-        asked = Asked(found.answered, dead, patient, found.everybody)
+        asked = Asked(found.answered.values(), dead, patient, found.everybody)
         return plan((found.interval,), found.evidence, asked, orphaned=orphaned)
 
     def _silent(self, found: Found, waited_s: float) -> set[int]:
@@ -172,12 +174,13 @@ class Heirs:
             return [Step(everything, "adopt")]
         own = self._runtime.contact
         evidence = [Evidence(own, one, False, self._views.damaged) for one in had]
-        asked = Asked({own.id}, (), patient=True)
+        asked = Asked((own,), (), patient=True)
         return plan(everything, evidence, asked, orphaned=True)
 
     def heal(self, found: Found) -> Sequence[Step]:
         """What of a lost interval can be known again."""
-        asked = Asked(found.answered, found.refused | set(self._dead), patient=True)
+        dead = found.refused | set(self._dead)
+        asked = Asked(found.answered.values(), dead, patient=True)
         steps = plan((found.interval,), _of_the_past(found.evidence), asked, orphaned=True)
         return [step for step in steps if step.kind == "adopt"]
 

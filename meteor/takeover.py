@@ -12,7 +12,7 @@ primary knows nothing, though it remembers an earlier one, never began (DESIGN s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,9 +39,9 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Who answered, and who is known to be dead; ids."""
+    """Who answered, and the identifiers of who is known to be dead."""
 
-    answered: Collection[int]
+    answered: Collection[Contact]
     dead: Collection[int]
     patient: bool
     """Whether whoever is silent has been waited for long enough."""
@@ -49,9 +49,13 @@ class Asked:
     """Whether all who were asked answered, or are dead: one of the others may have the interval in
     a later epoch, of which its holders of old know nothing."""
 
-    def waits_for(self, silent: Collection[int]) -> bool:
-        """Whether one of these may still answer."""
-        return not self.patient and any(one not in self.dead for one in silent)
+    def waits_for(self, silent: Iterable[Contact]) -> bool:
+        """Whether one of these may still answer.  Whose identifier another peer has now, as it was
+        granted anew, is dead."""
+        granted = {one.id for one in self.answered}
+        return not self.patient and any(
+            one.id not in self.dead and one.id not in granted for one in silent
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,18 @@ class Step:
     """The newest view, when it is adopted."""
     sources: tuple[Contact, ...] = ()
     """Who has all of it."""
+
+
+def is_peer(contact: Contact, named: Contact) -> bool:
+    """Whether a peer is the one that a view names, or a later life of it, and not one that was
+    granted the identifier of the dead."""
+    return contact.id == named.id and (
+        contact.address == named.address or contact.incarnation > named.incarnation
+    )
+
+
+def _is_among(named: Contact, contacts: Iterable[Contact]) -> bool:
+    return any(is_peer(one, named) for one in contacts)
 
 
 def plan(
@@ -101,9 +117,9 @@ def _decide(piece: Interval, evidence: Sequence[Evidence], asked: Asked, orphane
     begun = [one for one in evidence if _began(one.view, evidence, asked.answered)]
     if not begun:
         return Step((piece,), "lost" if asked.patient else "wait")
-    newest = max((one.view for one in begun), key=lambda view: (view.epoch, view.key))
+    newest = max((one.view for one in begun), key=_rank)
     having = [one for one in evidence if _is_at(one, newest) and not one.damaged]
-    unheard = [one for one in newest.holder_ids if one not in asked.answered]
+    unheard = [one for one in newest.holders if not _is_among(one, asked.answered)]
     if asked.waits_for(unheard):
         return Step((piece,), "wait")
     fresh = [one for one in having if one.fresh]
@@ -116,31 +132,36 @@ def _decide(piece: Interval, evidence: Sequence[Evidence], asked: Asked, orphane
     return Step((piece,), "adopt", newest, sources)
 
 
-def _began(view: View, evidence: Sequence[Evidence], answered: Collection[int]) -> bool:
+def _rank(view: View) -> tuple[object, ...]:
+    """The latest last; beyond that the same order whoever answers first."""
+    return view.epoch, view.key, sorted(view.holder_ids)
+
+
+def _began(view: View, evidence: Sequence[Evidence], answered: Collection[Contact]) -> bool:
     """Whether anything can have been acknowledged under a view: not when its primary, who has a
     memory of the piece, knows nothing of it.  It gave up while only some copies had noted it."""
-    of_primary = [one for one in evidence if one.contact.id == view.primary.id]
+    of_primary = [one for one in evidence if is_peer(one.contact, view.primary)]
     knows = any(one.view.key == view.key for one in of_primary)
-    return knows or not of_primary or view.primary.id not in answered
+    return knows or not of_primary or not _is_among(view.primary, answered)
 
 
 def _proven(
     newest: View,
     having: Sequence[Evidence],
     evidence: Sequence[Evidence],
-    answered: Collection[int],
+    answered: Collection[Contact],
 ) -> bool:
     """Whether no later epoch can be that nobody named: see the head of this file."""
-    holders = newest.holder_ids
-    have = {one.contact.id for one in having}
+    holders = newest.holders
+    have = [one for one in holders if _is_among(one, [e.contact for e in having])]
     # An earlier epoch of the same view is no contradiction: a primary that was passed over while
     # its copies noted the next one knows no more.
-    know = {one.contact.id for one in evidence if one.view.key == newest.key}
-    moved_on = [one for one in holders if one in answered and one not in know]
-    most = 2 * len(have & holders) > len(holders)
+    know = [one.contact for one in evidence if one.view.key == newest.key]
+    moved_on = [one for one in holders if _is_among(one, answered) and not _is_among(one, know)]
+    most = 2 * len(have) > len(holders)
     if any(one.fresh for one in having):
         return most or not moved_on
-    silent = len(holders) - len(have & holders) - len(moved_on)
+    silent = len(holders) - len(have) - len(moved_on)
     return most and not moved_on and silent <= SILENT_MAX
 
 

@@ -48,8 +48,13 @@ class View:
 
     @property
     def holder_ids(self) -> frozenset[int]:
-        """Primary and copies."""
+        """Their identifiers."""
         return frozenset((self.primary.id, *(copy.id for copy in self.copies)))
+
+    @property
+    def holders(self) -> tuple[Contact, ...]:
+        """Primary and copies, each once."""
+        return tuple({one.id: one for one in (*self.copies, self.primary)}.values())
 
     def within(self, part: Iterable[WireInterval]) -> View | None:
         """The view of what of `part` it has; None of nothing."""
@@ -65,9 +70,11 @@ class View:
 
     def counts_on(self, contact: Contact) -> bool:
         """Whether a peer is one of the copies in the life that it has now: one that was restarted
-        keeps nothing for others until it is filled again."""
+        keeps nothing for others until it is filled again, nor does one that was granted the
+        identifier of a copy that died."""
         return any(
-            copy.id == contact.id and copy.incarnation >= contact.incarnation
+            (copy.id, copy.address) == (contact.id, contact.address)
+            and copy.incarnation >= contact.incarnation
             for copy in self.copies
         )
 

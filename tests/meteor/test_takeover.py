@@ -30,9 +30,13 @@ views = st.builds(
 )  # fmt: skip
 evidences = st.lists(st.builds(Evidence, peers, views, st.booleans(), st.booleans()), max_size=6)
 askings = st.builds(
-    Asked, st.sets(st.sampled_from(IDS)), st.sets(st.sampled_from(IDS)), st.booleans(),
-    st.booleans(),
+    Asked, st.lists(st.sampled_from(PEERS), unique=True), st.sets(st.sampled_from(IDS)),
+    st.booleans(), st.booleans(),
 )  # fmt: skip
+
+
+def ids(view: View) -> list[int]:
+    return sorted(view.holder_ids)
 
 
 def indexes(part: Iterable[Interval]) -> set[int]:
@@ -44,19 +48,20 @@ Decision = tuple[str, tuple[int, int, int] | None, tuple[Contact, ...]]
 
 def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bool) -> Decision:
     """One index, in plain words."""
+    answered = {one.id for one in asked.answered}
     known = [one for one in evidence if index in indexes(one.view.intervals)]
     if not known:
         return ("lost" if orphaned or asked.patient else "wait", None, ())
     said = {one.contact.id: {other.view.key for other in known if other.contact == one.contact}
-            for one in known if one.contact.id in set(asked.answered)}  # fmt: skip
+            for one in known if one.contact.id in answered}  # fmt: skip
     begun = [one for one in known
              if one.view.key in said.get(one.view.primary.id, {one.view.key})]  # fmt: skip
     if not begun:
         return ("lost" if asked.patient else "wait", None, ())
-    newest = max(begun, key=lambda one: (one.view.epoch, one.view.key)).view
+    newest = max((one.view for one in begun), key=lambda view: (view.epoch, view.key, ids(view)))
     at = [one for one in known if (one.view.key, one.view.epoch) == (newest.key, newest.epoch)]
     having = [one for one in at if not one.damaged]
-    unheard = {one for one in newest.holder_ids if one not in set(asked.answered)}
+    unheard = {one for one in newest.holder_ids if one not in answered}
     if not asked.patient and unheard - set(asked.dead):
         return ("wait", None, ())
     survivors = [one.contact for one in having if one.fresh]
@@ -164,7 +169,7 @@ def test_one_survivor_of_the_last_epoch_is_enough_and_nobody_of_an_earlier_one_g
                 if (view := last_known(epochs, peer)) is not None
             ]
             dead = [peer.id for peer in PEERS if peer not in answering]
-            asked = Asked([peer.id for peer in answering], dead, patient=True)
+            asked = Asked(answering, dead, patient=True)
             (step,) = plan(epochs[-1].intervals, evidence, asked, orphaned=True)
             survives = answering[0] in epochs[-1].copies
             assert (step.kind == "adopt") == survives, (history, answering)
@@ -181,7 +186,7 @@ def test_restarted_holders_take_over_only_what_was_acknowledged_last() -> None:
                 for peer in PEERS
                 if peer != missing and (view := last_known(epochs, peer)) is not None
             ]
-            asked = Asked([one.contact.id for one in evidence], [], patient=True)
+            asked = Asked([one.contact for one in evidence], [], patient=True)
             (step,) = plan(epochs[-1].intervals, evidence, asked, orphaned=True)
             alone = len(epochs[-1].holder_ids) == 2 and missing.id in epochs[-1].holder_ids
             assert (step.kind == "lost") == alone, (history, missing, step)
@@ -193,7 +198,7 @@ def test_restarted_holders_take_over_only_what_was_acknowledged_last() -> None:
 def test_a_holder_that_is_slow_is_waited_for() -> None:
     view = View(PEERS[0], 1, 5, ((0, 9),), (PEERS[1], PEERS[2]))
     evidence = [Evidence(PEERS[1], view, fresh=True)]
-    asked = Asked([1], [0], patient=False)
+    asked = Asked([PEERS[1]], [0], patient=False)
     (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
     assert step.kind == "wait"
     (step,) = plan(((2, 3),), evidence, replace(asked, dead=[0, 2]), orphaned=True)
@@ -209,9 +214,23 @@ def test_a_view_that_its_primary_gave_up_before_it_began_hides_nothing() -> None
     given_up = View(PEERS[0], 8, 8, ((0, 9),), (PEERS[2], PEERS[1]))
     evidence = [Evidence(peer, before, fresh=False) for peer in PEERS[:3]]
     evidence.append(Evidence(PEERS[1], given_up, fresh=False))
-    asked = Asked([0, 1, 2], [], patient=True)
+    asked = Asked(PEERS[:3], [], patient=True)
     (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
     assert (step.kind, step.view) == ("adopt", before)
     began = [*evidence, Evidence(PEERS[0], given_up, fresh=False)]
     (step,) = plan(((2, 3),), began, asked, orphaned=True)
     assert step.view != before
+
+
+def test_who_was_granted_the_identifier_of_a_dead_holder_is_not_that_holder() -> None:
+    """It answers, and knows nothing: that says nothing about the view of the dead, of which one
+    copy lives.  The holder itself in a later life would have moved on."""
+    view = View(PEERS[0], 1, 5, ((0, 9),), (PEERS[1], PEERS[2]))
+    granted, again = replace(PEERS[0], address="new"), replace(PEERS[0], incarnation=1)
+    evidence = [Evidence(PEERS[1], view, fresh=True)]
+    asked = Asked([granted, PEERS[1]], [2], patient=False)
+    (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
+    assert (step.kind, step.sources) == ("adopt", (PEERS[1],))
+    asked = Asked([again, PEERS[1]], [2], patient=True)
+    (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
+    assert step.kind == "lost"

@@ -359,3 +359,11 @@ def test_content_in_the_attic_is_evidence_and_not_kept_on_the_shelf() -> None:
     views.bring_back(7, ((0, 0),))
     assert views.stored == []
     assert views.kept() == ((0, 1),)
+
+
+def test_a_copy_counts_in_the_life_and_at_the_address_in_which_it_was_filled() -> None:
+    view = View(HERE, 1, 1, ((0, 3),), (OTHERS[0],))
+    assert view.counts_on(OTHERS[0])
+    assert not view.counts_on(OTHERS[1])
+    assert not view.counts_on(replace(OTHERS[0], incarnation=1))
+    assert not view.counts_on(replace(OTHERS[0], address="granted its identifier"))

@@ -1,4 +1,5 @@
-# One command each; every target sets up .venv in the tree by itself and changes nothing else.
+# One command each; every target sets up .venv in the tree by itself and changes nothing else, but
+# that `test` installs Debian's Chromium where it runs as root and there is none.
 #   make demo       16 peers bring sensors and clients together; READINGS=file.csv for real data
 #   make test       the suite                     make test-long  the longer suites as well
 #   make lint       ruff                          make types      mypy --strict
@@ -19,7 +20,7 @@ SEED ?= 1
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long lint types bench compare faults docs clean
+.PHONY: help demo browser test test-long lint types bench compare faults docs clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -35,10 +36,18 @@ $(STAMP):
 demo: $(STAMP)
 	$(BIN)/meteor demo $(if $(READINGS),--readings '$(READINGS)')
 
-test: $(STAMP)
+# What drives the dashboard in tests: Debian's.  Where it cannot be installed those tests are skipped
+# (tests/skips.txt), and this line says so.
+browser:
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null && command -v curl >/dev/null \
+	  || { test "$$(id -u)" = 0 && apt-get -qq update && DEBIAN_FRONTEND=noninteractive \
+	       apt-get -qq install --yes --no-install-recommends chromium chromium-driver curl >/dev/null; } \
+	  || echo "no chromium, chromedriver and curl here, and they cannot be installed: their tests skip"
+
+test: $(STAMP) browser
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-test-long: $(STAMP)
+test-long: $(STAMP) browser
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not benchmark'
 
 lint: $(STAMP)

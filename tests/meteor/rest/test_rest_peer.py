@@ -206,7 +206,8 @@ async def test_explaining_says_whom_a_query_would_ask(http: Http) -> None:
 @pytest.mark.processes
 async def test_a_sensor_with_only_curl(http: Http) -> None:
     curl = shutil.which("curl")
-    assert curl is not None, "the test needs curl"
+    if curl is None:
+        pytest.skip("no curl on this machine")
 
     async def run(*arguments: str) -> str:
         process = await asyncio.create_subprocess_exec(

@@ -48,7 +48,9 @@ class Messages:
             "DELETE", self._cancel, "Take back what was posted, by the id of its receipt",
             parameters=(timeout,), forms=(JSON, XML), answers={200: ref("Receipt")}, changes=True,
         )  # fmt: skip
-        name = Parameter("id", "text", "The id of a receipt or a match.", required=True)
+        name = Parameter(
+            "id", "text", "The id of a receipt or a match.", required=True, form="meteor-id"
+        )
         return [Resource("/messages", (post,)), Resource("/messages/{id}", (delete,), (name,))]
 
     async def _post(self, call: Call) -> web.Response:

@@ -94,7 +94,8 @@ def _parameter(parameter: Parameter, place: str) -> dict[str, Any]:
 
 def _parameter_schema(parameter: Parameter) -> Schema:
     if parameter.kind == "text":
-        return {"type": "string"}
+        said = {"format": parameter.form, "pattern": parameter.pattern}
+        return {"type": "string"} | {name: value for name, value in said.items() if value}
     if parameter.kind == "flag":
         return {"type": "boolean"}
     if parameter.kind == "choice":

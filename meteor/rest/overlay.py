@@ -67,9 +67,11 @@ class Overlay:
 
     def resources(self) -> list[Resource]:
         """What to serve."""
-        optional = Parameter("select", "text", "A selector whose box is shown.")
-        x = Parameter("x", "text", "The dimension from left to right.")
-        y = Parameter("y", "text", "The dimension from bottom to top.")
+        optional = Parameter(
+            "select", "text", "A selector whose box is shown.", form="meteor-selector"
+        )
+        x = Parameter("x", "text", "The dimension from left to right.", form="meteor-x")
+        y = Parameter("y", "text", "The dimension from bottom to top.", form="meteor-y")
         order = Parameter("order", "integer", "Halvings of each axis.", low=1, high=ORDER_MAX)
 
         def get(

@@ -47,6 +47,10 @@ class Parameter:
     exclusive_low: bool = False
     """Whether `low` itself is refused."""
     example: str = ""
+    form: str = ""
+    """What language a text is in, for the description: `meteor-selector`, `meteor-id`."""
+    pattern: str = ""
+    """A regular expression of what a text may be, for the description."""
 
     def read(self, text: str) -> Any:
         """The value of a text; raises `ParameterError`, and `LimitExceeded` out of bounds."""

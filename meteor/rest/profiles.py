@@ -42,7 +42,7 @@ EVERYWHERE: Final = Parameter(
 )
 SELECT: Final = Parameter(
     "select", "text", "A selector: type=temp* temperature=20..30", required=True,
-    example="type%3Dtemperature",
+    example="type%3Dtemperature", form="meteor-selector",
 )  # fmt: skip
 
 
@@ -72,13 +72,16 @@ class Profiles:
         parameters = (
             Parameter(
                 "profile", "text", "What it is: type=temperature temperature=21.5", required=True,
-                example="type%3Dtemperature%20temperature%3D21.5",
+                example="type%3Dtemperature%20temperature%3D21.5", form="meteor-profile",
             ),
             Parameter(
                 "ttl", "number", "Seconds that it lives.", low=0.0, exclusive_low=True,
                 high=LIFETIME_S_MAX,
             ),
-            Parameter("id", "text", "A name of your own: posted again it replaces."),
+            Parameter(
+                "id", "text", "A name of your own: posted again it replaces.",
+                pattern="^[A-Za-z0-9_-]{1,64}$",
+            ),
             timeout_parameter(self._config),
         )  # fmt: skip
         return Operation(

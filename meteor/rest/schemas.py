@@ -62,12 +62,17 @@ SCHEMAS: Final[dict[str, Schema]] = {
         {"id": TEXT, "next": TEXT},
     ),
     "Message": _object(
-        {"profile": TEXT},
+        {"profile": {"type": "string", "format": "meteor-profile"}},
         {
-            "id": TEXT, "action": TEXT, "ttl": {"type": "number", "minimum": 0}, "owner": TEXT,
-            "context": TEXTS, **_PAYLOAD,
+            "id": {"type": "string", "pattern": "^[A-Za-z0-9_-]{0,64}$"},
+            "action": {
+                "type": "string", "enum": ["store", "retrieve", "delete_data", "delete_interest"],
+            },
+            "ttl": {"type": "number", "minimum": 0, "maximum": 2_592_000},
+            "owner": TEXT, "content_type": TEXT, "context": TEXTS, "data": TEXT,
+            "data_base64": {"type": "string", "contentEncoding": "base64", "format": "byte"},
         },
-    ),
+    ) | {"not": {"required": ["data", "data_base64"]}},
     "Problem": {
         "type": "object",
         "properties": {

@@ -33,15 +33,16 @@ class Link:
     tls_key: Path | None
     identity: Path | None = None
 
-    def connect(self) -> Connecting:
-        """A connection to be, as `meteor.connect` gives it; raises `click.UsageError`."""
+    def connect(self, **options: Any) -> Connecting:
+        """A connection to be, as `meteor.connect` gives it with these options; raises
+        `click.UsageError`."""
         import meteor  # noqa: PLC0415 - a help text waits for no sockets
 
         try:
             signer = None if self.identity is None else meteor.Identity.load(self.identity)
         except (OSError, ValueError) as error:
             raise click.UsageError(f"--identity: {error}") from error
-        return meteor.connect(*self.peers, tls=self.tls(), identity=signer)
+        return meteor.connect(*self.peers, tls=self.tls(), identity=signer, **options)
 
     def tls(self) -> TLS | None:
         """The TLS that was asked for, if any."""

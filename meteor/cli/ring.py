@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Iterable
+from typing import Any, Final
 
 import click
 
 import meteor
 from meteor.cli import exit_codes
 from meteor.cli.options import Link, echo_json, json_option, link_options, timeout_option
+from meteor.cli.ring_table import Line, table, tree
 
 Interval = tuple[int, int]
+
+_STYLES: Final[dict[str, dict[str, Any]]] = {
+    "dim": {"dim": True}, "warning": {"fg": "yellow"}, "alarm": {"fg": "red", "bold": True},
+}  # fmt: skip
 
 
 @click.group(
@@ -20,11 +27,14 @@ Interval = tuple[int, int]
     subcommand_metavar="[forget ...]",
     epilog="Example: meteor ring --peer '127.0.0.1:7400'",
 )
+@click.option("--tree", "as_tree", is_flag=True, help="The arcs as a tree, each with its load.")
 @timeout_option
 @link_options
 @json_option
 @click.pass_context
-def command(context: click.Context, timeout_s: float, link: Link, as_json: bool) -> int | None:
+def command(
+    context: click.Context, as_tree: bool, timeout_s: float, link: Link, as_json: bool
+) -> int | None:
     """Walk the ring once around, from the peer that is asked.
 
     Exit 3 when the walk did not come back to where it began, a peer did not answer, or an arc is
@@ -36,7 +46,7 @@ def command(context: click.Context, timeout_s: float, link: Link, as_json: bool)
     if as_json:
         _print_json(picture)
     else:
-        _print_table(picture)
+        _print(picture, tree(picture) if as_tree else table(picture))
     whole = picture.closed and all(peer.answers and not peer.lost for peer in picture.peers)
     return exit_codes.DONE if whole else exit_codes.INCOMPLETE
 
@@ -148,20 +158,10 @@ def _print_json(picture: meteor.RingPicture) -> None:
         )
 
 
-def _print_table(picture: meteor.RingPicture) -> None:
-    click.echo(f"{'id':>12}  {'address':<22}{'data':>9}{'interests':>11}{'copies':>8}")
-    for peer in picture.peers:
-        counts = (
-            f"{_count(peer.data):>9}{_count(peer.interests):>11}{_count(peer.copies):>8}"
-            if peer.answers
-            else "  does not answer"
-        )
-        click.echo(f"{f'{peer.contact.id:x}'[:12]:>12}  {peer.contact.address:<22}{counts}")
+def _print(picture: meteor.RingPicture, lines: Iterable[Line]) -> None:
+    for text, mark in lines:
+        click.echo(click.style(text, **_STYLES[mark]) if mark else text)
     for one in _lost(picture):
-        click.echo(f"lost: {_text(one)}")
+        click.echo(click.style(f"lost: {_text(one)}", **_STYLES["alarm"]))
     state = "closed" if picture.closed else "NOT closed: the walk did not come back"
     click.echo(f"{len(picture.peers)} peers, the ring is {state}")
-
-
-def _count(number: int) -> str:
-    return "?" if number < 0 else f"{number:,}"

@@ -60,7 +60,7 @@ async def _watch(
     came = 0
     clock = asyncio.get_running_loop().time
     end_s = None if timeout_s is None else clock() + timeout_s
-    async with link.connect() as client:
+    async with link.connect(on_disconnected=_lost, on_reconnected=_found) as client:
         stream = (
             client.notify_interest(selector)
             if interests
@@ -78,6 +78,14 @@ async def _watch(
     if count is not None and 0 < came < count:
         return exit_codes.UNREACHABLE
     return exit_codes.DONE if came else exit_codes.NO_MATCH
+
+
+def _lost(reason: object) -> None:
+    click.echo(f"meteor: the peer is gone ({reason}); another is sought", err=True)
+
+
+def _found(peer: object) -> None:
+    click.echo(f"meteor: watching again, by {peer}", err=True)
 
 
 def _show(notification: meteor.Notification, as_json: bool) -> None:

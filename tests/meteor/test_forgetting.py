@@ -107,7 +107,7 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any) ->
             del timeout
             return lost
 
-    monkeypatch.setattr(meteor, "connect", lambda *_: FakeClient())
+    monkeypatch.setattr(meteor, "connect", lambda *_, **__: FakeClient())
 
     def call(*arguments: str, text: str = "") -> tuple[int, str, str]:
         monkeypatch.setattr("sys.stdin", io.StringIO(text))

@@ -1,0 +1,213 @@
+"""Posting the rows of a CSV file: several at once, no faster than asked, rejects put aside.
+
+Law of this file: every row has one end: posted, or rejected with its reason.  What is wrong with
+the connection is no row's fault and ends the whole; the summary says from which row to go on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+import click
+
+import meteor
+from meteor.cli import exit_codes
+from meteor.cli.csv_rows import ColumnUnknown, Plan, Ready, RowRejected
+from meteor.cli.options import Link, echo_json
+from meteor.json_form import receipt_object
+
+IN_FLIGHT: Final = 32
+"""Rows under way at once: enough to keep a ring busy, few enough to lose little at an end."""
+REJECTED: Final = (
+    meteor.SelectorError, meteor.ProfileError, meteor.TypeMismatch, meteor.LimitExceeded,
+    meteor.Refused,
+)  # fmt: skip
+"""What is wrong with a row; everything else is wrong with the overlay or the way to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CsvOptions:
+    """What the command line says of a file."""
+
+    file: TextIO
+    size: int
+    """In bytes; 0 where nobody knows."""
+    mapping: dict[str, str]
+    constant: str
+    stem: str | None
+    data: str
+    whole_row: bool
+    has_header: bool
+    delimiter: str
+    skip: int
+    rate: float | None
+    """Rows a second at most."""
+    rejects: Path | None
+    ttl: float | None
+    timeout_s: float
+    content_type: str | None
+
+
+class _Rejects:
+    """Rows that were not posted, with why, in a file of the same columns and one more."""
+
+    def __init__(self, path: Path | None, header: Sequence[str], delimiter: str) -> None:
+        self.count = 0
+        self._file = None if path is None else path.open("w", encoding="utf-8", newline="")
+        self._writer = None if self._file is None else csv.writer(self._file, delimiter=delimiter)
+        self._write([*header, "error"])
+
+    def add(self, number: int, row: Sequence[str], reason: object) -> None:
+        """Put a row aside; without a file the reason goes to the standard error."""
+        self.count += 1
+        if self._writer is None:
+            click.echo(f"meteor: row {number}: {reason}", err=True)
+        self._write([*row, str(reason)])
+
+    def _write(self, row: Sequence[str]) -> None:
+        if self._writer is not None:
+            self._writer.writerow(row)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+
+
+class _Rows:
+    """The rows with their numbers, and how far the file is read."""
+
+    def __init__(self, options: CsvOptions) -> None:
+        self.read_bytes = 0
+        self._rows = csv.reader(self._lines(options.file), delimiter=options.delimiter)
+        self._skip = options.skip
+        first = next(self._rows, None)
+        if first is None:
+            raise click.UsageError("the file is empty")
+        self.header = first if options.has_header else [f"col{n + 1}" for n in range(len(first))]
+        self._first = None if options.has_header else first
+
+    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
+        number = 0
+        while True:
+            row = self._first or next(self._rows, None)
+            self._first = None
+            if row is None:
+                return
+            number += 1
+            if number > self._skip and row:
+                yield number, row
+
+    def _lines(self, file: TextIO) -> Iterator[str]:
+        for line in file:
+            self.read_bytes += len(line.encode())
+            yield line
+
+
+class _Posting:
+    """One file on its way."""
+
+    def __init__(self, client: meteor.Client, options: CsvOptions, as_json: bool) -> None:
+        self._client, self._options, self._as_json = client, options, as_json
+        self._rows = _Rows(options)
+        self._plan = Plan.of(
+            self._rows.header, options.mapping, constant=options.constant, stem=options.stem,
+            data=options.data, whole_row=options.whole_row, space=client.space,
+        )  # fmt: skip
+        self._rejects = _Rejects(options.rejects, self._rows.header, options.delimiter)
+        self._done = 0
+        self._open: dict[int, None] = {}
+        self._last = options.skip
+        self._clock = asyncio.get_running_loop().time
+
+    async def run(self) -> int:
+        """Post every row; the exit code."""
+        began_s = self._clock()
+        places = asyncio.Semaphore(IN_FLIGHT)
+        hidden = not sys.stderr.isatty() or not self._options.size
+        bar = click.progressbar(
+            length=max(self._options.size, 1), label="posting", file=sys.stderr, hidden=hidden
+        )
+        try:
+            with bar:
+                async with asyncio.TaskGroup() as group:
+                    for number, row in self._rows:
+                        await self._keep_pace(began_s, number)
+                        await places.acquire()
+                        self._open[number] = None
+                        task = group.create_task(self._post_one(number, row))
+                        task.add_done_callback(lambda _: places.release())
+                        bar.update(self._rows.read_bytes - bar.pos)
+        except* meteor.MeteorError as failed:
+            self._say_where()
+            raise failed.exceptions[0] from None
+        finally:
+            self._rejects.close()
+        return self._summary(self._clock() - began_s)
+
+    async def _keep_pace(self, began_s: float, number: int) -> None:
+        rate = self._options.rate
+        if rate is not None:
+            due_s = began_s + (number - self._options.skip - 1) / rate
+            await asyncio.sleep(max(0.0, due_s - self._clock()))
+
+    async def _post_one(self, number: int, row: list[str]) -> None:
+        try:
+            receipt = await self._store(self._plan.post(row, number))
+        except (RowRejected, *REJECTED) as error:
+            self._rejects.add(number, row, error)
+        else:
+            self._done += 1
+            if self._as_json:
+                echo_json({"row": number, **receipt_object(receipt, "store")})
+        self._last = max(self._last, number)
+        del self._open[number]
+
+    async def _store(self, ready: Ready) -> meteor.Receipt:
+        options = self._options
+        return await self._client.store(
+            ready.profile, ready.data, content_type=options.content_type, ttl=options.ttl,
+            id=ready.stem, timeout=options.timeout_s,
+        )  # fmt: skip
+
+    def _say_where(self) -> None:
+        """From which row a second run has to go on."""
+        first_open = min(self._open, default=self._last + 1)
+        click.echo(
+            f"meteor: {self._done} rows were posted; go on with --skip {first_open - 1}", err=True
+        )
+
+    def _summary(self, taken_s: float) -> int:
+        rejected = self._rejects.count
+        where = f", see {self._options.rejects}" if rejected and self._options.rejects else ""
+        click.echo(
+            f"{self._done} posted, {rejected} rejected{where}, in {taken_s:.1f} s",
+            err=self._as_json,
+        )
+        return exit_codes.BAD_INPUT if rejected else exit_codes.DONE
+
+
+async def post_rows(link: Link, options: CsvOptions, *, as_json: bool) -> int:
+    """Post the rows of a file; the exit code.  Raises `click.UsageError` for columns that are not
+    there."""
+    async with link.connect() as client:
+        try:
+            posting = _Posting(client, options, as_json)
+        except ColumnUnknown as error:
+            raise click.UsageError(str(error)) from error
+        return await posting.run()
+
+
+def size_of(file: Any) -> int:
+    """How long a file is, in bytes; 0 for a pipe."""
+    name = getattr(file, "name", None)
+    try:
+        return Path(name).stat().st_size if isinstance(name, str) and file.seekable() else 0
+    except OSError:
+        return 0

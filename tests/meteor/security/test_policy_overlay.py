@@ -1,0 +1,212 @@
+"""Policies at work: what an entry peer lets in, counts and says, while it runs."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from meteor import Client, LocalOverlay, Peer, Policy, PolicyError, Refused, parse_policy
+from meteor.security.policy_file import LOOK_S
+from sim.overlay import Overlay
+from tests.meteor.building import SPACE
+from tests.meteor.security.signers import ALICE, BOB
+
+A = "type=light temperature=20"
+
+POLICY = parse_policy(f"""
+default = "deny"
+[groups]
+staff = ["{ALICE.key}"]
+[[rules]]
+name = "staff"
+who = ["group:staff"]
+[[rules]]
+name = "firemen"
+who = ["signed"]
+actions = ["notify_data", "retrieve"]
+when = {{ situation = "emergency" }}
+""")
+
+
+def refused_rule(overlay: Overlay, posted: object) -> str:
+    with pytest.raises(Refused) as refused:
+        overlay.run(posted)  # type: ignore[call-overload]
+    return refused.value.rule
+
+
+@pytest.fixture
+def overlay() -> Overlay:
+    return Overlay(peers=3, space=SPACE, seed=4, policy=POLICY)
+
+
+def test_the_context_of_a_post_reaches_the_policy(overlay: Overlay) -> None:
+    alice, bob = overlay.client(identity=ALICE), overlay.client(peer=1, identity=BOB)
+    overlay.run(alice.store(A, b"x"))
+    assert refused_rule(overlay, bob.store(A, b"y")) == "default"
+    assert refused_rule(overlay, bob.retrieve("type=light").all()) == "default"
+    situation = {"situation": "emergency"}
+    (match,) = overlay.run(bob.retrieve("type=light", context=situation).all())
+    assert match.data == b"x"
+    assert refused_rule(overlay, bob.store(A, b"y", context=situation)) == "default"
+    assert refused_rule(overlay, overlay.client().retrieve("type=light").all()) == "default"
+    assert overlay.peers[1].core.gatekeeper.denials == {"default": 3}
+    assert overlay.peers[0].core.gatekeeper.denials == {"default": 1}
+
+
+def test_an_interest_that_was_let_in_lives_on(overlay: Overlay) -> None:
+    """Its renewals name an id and bring no context."""
+    alice, bob = overlay.client(identity=ALICE), overlay.client(peer=1, identity=BOB)
+    interest = overlay.run(
+        bob.notify_data("type=light", ttl=30, context={"situation": "emergency"})
+    )
+    overlay.run(until=overlay.kernel.now() + 100)
+    overlay.run(alice.store(A, b"x"))
+    assert overlay.run(interest.recv(timeout=5)).data == b"x"
+    overlay.run(interest.close())
+
+
+def test_whoever_may_not_post_may_not_touch_what_nobody_owns(overlay: Overlay) -> None:
+    for peer in overlay.peers:
+        peer.core.gatekeeper.install(Policy())
+    full_id = overlay.run(overlay.client().store(A, b"x")).id
+    for peer in overlay.peers:
+        peer.core.gatekeeper.install(POLICY)
+    assert refused_rule(overlay, overlay.client().cancel(full_id)) == "default"
+    assert refused_rule(overlay, overlay.client().delete_data("type=light")) == "default"
+    assert overlay.run(overlay.client(identity=ALICE).cancel(full_id)).matches == 1
+
+
+QUOTAS = parse_policy("""
+default = "allow"
+[[quotas]]
+name = "few"
+who = ["anyone"]
+profiles = 2
+interests = 1
+bytes = 2000
+posts_per_second = 10
+""")
+
+
+def test_quotas_count_what_lives_by_way_of_a_peer() -> None:
+    overlay = Overlay(peers=3, space=SPACE, seed=4, policy=QUOTAS)
+    alice, bob = overlay.client(identity=ALICE), overlay.client(identity=BOB)
+    first = overlay.run(alice.store(A, b"1", ttl=20)).id
+    overlay.run(alice.store(A, b"2", id="two"))
+    overlay.run(alice.store(A, b"2", id="two"))  # in its own place
+    assert refused_rule(overlay, alice.store(A, b"3")) == "few"
+    overlay.run(bob.store(A, b"3"))
+    overlay.run(alice.notify_data("type=dark"))
+    assert refused_rule(overlay, alice.notify_data("type=dim")) == "few"
+    elsewhere = overlay.client(peer=1, identity=ALICE)
+    overlay.run(elsewhere.store(A, b"3"))  # another entry peer counts for itself
+    overlay.run(alice.cancel(first))
+    third = overlay.run(alice.store(A, b"3", ttl=20)).id
+    overlay.run(alice.renew(third, ttl=40))
+    overlay.run(until=overlay.kernel.now() + 30)
+    assert refused_rule(overlay, alice.store(A, b"4")) == "few"
+    overlay.run(until=overlay.kernel.now() + 20)
+    overlay.run(alice.store(A, b"4"))
+    assert overlay.run(alice.delete_data("type=light")).matches == 3
+    overlay.run(alice.store(A, b"5"))
+    assert [match.data for match in overlay.run(bob.retrieve("type=light").all())]
+
+
+def test_a_store_that_is_refused_further_on_is_not_counted() -> None:
+    overlay = Overlay(peers=3, space=SPACE, seed=4, policy=QUOTAS)
+    alice = overlay.client(identity=ALICE)
+    for name in ("a", "b", "c"):
+        full_id = overlay.run(alice.store(A, b"1", id=name)).id
+        overlay.run(alice.cancel(full_id))
+        assert refused_rule(overlay, alice.store(A, b"1", id=name)) == "deleted"
+    overlay.run(alice.store(A, b"1"))
+
+
+def test_a_rate_is_kept_and_bytes_are_bounded() -> None:
+    overlay = Overlay(peers=1, space=SPACE, seed=4, policy=QUOTAS)
+    client = overlay.client()
+    assert refused_rule(overlay, client.store(A, b"x" * 2000)) == "few"
+
+    async def many(client: Client) -> int:
+        refused = 0
+        for _ in range(30):
+            try:
+                await client.retrieve("type=light").all()
+            except Refused as error:
+                refused += error.rule == "few"
+        return refused
+
+    refused = overlay.run(many(client))
+    assert refused >= 18
+    overlay.run(until=overlay.kernel.now() + 1.0)
+    assert overlay.run(many(client)) < 30
+    assert overlay.peers[0].core.gatekeeper.denials["few"] >= refused
+
+
+# -- on an event loop, from a file
+
+
+async def test_a_peer_follows_its_policy_file(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "policy.toml"
+    path.write_text('default = "allow"')
+    async with Peer(space=SPACE, policy=path) as peer:
+        await peer.store(A, b"1")
+        path.write_text('default = "deny"')
+        peer.reload_policy()
+        with pytest.raises(Refused, match="rule 'default'"):
+            await peer.store(A, b"2")
+        path.write_text("rubbish")
+        with pytest.raises(PolicyError, match=r"policy\.toml"):
+            peer.reload_policy()
+        with pytest.raises(Refused, match="rule 'default'"):
+            await peer.store(A, b"2")
+
+
+def test_a_changed_file_is_seen_by_itself(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    from meteor.security.policy_file import PolicyFile, reload_policy, watch_over
+
+    path = tmp_path / "policy.toml"
+    path.write_text('default = "deny"')
+    overlay = Overlay(peers=1, space=SPACE, seed=1)
+    peer = overlay.peers[0]
+    file = PolicyFile(path)
+    reload_policy(file, peer.core.gatekeeper)
+    peer.runtime.spawn(watch_over(peer.runtime, file, peer.core.gatekeeper))
+    assert refused_rule(overlay, overlay.client().store(A, b"1")) == "default"
+    with caplog.at_level(logging.ERROR):
+        path.write_text("default = 'rubbish'")
+        overlay.run(until=overlay.kernel.now() + 5 * LOOK_S)
+        assert len(caplog.records) == 1
+        assert "stays in force" in caplog.text
+        assert refused_rule(overlay, overlay.client().store(A, b"1")) == "default"
+        path.unlink()
+        overlay.run(until=overlay.kernel.now() + 5 * LOOK_S)
+        assert len(caplog.records) == 2
+    path.write_text('default = "allow"')
+    overlay.run(until=overlay.kernel.now() + 2 * LOOK_S)
+    overlay.run(overlay.client().store(A, b"1"))
+
+
+async def test_a_peer_does_not_start_with_a_bad_policy(tmp_path: Path) -> None:
+    path = tmp_path / "policy.toml"
+    path.write_text("default = 1")
+    with pytest.raises(PolicyError, match=r"policy\.toml"):
+        await Peer(space=SPACE, policy=path).start()
+    async with Peer(space=SPACE) as peer:
+        with pytest.raises(ValueError, match="no policy file"):
+            peer.reload_policy()
+
+
+async def test_a_peer_signs_what_it_posts_itself() -> None:
+    async with Peer(space=SPACE, identity=ALICE, policy=POLICY) as peer:
+        receipt = await peer.store(A, b"1", visible_to=[])
+        (match,) = await peer.retrieve("type=light")
+        assert match.owner == ALICE.key
+        assert (await peer.cancel(receipt.id)).matches == 1
+    async with LocalOverlay(peers=1, space=SPACE) as overlay:
+        with pytest.raises(Refused, match="identity"):
+            overlay.peers[0].store(A, b"1", visible_to=[])

@@ -25,6 +25,7 @@ from meteor.asyncio_event_files import EventFiles
 from meteor.asyncio_runtime import AsyncioRuntime
 from meteor.callbacks import Callbacks
 from meteor.errors import Closed
+from meteor.guest import Guest, guest_session, heard_by
 from meteor.journal import Journal
 from meteor.operation.snapshot import Snapshot, take
 from meteor.operations import PeerNote
@@ -115,6 +116,7 @@ class Peer(Verbs):
         self._core: RendezvousPeer | None = None
         self._events: EventFiles | None = None
         self._own_session: Session | None = None
+        self._guest_session: Session | None = None
         self._closed = asyncio.Event()
         self._process = os.getpid()
         self.callbacks = Callbacks(None, None, None)
@@ -132,6 +134,17 @@ class Peer(Verbs):
             return handler
 
         return register
+
+    @property
+    def guest(self) -> Guest:
+        """Every verb of a client in nobody's name, for whoever asks by way of this peer."""
+        return Guest(self._session_of_guests)
+
+    def _session_of_guests(self) -> Session:
+        self._running()
+        if self._guest_session is None:
+            raise Closed("this peer has not started: enter it with `async with`")
+        return self._guest_session
 
     # -- what it is
 
@@ -245,7 +258,8 @@ class Peer(Verbs):
             first_version=time.time_ns() // 1000, signer=options.identity, wall_clock=time.time,
         )  # fmt: skip
         session.uplink.embed(contact)
-        self._core.adopt(session.handlers, session.link_closed)
+        guest = self._guest_session = guest_session(session, contact, time.time_ns() // 1000)
+        self._core.adopt(dict(heard_by(session, guest)), session.link_closed)
         self._core.serve()
         self._events = await open_event_log(options, self._core, self._runtime, time.time)
         await self._core.start(options.contacts, found_if_alone=options.found_if_alone)
@@ -306,8 +320,9 @@ class Peer(Verbs):
         if core is not None and hand_over:
             await core.leave(timeout_s)
         if self._runtime is not None:
-            if self._own_session is not None:
-                self._own_session.close()
+            for session in (self._own_session, self._guest_session):
+                if session is not None:
+                    session.close()
             await self._runtime.aclose()
         elif self._transport is not None:
             await self._transport.close()
@@ -356,8 +371,9 @@ class Peer(Verbs):
                 "exception": error,
             }
         )
-        if self._own_session is not None:
-            self._own_session.close()
+        for session in (self._own_session, self._guest_session):
+            if session is not None:
+                session.close()
         if self._runtime is not None:
             self._runtime.close()
         self._closed.set()

@@ -118,6 +118,7 @@ class Session:
         first_version: int = 1,
         signer: Signer | None = None,
         wall_clock: Callable[[], float] | None = None,
+        first_token: int = 0,
     ) -> None:
         self.runtime = runtime
         self.config = config or ClientConfig()
@@ -132,7 +133,7 @@ class Session:
             Farewell: self._on_farewell,
         }
         self._attempts: dict[int, _Attempt] = {}
-        self._token = 0
+        self._token = first_token
         self._first_version, self._last_version = first_version, 0
         self._began_s = runtime.now()
         self._received: dict[tuple[str, str, Contact], list[str]] = {}

@@ -40,14 +40,15 @@ def add_routes(
     answered with 503.  `others` are further resources, of whoever operates the peer."""
     config = config or RestConfig()
     began_s = time.time()
-    events, live = Events(peer, config), Live(peer, config)
+    guest = peer.guest
+    events, live = Events(guest, config), Live(peer, config)
     resources = [
-        *Profiles(peer, config).resources(),
-        *Messages(peer, config).resources(),
+        *Profiles(guest, config).resources(),
+        *Messages(guest, config).resources(),
         *events.resources(),
         *Overlay(peer, config, began_s).resources(),
         *live.resources(),
-        *(others or [_health(peer)]),
+        *others,
     ]
     resources.append(_description(resources, began_s))
     application.on_shutdown.extend([events.stop, live.stop])
@@ -59,17 +60,6 @@ def add_routes(
 def _own_hosts(peer: Peer) -> tuple[str, ...]:
     """The names under which this peer is known by its own word."""
     return (peer.address.rpartition(":")[0],) if peer.serving else ()
-
-
-def _health(peer: Peer) -> Resource:
-    """Whether it serves, and as whom."""
-
-    async def get(_: Call) -> web.Response:
-        form = {"status": "ok", "address": peer.address, "id": f"{peer.id:x}"}
-        return json_answer(form, headers={"Cache-Control": "no-store"})
-
-    operation = Operation("GET", get, "Whether this peer serves", answers={200: ref("Health")})
-    return Resource("/healthz", (operation,))
 
 
 def _description(resources: Sequence[Resource], began_s: float) -> Resource:

@@ -246,3 +246,20 @@ async def test_a_sensor_with_only_curl(http: Http) -> None:
         await run("--request", "DELETE", http.url(f"/messages/{receipt['id']}"))
     )
     assert cancelled["matches"] == 1
+
+
+async def test_a_peer_that_signs_lends_nobody_its_name() -> None:
+    identity = meteor.Identity.generate()
+    async with (
+        meteor.Peer(space=SPACE, identity=identity) as peer,
+        aiohttp.ClientSession() as session,
+    ):
+        http = Http(session, [peer])
+        mine = await peer.store("type=temperature temperature=20", visible_to=[identity.key])
+        theirs = await http.store(21.0)
+        _, _, form = await http.ask("GET", "/profiles", select="type=temp*")
+        assert [(match["id"], match["owner"]) for match in form["matches"]] == [(theirs, "")]
+        assert {match.id for match in await peer.retrieve("type=temp*")} == {mine.id, theirs}
+        status, _, _ = await http.ask("DELETE", f"/messages/{mine.id}")
+        assert status in (403, 404)
+        assert {match.id for match in await peer.retrieve("type=temp*")} == {mine.id, theirs}

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from meteor.application_actions import ActionHandler as ActionHandler
     from meteor.callbacks import Callbacks as Callbacks
     from meteor.client import Client as Client
+    from meteor.codec import wire_codec as wire_codec
     from meteor.config import ClientConfig as ClientConfig
     from meteor.connection import connect as connect
     from meteor.errors import AddressInUse as AddressInUse
@@ -56,7 +57,9 @@ if TYPE_CHECKING:
     from meteor.journal import MemoryJournal as MemoryJournal
     from meteor.journal import Scan as Scan
     from meteor.local import LocalOverlay as LocalOverlay
+    from meteor.messages import Found as Found
     from meteor.messages import Neighbour as Neighbour
+    from meteor.messages import Notice as Notice
     from meteor.messages import RingPicture as RingPicture
     from meteor.peer import Peer as Peer
     from meteor.post_many import Message as Message
@@ -99,7 +102,8 @@ _MODULES: Final = {
     "meteor.interest": ("Interest",),
     "meteor.journal": ("Entry", "Journal", "JournalFailed", "MemoryJournal", "Scan"),
     "meteor.local": ("LocalOverlay",),
-    "meteor.messages": ("Neighbour", "RingPicture"),
+    "meteor.codec": ("wire_codec",),
+    "meteor.messages": ("Found", "Neighbour", "Notice", "RingPicture"),
     "meteor.peer": ("Peer",),
     "meteor.post_many": ("Message", "Receipts"),
     "meteor.rendezvous_peer": ("RendezvousPeer",),
@@ -119,7 +123,7 @@ _LAZY: Final = {name: module for module, names in _MODULES.items() for name in n
 
 __all__ = [
     "Peer", "connect", "LocalOverlay", "Client", "ClientConfig", "Callbacks", "RendezvousPeer",
-    "EventLog", "log_events",
+    "EventLog", "log_events", "wire_codec", "Found", "Notice",
     "TLS",
     "Answer", "Interest", "Watch", "Receipt", "Match", "Notification", "Result",
     "ActionContext", "ActionHandler", "Message", "Receipts",

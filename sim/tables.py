@@ -26,7 +26,7 @@ def as_text(varied: str, rows: Sequence[Row]) -> str:
         ]
         for row in rows
     ]  # fmt: skip
-    lines = _aligned([head, *body])
+    lines = aligned([head, *body])
     return "\n".join([*lines, "mean (1st, 99th percentile); published: Chord, ToN 2003"])
 
 
@@ -57,7 +57,7 @@ def data_as_text(varied: str, rows: Sequence[DataRow]) -> str:
         for row in rows
     ]  # fmt: skip
     note = "every lost profile had all its copies down at once; any other loss is a violation"
-    return "\n".join([*_aligned([head, *body]), note])
+    return "\n".join([*aligned([head, *body]), note])
 
 
 def data_as_csv(varied: str, rows: Sequence[DataRow]) -> str:
@@ -90,7 +90,8 @@ def losses_as_csv(varied: str, rows: Sequence[DataRow]) -> str:
     return text.getvalue()
 
 
-def _aligned(table: Sequence[Sequence[str]]) -> list[str]:
+def aligned(table: Sequence[Sequence[str]]) -> list[str]:
+    """Lines with columns of one width, texts at their right ends."""
     widths = [max(len(line[at]) for line in table) for at in range(len(table[0]))]
     return [
         "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))

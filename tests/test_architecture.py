@@ -61,7 +61,7 @@ def is_edge(path: PurePosixPath) -> bool:
     if path.parts[:2] == ("sim", "spark"):
         return path.stem in ("session", "java")  # which Java, which Python: the machine's business
     if path.parts[0] == "sim":
-        return path.parts[1] in ("cli.py", "cli", "__main__.py")
+        return path.parts[1] in ("cli.py", "cli", "measure", "__main__.py")
     return path.parts[0] == "meteor" and (
         path.parts[1] in ("cli", "demo", "rest", "dashboard")
         or path.stem in EDGES

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from random import Random
-from typing import Literal
+from typing import Final, Literal
 
 from arms.actions import DATA, INTEREST, NOTIFY_DATA, WATCH, Kind, action_named
+from arms.index_role import Sifted
 from arms.profile import Profile
 from arms.store import Record, Store
 
@@ -42,6 +43,9 @@ class Return:
 
 Reaction = Tell | Return
 
+_AS_MUCH_WORK: Final = (None,) * 7
+"""What stands for the work of looking at a tree, which may be a hostile one."""
+
 Steps = Iterator[Reaction | None]
 """What follows, one candidate after the other; None where nothing follows from one.  They can be
 gone through once."""
@@ -69,7 +73,7 @@ class ActionMatrix:
 
     def data_for(self, interest: Record, now: float, belongs: Belongs) -> Steps:
         """The data that answers a retrieve, or is to be told of."""
-        found = self._store.matching_subjects(DATA, interest.profile)
+        found = self._store.sift_selected(DATA, interest.profile)
         told = action_named(interest.action, (interest.action,)) is NOTIFY_DATA
 
         def follow(data: Record) -> Reaction | None:
@@ -77,7 +81,7 @@ class ActionMatrix:
                 return None
             return Tell(interest, data, "match") if told else Return(data)
 
-        return self._in_random_order(found, follow)
+        return self._in_random_order(found, interest.profile.matches, follow)
 
     def gone(self, interest: Record, now: float, belongs: Belongs) -> Steps:
         """The watches that hear that an interest is gone; of other kinds nobody hears."""
@@ -86,22 +90,24 @@ class ActionMatrix:
         return self._watches_told(interest, "gone", now, belongs)
 
     def _told_of_data(self, data: Record, now: float, belongs: Belongs) -> Steps:
-        interests = self._store.matching_selectors(INTEREST, data.profile)
+        interests = self._store.sift_selecting(INTEREST, data.profile)
+        selects = _selecting(data.profile)
 
         def follow(interest: Record) -> Reaction | None:
             told = interest.lives(now) and belongs(interest, data)
             return Tell(interest, data, "match") if told else None
 
-        return self._in_random_order(interests, follow)
+        return self._in_random_order(interests, selects, follow)
 
     def _told_of_interests(self, watch: Record, now: float, belongs: Belongs) -> Steps:
-        interests = self._store.matching_selectors(INTEREST, watch.profile)
+        interests = self._store.sift_selecting(INTEREST, watch.profile)
+        selects = _selecting(watch.profile)
 
         def follow(interest: Record) -> Reaction | None:
             told = interest.lives(now) and belongs(watch, interest)
             return Tell(watch, interest, "appeared") if told else None
 
-        return self._in_random_order(interests, follow)
+        return self._in_random_order(interests, selects, follow)
 
     def _data_and_watches(
         self, interest: Record, known: Record | None, now: float, belongs: Belongs
@@ -130,7 +136,7 @@ class ActionMatrix:
         unless: Record | None = None,
     ) -> Steps:
         """The watches that an interest meets, without those that another version of it meets."""
-        watches = self._store.matching_subjects(WATCH, interest.profile)
+        watches = self._store.sift_selected(WATCH, interest.profile)
 
         def follow(watch: Record) -> Reaction | None:
             if not watch.lives(now) or not belongs(watch, interest):
@@ -139,17 +145,33 @@ class ActionMatrix:
                 return None if belongs(watch, unless) else Tell(watch, interest, kind)
             return Tell(watch, interest, kind)
 
-        return self._in_random_order(watches, follow)
+        return self._in_random_order(watches, interest.profile.matches, follow)
 
     def _in_random_order(
-        self, records: list[Record], follow: Callable[[Record], Reaction | None]
+        self,
+        found: Sifted[Record],
+        decide: Callable[[Profile], bool],
+        follow: Callable[[Record], Reaction | None],
     ) -> Steps:
-        """Fisher and Yates, a step at a time."""
+        """Fisher and Yates, a step at a time; about doubtful ones `decide` has the word."""
+        records = found.sure + found.doubtful
+        doubtful = bytearray(len(found.sure)) + b"\1" * len(found.doubtful)
         last = len(records) - 1
         for at in range(len(records)):
-            other = self._random.randrange(at, last + 1) if at < last else at
-            records[at], records[other] = records[other], records[at]
+            if at < last:
+                other = self._random.randrange(at, last + 1)
+                records[at], records[other] = records[other], records[at]
+                doubtful[at], doubtful[other] = doubtful[other], doubtful[at]
+            if doubtful[at]:
+                yield from _AS_MUCH_WORK
+                if not decide(records[at].profile):
+                    yield None
+                    continue
             yield follow(records[at])
+
+
+def _selecting(subject: Profile) -> Callable[[Profile], bool]:
+    return lambda selector: selector.matches(subject)
 
 
 def deletable(
@@ -160,13 +182,23 @@ def deletable(
     if kind == INTEREST:
         candidates = list(store.records(INTEREST))
     else:
-        candidates = store.matching_subjects(kind, selector)
-    return (record if _falls(selector, record, owner, mode, now) else None for record in candidates)
+        sifted = store.sift_selected(kind, selector)
+        candidates = sifted.sure + sifted.doubtful
+    theirs = (record if record.owner == owner and record.lives(now) else None
+              for record in candidates)  # fmt: skip
+    return _falling(theirs, selector, mode)
 
 
-def _falls(selector: Profile, record: Record, owner: str, mode: str, now: float) -> bool:
-    if record.owner != owner or not record.lives(now):
-        return False
+def _falling(
+    candidates: Iterator[Record | None], selector: Profile, mode: str
+) -> Iterator[Record | None]:
+    for record in candidates:
+        if record is not None:
+            yield from _AS_MUCH_WORK
+        yield record if record is not None and _falls(selector, record, mode) else None
+
+
+def _falls(selector: Profile, record: Record, mode: str) -> bool:
     if mode == "overlap":
-        return record.kind != INTEREST or selector.matches(record.profile)
+        return selector.matches(record.profile)
     return selector.contains_profile(record.profile, as_selector=record.kind == INTEREST)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
 import numpy as np
@@ -30,6 +31,22 @@ WIDTHS: Final = (8, 16, LIMITS.elements)
 
 Check = Callable[[Node], bool]
 Found = tuple[Slots, Mask | None]
+
+
+@dataclass(slots=True)
+class Sifted(Generic[K]):
+    """What the rows of an index say of a question."""
+
+    sure: list[K] = field(default_factory=list)
+    """They match."""
+    doubtful: list[K] = field(default_factory=list)
+    """The rows alone do not tell; the tree does."""
+
+    def once(self) -> Sifted[K]:
+        """Each profile once, however many of its rows were found."""
+        sure = dict.fromkeys(self.sure)
+        doubtful = dict.fromkeys(self.doubtful)
+        return Sifted(list(sure), [id for id in doubtful if id not in sure])
 
 
 class _RoleIndex(ABC, Generic[K]):
@@ -75,10 +92,8 @@ class _RoleIndex(ABC, Generic[K]):
 
     def profiles(self) -> Iterator[tuple[K, Profile]]:
         """All ids with their profiles as they are kept."""
-        for id, places in self._places.items():
-            place = places if isinstance(places, int) else places[0]
-            store = self._tables[place % len(WIDTHS)].store
-            yield id, store.profiles[place // len(WIDTHS)]
+        for id in self._places:
+            yield id, self._profile_of(id)
 
     def nbytes(self) -> int:
         """The bytes of rows, bitmaps and sets."""
@@ -92,23 +107,25 @@ class _RoleIndex(ABC, Generic[K]):
         number = next(at for at, width in enumerate(WIDTHS) if len(row) <= width)
         return self._tables[number].insert(id, kept, row, flagged) * len(WIDTHS) + number
 
-    def _collect(self, table: Table[K], found: Found, check: Check, ids: list[K]) -> None:
-        """Add those who own the rows found; the tree decides about doubtful ones."""
+    def _sort_out(self, table: Table[K], found: Found, sifted: Sifted[K]) -> None:
+        """Add those who own the rows found to the sure or to the doubtful ones."""
         slots, doubtful = found
         owners = table.store.owners
         if doubtful is None or not doubtful.any():
-            ids += owners[slots].tolist()
+            sifted.sure += owners[slots].tolist()
             return
-        ids += owners[slots[~doubtful]].tolist()
-        sure = set(ids)
-        for slot in slots[doubtful].tolist():
-            id = owners[slot]
-            if id not in sure and check(table.store.profiles[slot].tree):
-                ids.append(id)
-                sure.add(id)
+        sifted.sure += owners[slots[~doubtful]].tolist()
+        sifted.doubtful += owners[slots[doubtful]].tolist()
 
-    def _once(self, ids: list[K]) -> list[K]:
-        return list(dict.fromkeys(ids)) if self._several else ids
+    def _decided(self, sifted: Sifted[K], check: Check) -> list[K]:
+        """The sure ones, and those of the doubtful for whom the tree decides so."""
+        return sifted.sure + [id for id in sifted.doubtful if check(self._profile_of(id).tree)]
+
+    def _profile_of(self, id: K) -> Profile:
+        places = self._places[id]
+        place = places if isinstance(places, int) else places[0]
+        profile: Profile = self._tables[place % len(WIDTHS)].store.profiles[place // len(WIDTHS)]
+        return profile
 
 
 class SubjectIndex(_RoleIndex[K]):
@@ -120,15 +137,19 @@ class SubjectIndex(_RoleIndex[K]):
 
     def match(self, selector: Node) -> list[K]:
         """The ids of the subjects that the selector selects, each once."""
+        return self._decided(self.sift(selector), lambda tree: selects(selector, tree))
+
+    def sift(self, selector: Node) -> Sifted[K]:
+        """The ids of those that it surely selects, and of those that their tree must see."""
         rows, exact = selector_rows(selector)
-        ids: list[K] = []
+        sifted = Sifted[K]()
         for table in self._subjects:
             for row in rows if table.store.used else ():
                 slots, doubtful = table.candidates(row)
                 if not exact:
                     doubtful = np.ones(len(slots), bool)
-                self._collect(table, (slots, doubtful), lambda tree: selects(selector, tree), ids)
-        return ids if len(rows) == 1 else list(dict.fromkeys(ids))
+                self._sort_out(table, (slots, doubtful), sifted)
+        return sifted if len(rows) == 1 else sifted.once()
 
     def _rows_of(self, tree: Node) -> tuple[list[Row], bool]:
         offers, unique = subject_offers(tree)
@@ -144,13 +165,16 @@ class SelectorIndex(_RoleIndex[K]):
 
     def match(self, subject: Node) -> list[K]:
         """The ids of the selectors that select the subject, each once."""
+        return self._decided(self.sift(subject), lambda tree: selects(tree, subject))
+
+    def sift(self, subject: Node) -> Sifted[K]:
+        """The ids of those that surely select it, and of those whose tree must decide."""
         offers, unique = subject_offers(subject)
-        ids: list[K] = []
+        sifted = Sifted[K]()
         for table in self._selectors:
             if table.store.used:
-                found = table.candidates(offers, unique)
-                self._collect(table, found, lambda tree: selects(tree, subject), ids)
-        return list(dict.fromkeys(ids)) if self._several else ids
+                self._sort_out(table, table.candidates(offers, unique), sifted)
+        return sifted.once() if self._several else sifted
 
     def _rows_of(self, tree: Node) -> tuple[list[Row], bool]:
         return selector_rows(tree)

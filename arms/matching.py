@@ -14,7 +14,7 @@ from arms.tree import Node
 from arms.values import NONE, Value, covers, meets
 from arms.written import GROUP
 
-_MOST_ALTERNATIVES = 256
+_MOST_ALTERNATIVES = 16
 
 Test = Callable[[Value, Value], bool]
 
@@ -28,7 +28,7 @@ def contains(selector: Node, stored: Node, *, as_selector: bool = False) -> bool
     """Whether all that `stored` may stand for lies within the selector: what a delete removes.
 
     A stored interest (`as_selector`) is contained when each of its alternatives is; one with
-    more than 256 alternatives never is.
+    more than 16 alternatives never is.
     """
     alternatives = _alternatives(stored) if as_selector else [stored]
     if not alternatives:

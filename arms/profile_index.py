@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Final, Generic, Literal, TypeVar
 
-from arms.index_role import SelectorIndex, SubjectIndex
+from arms.index_role import SelectorIndex, Sifted, SubjectIndex
 from arms.matching import selects
 from arms.profile import Profile
 
@@ -83,6 +83,19 @@ class ProfileIndex(Generic[K]):
         if self._asks_each(self._selectors):
             return [id for id, each in self._all() if selects(each.tree, subject)]
         return self._selector_index().match(subject)
+
+    def sift(self, profile: Profile) -> Sifted[K]:
+        """As `match`, without the work on those that only their tree can decide about: a few
+        hundred thousand profiles that need it are better looked at in several steps."""
+        if self._asks_each(self._subjects):
+            return Sifted(self.match(profile))
+        return self._subject_index().sift(profile.tree)
+
+    def sift_subject(self, profile: Profile) -> Sifted[K]:
+        """The same for `match_subject`."""
+        if self._asks_each(self._selectors):
+            return Sifted(self.match_subject(profile))
+        return self._selector_index().sift(profile.tree)
 
     def _asks_each(self, tables: SubjectIndex[K] | SelectorIndex[K] | None) -> bool:
         return tables is None and len(self) <= self._scan_above

@@ -27,6 +27,8 @@ from arms.written import (
 )
 from squid import LimitExceeded
 
+TERMS_AN_ELEMENT = 4
+
 CONNECTIVE_WORDS = {
     "and": "a blank between two terms is 'and'",
     "or": "write | between two terms for 'or'",
@@ -101,7 +103,7 @@ class _Reader:
     def __init__(self, cursor: Cursor, limits: Limits) -> None:
         self._cursor = cursor
         self._limits = limits
-        self._depth = 0
+        self._depth = self._terms = 0
 
     def level(self, *, closing: bool) -> tuple[list[_Draft], bool]:
         """The terms up to the end, or up to a closing parenthesis, and whether one is enough."""
@@ -113,6 +115,7 @@ class _Reader:
         any_of: bool | None = None
         cursor.skip_blanks()
         while True:
+            self._count_term()
             terms.append(self._term())
             blank = cursor.skip_blanks()
             if not cursor.peek() or cursor.peek() == ")":
@@ -129,6 +132,14 @@ class _Reader:
         self._close(closing)
         self._depth -= 1
         return (terms, True) if any_of else (self._merged(terms), False)
+
+    def _count_term(self) -> None:
+        """Refuse what cannot come within the limit of elements, before it is looked at: terms may
+        merge, but nobody needs more than a few on one path."""
+        self._terms += 1
+        most = TERMS_AN_ELEMENT * self._limits.elements
+        if self._terms > most:
+            raise LimitExceeded("selector terms", self._terms, most)
 
     def _close(self, closing: bool) -> None:
         cursor = self._cursor

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from arms.actions import DATA, INTEREST, WATCH, Kind
+from arms.index_role import Sifted
 from arms.profile import Profile
 from arms.profile_index import ProfileIndex
 
@@ -215,19 +216,20 @@ class Store:
 
     def selected(self, kind: Kind, selector: Profile, now: float) -> list[Record]:
         """The living records of this kind, as subjects, that the selector selects."""
-        return [each for each in self.matching_subjects(kind, selector) if each.expires_s > now]
+        return _living(self._indexes[kind].match(selector), now)
 
     def selecting(self, kind: Kind, subject: Profile, now: float) -> list[Record]:
         """The living records of this kind, as selectors, that select the subject."""
-        return [each for each in self.matching_selectors(kind, subject) if each.expires_s > now]
+        return _living(self._indexes[kind].match_subject(subject), now)
 
-    def matching_subjects(self, kind: Kind, selector: Profile) -> list[Record]:
-        """As `selected`, with those that have expired and are not swept: the quickest answer."""
-        return [kept.record for kept in self._indexes[kind].match(selector)]
+    def sift_selected(self, kind: Kind, selector: Profile) -> Sifted[Record]:
+        """As `selected`, in the quickest way: with those that have expired and are not swept, and
+        apart from them those about which only their tree decides."""
+        return _records_of(self._indexes[kind].sift(selector))
 
-    def matching_selectors(self, kind: Kind, subject: Profile) -> list[Record]:
-        """As `selecting`, with those that have expired and are not swept."""
-        return [kept.record for kept in self._indexes[kind].match_subject(subject)]
+    def sift_selecting(self, kind: Kind, subject: Profile) -> Sifted[Record]:
+        """The same for `selecting`."""
+        return _records_of(self._indexes[kind].sift_subject(subject))
 
     def _insert(self, record: Record) -> None:
         key = record.key
@@ -260,3 +262,11 @@ class Store:
     def _deadline_of(self, key: Key) -> float | None:
         kept = self._kept.get(key)
         return self._tombstones.get(key) if kept is None else kept.record.expires_s
+
+
+def _living(found: list[_Kept], now: float) -> list[Record]:
+    return [record for kept in found if (record := kept.record).expires_s > now]
+
+
+def _records_of(sifted: Sifted[_Kept]) -> Sifted[Record]:
+    return Sifted([kept.record for kept in sifted.sure], [kept.record for kept in sifted.doubtful])

@@ -30,6 +30,9 @@ KEPT_KINDS: Mapping[str, str] = {
 
 ACTIONS = (*KEPT_KINDS, "delete_data", "delete_interest")
 
+WORDS_COMPARED = 16
+"""Of a profile that names no dimension: whether one of its first words is a slip."""
+
 PAYLOAD_BYTES_MAX = 1_000_000
 """The largest payload that a peer takes."""
 
@@ -87,7 +90,7 @@ def place(profile: Profile, action: str, space: KeywordSpace, *, everywhere: boo
 def _no_dimension(profile: Profile, space: KeywordSpace) -> str:
     names = ", ".join(space.names)
     text = f"({profile}) names none of the dimensions {names} of space {space.name!r}"
-    for word in str(profile).replace("(", " ").split():
+    for word in str(profile).replace("(", " ").split()[:WORDS_COMPARED]:
         name = word.split("=")[0]
         near = get_close_matches(name, space.names, n=1)
         if near:

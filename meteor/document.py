@@ -14,12 +14,15 @@ import msgspec
 
 from arms import Profile, ProfileError
 from meteor import codec
-from meteor.errors import MeteorError
+from meteor.errors import LimitExceeded, MeteorError
 from meteor.messages import Document
 
 PROFILES_KEPT: Final = 1024
 """Profiles remembered in packed form: clients ask the same again and again, and every post is
 looked at by several layers.  Profiles are immutable and at most a few KiB."""
+
+PROFILE_BYTES_MAX: Final = 1 << 16
+"""A packed profile; one of 4 KiB of text has less, whatever its characters become."""
 
 WISHES_BYTES_MAX: Final = 4096
 """Larger documents are looked at again each time: remembering them would keep their payloads."""
@@ -32,7 +35,10 @@ def pack_profile(profile: Profile) -> bytes:
 
 @lru_cache(maxsize=PROFILES_KEPT)
 def unpack_profile(packed: bytes) -> Profile:
-    """The profile again; raises `ProfileError`."""
+    """The profile again; raises `ProfileError`, and `LimitExceeded` before looking into more than
+    any profile takes."""
+    if len(packed) > PROFILE_BYTES_MAX:
+        raise LimitExceeded("profile bytes", len(packed), PROFILE_BYTES_MAX)
     try:
         return Profile.unpack(msgspec.msgpack.decode(packed))
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:

@@ -13,12 +13,18 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any, Final
 
+import msgspec
+
 from arms import Message, Profile, ProfileError, parse_call
 from meteor.errors import LimitExceeded
 
 FIELDS: Final = (
     "id", "action", "profile", "ttl", "data", "data_base64", "content_type", "owner", "context",
 )  # fmt: skip
+_LARGE: Final = ("data", "data_base64")
+FIELD_BYTES_MAX: Final = 1 << 16
+"""Any other field of a message."""
+_ABSENT: Final = msgspec.Raw(b"")
 
 
 def message_of_json(document: bytes) -> Message:
@@ -43,7 +49,38 @@ def message_of_json(document: bytes) -> Message:
     )
 
 
+class _Form(msgspec.Struct, forbid_unknown_fields=True):
+    """The fields of a message, none of them looked into."""
+
+    id: msgspec.Raw = _ABSENT
+    action: msgspec.Raw = _ABSENT
+    profile: msgspec.Raw = _ABSENT
+    ttl: msgspec.Raw = _ABSENT
+    data: msgspec.Raw = _ABSENT
+    data_base64: msgspec.Raw = _ABSENT
+    content_type: msgspec.Raw = _ABSENT
+    owner: msgspec.Raw = _ABSENT
+    context: msgspec.Raw = _ABSENT
+
+
+_FORM: Final = msgspec.json.Decoder(_Form)
+
+
+def _check_sizes(document: bytes) -> None:
+    """Refuse a hundred thousand fields, or a field of as many items, before anything is built."""
+    try:
+        form = _FORM.decode(document)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise ProfileError(f"not JSON, or no message: {error}"[:300]) from None
+    for name in FIELDS:
+        size = len(bytes(getattr(form, name)))
+        if name not in _LARGE and size > FIELD_BYTES_MAX:
+            raise LimitExceeded(f"{name} bytes", size, FIELD_BYTES_MAX)
+
+
 def _object_of(document: bytes) -> Mapping[str, Any]:
+    if len(document) > FIELD_BYTES_MAX:
+        _check_sizes(document)
     try:
         form = json.loads(document, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:

@@ -8,6 +8,7 @@ that lives inside a peer.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from chord import Contact, WideInt
 from meteor.security.delegation import Delegation
@@ -25,15 +26,15 @@ class Document:
     """`arms.Profile.pack()` in msgpack."""
     data: bytes = b""
     content_type: str = ""
-    context: tuple[tuple[str, str], ...] = ()
-    claims: tuple[tuple[str, str], ...] = ()
+    context: Annotated[tuple[tuple[str, str], ...], "few"] = ()
+    claims: Annotated[tuple[tuple[str, str], ...], "few"] = ()
     """Attributes of the credentials element: unverified, kept."""
     reply_to: str = ""
     with_data: bool = True
     """Of an interest: whether what it is told of comes with its payload."""
     once: bool = False
     """Of an interest: whether the first notice is the only one."""
-    visible_to: tuple[str, ...] = ()
+    visible_to: Annotated[tuple[str, ...], "few"] = ()
     """Keys and groups that may know of it besides its owner; empty: everybody."""
 
 
@@ -177,7 +178,7 @@ class Acknowledge:
     """A client has these notices (one way; handed on by its peer to their source)."""
 
     interest: str
-    ids: tuple[str, ...]
+    ids: Annotated[tuple[str, ...], "few"]
     source: Contact
     owner: str = ""
     """The owner of the interest."""

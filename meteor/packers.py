@@ -22,6 +22,9 @@ WIDE_BYTES_MAX: Final = 64
 COUNT_MAX: Final = 65_536
 """Items in one tuple; far above what a frame of legal size holds of anything but small numbers."""
 
+FEW_MAX: Final = 1024
+"""Items in one tuple of a client's that is marked "few": `Annotated[tuple[str, ...], "few"]`."""
+
 _WideBytes = Annotated[bytes, msgspec.Meta(max_length=WIDE_BYTES_MAX)]
 _PLAIN: Final = (bool, int, float, str, bytes)
 
@@ -58,6 +61,8 @@ class PackerTable:
         origin, args = get_origin(hint), get_args(hint)
         if origin is Annotated and args[0] is int and "wide" in args[1:]:
             return Packer(_WideBytes, pack_wide, unpack_wide)
+        if origin is Annotated and "few" in args[1:]:
+            return _repeated(self.of_hint(get_args(args[0])[0]), FEW_MAX)
         if hint in _PLAIN:
             return Packer(hint)
         if isinstance(hint, type) and dataclasses.is_dataclass(hint):
@@ -161,9 +166,9 @@ def _optional(inner: Packer) -> Packer:
     )
 
 
-def _repeated(inner: Packer) -> Packer:
+def _repeated(inner: Packer, count_max: int = COUNT_MAX) -> Packer:
     items = types.GenericAlias(tuple, (inner.wire, ...))
-    wire = Annotated[items, msgspec.Meta(max_length=COUNT_MAX)]  # type: ignore[valid-type] # built at run time
+    wire = Annotated[items, msgspec.Meta(max_length=count_max)]  # type: ignore[valid-type] # built at run time
     pack, unpack = inner.pack, inner.unpack
     if pack is None or unpack is None:
         return Packer(wire)

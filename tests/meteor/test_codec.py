@@ -75,6 +75,8 @@ CODEC = Codec((Everything, Empty, Single, Positive))
 def values(hint: Any) -> st.SearchStrategy[Any]:
     """Legal values of a field's type, drawn from the type alone: the packers' dumb twin."""
     origin, args = get_origin(hint), get_args(hint)
+    if origin is Annotated and "few" in args[1:]:
+        return values(args[0])
     if origin is Annotated:
         return st.integers(0, (1 << 8 * WIDE_BYTES_MAX) - 1)
     if dataclasses.is_dataclass(hint):

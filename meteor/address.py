@@ -5,19 +5,28 @@ Law of this file: pure.  An address is `host:port`; what is none is refused befo
 
 from __future__ import annotations
 
+import re
 from ipaddress import ip_address
 from typing import Final
 
 PORT_MAX: Final = 65_535
 WILDCARD_HOSTS: Final = ("0.0.0.0", "::", "[::]", "*")  # noqa: S104 (only compared)
 """Hosts that a peer can listen on and that nobody can dial."""
+_NO_HOST: Final = re.compile(r"[\s/@?#\\]")
+"""What would make another URL of `host:port`."""
 
 
 def checked_address(operation: str, address: str, *, port_min: int = 1) -> str:
     """The address itself; raises `ValueError`, with the operation's name, if it is not `host:port`
     with a port from `port_min` to 65535."""
     host, _, port = address.rpartition(":") if isinstance(address, str) else ("", "", "")
-    if host and port.isascii() and port.isdigit() and port_min <= int(port) <= PORT_MAX:
+    if (
+        host
+        and _NO_HOST.search(host) is None
+        and port.isascii()
+        and port.isdigit()
+        and port_min <= int(port) <= PORT_MAX
+    ):
         return address
     raise ValueError(f"{operation}: {address!r} is no address; write host:port, as 127.0.0.1:7400")
 

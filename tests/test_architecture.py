@@ -32,7 +32,7 @@ ARMS_SEES = {
 }
 """arms knows what a dimension is, never how a region is routed; `chord` is the root error."""
 EDGES = (
-    "peer", "connection", "local", "sqlite_journal", "directory_lock", "tls", "routes",
+    "peer", "connection", "local", "sqlite_journal", "directory_lock", "tls", "routes", "discovery",
     "__main__",
 )  # fmt: skip
 """Modules of meteor that face the outside, beside `asyncio_*`, `websocket_*`, `*transport`, cli/
@@ -63,7 +63,7 @@ def is_edge(path: PurePosixPath) -> bool:
     if path.parts[0] == "sim":
         return path.parts[1] in ("cli.py", "cli", "measure", "__main__.py")
     return path.parts[0] == "meteor" and (
-        path.parts[1] in ("cli", "demo", "rest", "dashboard")
+        path.parts[1] in ("cli", "demo", "rest", "dashboard", "sync")
         or path.stem in EDGES
         or path.stem.startswith(("asyncio_", "websocket_"))
         or path.stem.endswith("transport")

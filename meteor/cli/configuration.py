@@ -27,9 +27,9 @@ from click.core import ParameterSource
 
 SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "peer": (
-        "listen", "advertise", "join", "found_if_alone", "space", "data_dir", "placement",
-        "copies", "preset", "insecure", "client_certificates", "policy", "event_log", "log_format",
-        "log_level",
+        "listen", "advertise", "join", "join_file", "zeroconf", "found_if_alone", "space",
+        "data_dir", "placement", "token_file", "cors_origins", "copies", "preset", "insecure",
+        "client_certificates", "policy", "event_log", "log_format", "log_level",
     ),
     "client": ("peer", "timeout", "json", "identity"),
     "tls": ("ca", "cert", "key"),

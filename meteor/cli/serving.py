@@ -14,6 +14,7 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import click
@@ -31,11 +32,15 @@ FULL_COLLECTIONS: Final = 1_000
 a peer that is silent for so long looks dead (DESIGN section 6)."""
 
 
-async def serve(peer: meteor.Peer, *, as_json: bool) -> int:
+Announce = Callable[[str, int], Awaitable[None]]
+"""Lets others find a peer by address and identifier."""
+
+
+async def serve(peer: meteor.Peer, *, as_json: bool, announce: Announce | None = None) -> int:
     """Run the peer until a signal comes, hand over what it holds, and return the exit code; a
     second signal ends the process at once."""
     loop = asyncio.get_running_loop()
-    life = asyncio.ensure_future(_live(peer, as_json))
+    life = asyncio.ensure_future(_live(peer, as_json, announce))
     received: list[int] = []
 
     def stop(number: int) -> None:
@@ -55,7 +60,7 @@ async def serve(peer: meteor.Peer, *, as_json: bool) -> int:
     return exit_codes.INTERRUPTED if signal.SIGINT in received else exit_codes.DONE
 
 
-async def _live(peer: meteor.Peer, as_json: bool) -> None:
+async def _live(peer: meteor.Peer, as_json: bool, announce: Announce | None) -> None:
     """Serve; whenever the peer should move, let it leave and come back elsewhere."""
     while True:
         async with peer:
@@ -64,7 +69,9 @@ async def _live(peer: meteor.Peer, as_json: bool) -> None:
             gc.freeze()
             gc.set_threshold(700, 10, FULL_COLLECTIONS)
             _heed_hangups(peer)
-            _announce(peer, as_json)
+            _say(peer, as_json)
+            if announce is not None:
+                await announce(peer.address, peer.id)
             place = await peer.wait_place()
             if place is None:
                 raise meteor.Closed("this peer stopped by itself after a failure: see its log")
@@ -84,7 +91,7 @@ def _heed_hangups(peer: meteor.Peer) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
 
 
-def _announce(peer: meteor.Peer, as_json: bool) -> None:
+def _say(peer: meteor.Peer, as_json: bool) -> None:
     if as_json:
         echo_json({"address": peer.address, "id": f"{peer.id:x}"})
     else:

@@ -41,6 +41,11 @@ class Caller:
     credential: Literal["none", "right", "wrong"] = "none"
     """Whether it shows the token."""
 
+    @property
+    def operates(self) -> bool:
+        """Whether it is whoever runs the peer: from this machine, or with its token."""
+        return self.credential == "right" or (self.is_local and self.is_trusted_origin)
+
     def access(self, config: RestConfig) -> Access:
         """What this caller may do."""
         if self.credential == "right":

@@ -12,14 +12,14 @@ from typing import Final
 
 from aiohttp import web
 
-from meteor.errors import Busy
+from meteor.errors import Busy, Refused
 from meteor.registry import look_through, record_object
 from meteor.rest.answers import json_answer
 from meteor.rest.call import Call, Operation, Resource
 from meteor.rest.config import RestConfig
 from meteor.rest.feed import Event
 from meteor.rest.negotiation import EVENTS
-from meteor.rest.overlay import Facts
+from meteor.rest.overlay import Facts, may_look_in
 from meteor.rest.parameters import Parameter
 from meteor.rest.schemas import ref
 from meteor.rest.streaming import StreamWriter
@@ -63,7 +63,17 @@ class Live:
         for news in list(self._news):
             news.set()
 
+    def _check(self, call: Call) -> None:
+        """Raises `Refused`."""
+        if not may_look_in(call, self._peer.core):
+            raise Refused(
+                "this peer has a policy: what it keeps and sees is shown on its own machine, or to "
+                "who shows its token",
+                "policy",
+            )
+
     async def _live(self, call: Call) -> web.StreamResponse:
+        self._check(call)
         writer = StreamWriter(call.request, self._config)
         if call.request.method == "HEAD":
             return await writer.head()
@@ -94,6 +104,7 @@ class Live:
         return writer.response
 
     async def _records(self, call: Call) -> web.Response:
+        self._check(call)
         core = self._peer.core
         held = core.holdings.held
         parameters = call.parameters

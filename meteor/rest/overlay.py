@@ -140,18 +140,21 @@ class Overlay:
         )  # fmt: skip
         picture = await self._ring.value()
         form = draw(space, plane, picture.peers, core.id_bits, box)
-        form["points"] = self._points(plane)
+        form["points"] = self._points(plane) if may_look_in(call, core) else []
         return conditional(call.request, json_answer(form))
 
     def _points(self, plane: Plane) -> list[dict[str, Any]]:
         """Where the data lies that this peer answers for."""
         core = self._peer.core
+        held = core.holdings.held
         points: list[dict[str, Any]] = []
         for record in core.shelf.store.public_records():
             if len(points) >= POINTS_MAX:
                 break
             region = record.region
-            if record.kind == "data" and isinstance(region, Box):
+            if record.kind != "data" or not isinstance(region, Box):
+                continue
+            if core.shelf.lives_in(record, held):
                 x, y = place_on(core.space, plane, region)
                 points.append({"x": round(x, 5), "y": round(y, 5)})
         return points
@@ -164,6 +167,12 @@ class Overlay:
             "space": self._peer.space.name,
         }
         return json_answer(form, headers={"Cache-Control": "no-store"})
+
+
+def may_look_in(call: Call, core: RendezvousPeer) -> bool:
+    """Whether a caller may see what this peer keeps, past what it may ask the overlay for: where a
+    policy says who may ask, only whoever operates the peer."""
+    return core.gatekeeper.is_open or call.caller.operates
 
 
 class _Shared:

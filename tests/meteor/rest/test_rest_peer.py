@@ -263,3 +263,20 @@ async def test_a_peer_that_signs_lends_nobody_its_name() -> None:
         status, _, _ = await http.ask("DELETE", f"/messages/{mine.id}")
         assert status in (403, 404)
         assert {match.id for match in await peer.retrieve("type=temp*")} == {mine.id, theirs}
+
+
+async def test_behind_a_policy_only_who_runs_the_peer_looks_into_it() -> None:
+    policy = meteor.parse_policy('default = "deny"')
+    async with (
+        meteor.Peer(space=SPACE, policy=policy, rest=RestConfig(token=TOKEN)) as peer,
+        aiohttp.ClientSession() as session,
+    ):
+        http = Http(session, [peer])
+        assert (await http.ask("GET", "/profiles", select="type=a"))[0] == 403
+        far = {"X-Forwarded-For": "192.0.2.9"}
+        for path in ("/records", "/live"):
+            status, _, form = await http.ask("GET", path, headers=far)
+            assert (status, form["rule"]) == (403, "policy")
+        assert (await http.ask("GET", "/records"))[0] == 200
+        shown = far | {"Authorization": f"Bearer {TOKEN}"}
+        assert (await http.ask("GET", "/records", headers=shown))[0] == 200

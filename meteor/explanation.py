@@ -7,7 +7,7 @@ box (DESIGN section 3).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -46,6 +46,21 @@ class Explanation:
     peers: int
     """In the whole ring."""
     needs_everywhere: bool
+
+    def lines(self, space: KeywordSpace) -> Iterator[str]:
+        """The explanation for people: the share of each axis, of the curve, and the peers."""
+        yield str(self.profile)
+        side = space.curve.side
+        for name, low, high in zip(space.names, self.box.low, self.box.high, strict=True):
+            yield f"  {name}: {(high - low + 1) / side:.3%} of its axis"
+        joined = "" if self.is_exact else ", with what lies between them"
+        yield f"  {len(self.clusters)} stretches of the curve{joined}, {self.share:.3%} of it"
+        yield f"  {len(self.touched)} of {self.peers} peers would be asked"
+        for one in self.touched:
+            stored = "?" if one.stored < 0 else str(one.stored)
+            yield f"    {one.contact.address}  {one.contact.id:x}  {stored} records"
+        if self.needs_everywhere:
+            yield "  it is the whole space: it needs everywhere=True (--everywhere)"
 
     def as_object(self, space: KeywordSpace) -> dict[str, Any]:
         """The explanation for JSON: cells as numbers, curve indexes as text."""

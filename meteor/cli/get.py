@@ -1,4 +1,4 @@
-"""`meteor get`: what lives and matches, once."""
+"""`meteor get`: what lives and matches, once; or what asking for it would cost."""
 
 from __future__ import annotations
 
@@ -22,6 +22,11 @@ from meteor.json_form import match_object
 @click.argument("selector")
 @click.option("--count", type=click.IntRange(min=1), metavar="N", help="Stop after N matches.")
 @click.option("--allow-partial", is_flag=True, help="An incomplete answer is no failure.")
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Ask nothing: show which part of the space it is, and which peers would be asked.",
+)
 @everywhere_option
 @timeout_option
 @link_options
@@ -30,6 +35,7 @@ def command(
     selector: str,
     count: int | None,
     allow_partial: bool,
+    explain: bool,
     everywhere: bool,
     timeout_s: float,
     link: Link,
@@ -39,6 +45,8 @@ def command(
 
     Quote the selector; 80.. and ..80 say >= and <= without the shell's signs.
     """
+    if explain:
+        return asyncio.run(_explain(selector, timeout_s, link, as_json))
     return asyncio.run(_get(selector, count, allow_partial, everywhere, timeout_s, link, as_json))
 
 
@@ -67,6 +75,21 @@ async def _get(
         if not answer.complete and found != count:
             click.echo("meteor: incomplete: part of the region did not answer", err=True)
     return exit_codes.DONE if found else exit_codes.NO_MATCH
+
+
+async def _explain(selector: str, timeout_s: float, link: Link, as_json: bool) -> int:
+    """Show the cost of a selector in the ring as it is now."""
+    from meteor.explanation import explain  # noqa: PLC0415 - only where it is asked for
+
+    async with link.connect() as client:
+        picture = await client.ring(timeout=timeout_s)
+        explanation = explain(selector, client.space, picture, picture.id_bits)
+        if as_json:
+            echo_json(explanation.as_object(client.space))
+        else:
+            for line in explanation.lines(client.space):
+                click.echo(line)
+    return exit_codes.DONE
 
 
 def line_of(match: object) -> str:

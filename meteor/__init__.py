@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from meteor.post_many import Receipts as Receipts
     from meteor.rendezvous_peer import RendezvousPeer as RendezvousPeer
     from meteor.security.credentials import ActingFor as ActingFor
+    from meteor.rest.config import RestConfig as RestConfig
     from meteor.security.delegation import Delegation as Delegation
     from meteor.security.identity import Identity as Identity
     from meteor.security.identity import IdentityError as IdentityError
@@ -113,6 +114,7 @@ _MODULES: Final = {
     "meteor.security.policy": ("Policy",),
     "meteor.security.policy_toml": ("PolicyError", "parse_policy"),
     "meteor.security.tls": ("TLS",),
+    "meteor.rest.config": ("RestConfig",),
     "meteor.values": ("Match", "Notification", "Receipt", "Result"),
     "meteor.watch": ("Watch",),
     "squid": ("Choice", "KeywordSpace", "Number", "Time", "Word"),
@@ -124,7 +126,7 @@ _LAZY: Final = {name: module for module, names in _MODULES.items() for name in n
 __all__ = [
     "Peer", "connect", "LocalOverlay", "Client", "ClientConfig", "Callbacks", "RendezvousPeer",
     "EventLog", "log_events", "wire_codec", "Found", "Notice",
-    "TLS",
+    "TLS", "RestConfig",
     "Answer", "Interest", "Watch", "Receipt", "Match", "Notification", "Result",
     "ActionContext", "ActionHandler", "Message", "Receipts",
     "RingPicture", "Neighbour", "Journal", "MemoryJournal", "Entry", "Scan", "JournalFailed",

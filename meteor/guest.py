@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from chord import Contact, Handler
+from meteor.security.gatekeeper import Gatekeeper
 from meteor.session import Session
 from meteor.verbs import Verbs
 
@@ -21,8 +22,20 @@ FIRST_TOKEN: Final = 1 << 40
 class Guest(Verbs):
     """The verbs of an unsigned session, once there is one."""
 
-    def __init__(self, session_of: Callable[[], Session]) -> None:
-        self._session_of = session_of
+    def __init__(
+        self, session_of: Callable[[], Session], gatekeeper_of: Callable[[], Gatekeeper]
+    ) -> None:
+        self._session_of, self._gatekeeper_of = session_of, gatekeeper_of
+
+    @property
+    def session(self) -> Session:
+        """Their conversations with the overlay; raises `Closed`."""
+        return self._session_of()
+
+    @property
+    def gatekeeper(self) -> Gatekeeper:
+        """Who looks at the signatures of those that do give a name; raises `Closed`."""
+        return self._gatekeeper_of()
 
     @property
     def _session(self) -> Session:

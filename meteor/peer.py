@@ -44,7 +44,7 @@ from meteor.rendezvous_peer import RendezvousPeer
 from meteor.rest.config import RestConfig
 from meteor.security.credentials import Signer
 from meteor.security.policy import Policy
-from meteor.security.policy_file import PolicyFile, reload_policy
+from meteor.security.policy_file import reload_policy
 from meteor.security.tls import TLS
 from meteor.session import Session
 from meteor.transport import Transport
@@ -138,7 +138,7 @@ class Peer(Verbs):
     @property
     def guest(self) -> Guest:
         """Every verb of a client in nobody's name, for whoever asks by way of this peer."""
-        return Guest(self._session_of_guests)
+        return Guest(self._session_of_guests, lambda: self.core.gatekeeper)
 
     def _session_of_guests(self) -> Session:
         self._running()
@@ -213,11 +213,10 @@ class Peer(Verbs):
     def reload_policy(self) -> None:
         """Read the policy's file again now; raises `PolicyError` for a bad one, and the policy
         before it stays, or `ValueError` where there is no file."""
-        file = self._options.policy
-        if isinstance(file, PolicyFile):
-            reload_policy(file, self.core.gatekeeper)
-        else:
+        file = self._options.policy_file
+        if file is None:
             raise ValueError("reload_policy: this peer was given no policy file")
+        reload_policy(file, self.core.gatekeeper)
 
     # -- life
 

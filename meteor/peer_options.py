@@ -91,6 +91,11 @@ class PeerOptions:
         check_copies(self.copies, self.config)
 
     @property
+    def policy_file(self) -> PolicyFile | None:
+        """The file that the policy is in, if it is in one."""
+        return self.policy if isinstance(self.policy, PolicyFile) else None
+
+    @property
     def contacts(self) -> list[Contact]:
         """The peers to join by."""
         return [Contact.at(address) for address in self.join]

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, TypedDict
 
+from meteor.security.credentials import owner_of
 from meteor.session import Session
 
 QUEUE_LENGTH: Final = 1000
@@ -40,3 +41,9 @@ class Poster(ABC):
     @abstractmethod
     def _session(self) -> Session:
         """What carries the verbs out; raises `Closed` where nothing does."""
+
+    @property
+    def owner(self) -> str:
+        """Whose is what is posted here: the key of the identity, or of whom it acts for; empty for
+        nobody's."""
+        return owner_of(self._session.signer)

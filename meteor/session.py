@@ -9,7 +9,9 @@ it lies in the client's queue, never before (DESIGN section 4).
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
+from copy import copy
 from dataclasses import replace
+from itertools import count
 from typing import Any, Final, Protocol, TypeVar
 
 from arms import ACTIONS
@@ -24,6 +26,7 @@ from chord import (
     Runtime,
     Task,
 )
+from meteor.authors_counter import AuthorsCounter
 from meteor.callbacks import Callbacks
 from meteor.config import ClientConfig
 from meteor.draft import Draft
@@ -133,13 +136,15 @@ class Session:
             Farewell: self._on_farewell,
         }
         self._attempts: dict[int, _Attempt] = {}
-        self._token = first_token
-        self._first_version, self._last_version = first_version, 0
+        self._tokens = count(first_token + 1)
+        self._author = AuthorsCounter(first_version, runtime.now)
+        self._stem, self._version = "", 0
+        """Of the one post of a session that speaks for somebody, see `speaking_for`."""
         self._began_s = runtime.now()
         self._received: dict[tuple[str, str, Contact], list[str]] = {}
         self.signer = signer
         """Who signs what is posted; None: nobody."""
-        self._wall_clock = wall_clock or self._guessed_wall_s
+        self._wall_clock = wall_clock or self._author.guessed_wall_s
 
     @property
     def space(self) -> KeywordSpace:
@@ -166,19 +171,23 @@ class Session:
 
     def new_stem(self) -> str:
         """A fresh identity for a post."""
-        return new_stem(self.runtime.random)
+        return self._stem or new_stem(self.runtime.random)
 
     def next_version(self) -> int:
         """The author's counter.  It runs with the clock, in microseconds since `first_version`, so
         that posts of one named id by several processes are ordered as they were made."""
-        elapsed_us = int((self.runtime.now() - self._began_s) * 1e6)
-        self._last_version = max(self._last_version + 1, self._first_version + elapsed_us)
-        return self._last_version
+        return self._version or self._author.next()
 
-    def _guessed_wall_s(self) -> float:
-        """The wall clock in seconds, as far as a session without one knows: the author's counter
-        began with it."""
-        return self._first_version / 1e6 + self.runtime.now() - self._began_s
+    def speaking_for(
+        self, signer: Signer | None, *, stem: str = "", version: int = 0, issued_s: float = 0.0
+    ) -> Session:
+        """The same link in the name of somebody else: a request by REST.  With a `stem`, a
+        `version` and an issue time it is for one post alone, and a repeat of that is the same."""
+        other = copy(self)
+        other.signer, other._stem, other._version = signer, stem, version
+        if issued_s:
+            other._wall_clock = lambda: issued_s
+        return other
 
     def spawn(self, conversation: Coroutine[Any, Any, None]) -> Task[None]:
         """Run something in the background; what it may raise it must report itself."""
@@ -304,8 +313,7 @@ class Session:
         if left_s <= 0:
             raise RequestTimeout("the time was spent before a peer could be asked")
         margin_s = min(left_s * self.config.reply_margin, self.config.reply_margin_s_max)
-        self._token += 1
-        asked = replace(request, token=self._token, timeout_s=left_s - margin_s)
+        asked = replace(request, token=next(self._tokens), timeout_s=left_s - margin_s)
         if self.signer is not None:
             issued_ms = int(self._wall_clock() * 1000)
             asked = signed(asked, self.signer, self.space.digest, issued_ms)

@@ -20,11 +20,14 @@ from meteor.rest.call import Operation, Resource, make_call
 from meteor.rest.config import RestConfig
 from meteor.rest.identity import Caller, read_caller
 from meteor.rest.negotiation import NotAcceptable
+from meteor.rest.signed import HEADERS as SIGNED_HEADERS
 
 LOG = logging.getLogger("meteor.rest")
 
 PEER_PATH: Final = "/peer"
-ALLOWED_HEADERS: Final = "Accept, Authorization, Content-Type, If-None-Match, Last-Event-ID"
+ALLOWED_HEADERS: Final = ", ".join(
+    ("Accept", "Authorization", "Content-Type", "If-None-Match", "Last-Event-ID", *SIGNED_HEADERS)
+)
 EXPOSED_HEADERS: Final = "Meteor-Complete, ETag, Link, Allow, Retry-After"
 PREFLIGHT_AGE_S: Final = 600
 

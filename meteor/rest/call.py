@@ -33,10 +33,14 @@ class Call:
     form: str
     """The media type to answer in."""
     config: RestConfig
+    _read: list[bytes] = field(default_factory=list)
+    """The body, once it was read."""
 
     async def body(self) -> bytes:
-        """The body; raises as `meteor.rest.body.read_body`."""
-        return await read_body(self.request, self.config)
+        """The body, read once; raises as `meteor.rest.body.read_body`."""
+        if not self._read:
+            self._read.append(await read_body(self.request, self.config))
+        return self._read[0]
 
     @property
     def timeout_s(self) -> float:

@@ -34,6 +34,7 @@ from meteor.rest.feed import Event, Feed
 from meteor.rest.negotiation import EVENTS
 from meteor.rest.parameters import Parameter
 from meteor.rest.profiles import EVERYWHERE, SELECT, timeout_parameter
+from meteor.rest.signed import verbs_of
 from meteor.rest.streaming import StreamWriter
 from meteor.values import Notification
 from meteor.verbs import Verbs
@@ -168,12 +169,13 @@ class Events:
         def take(notification: Notification) -> None:
             feed.put(_event_of(notification))
 
+        verbs = await verbs_of(self._verbs, call, standing=True)
         if call.parameters.optional("action") == "notify_interest":
-            stream.interest = self._verbs.notify_interest(
+            stream.interest = verbs.notify_interest(
                 select, handler=take, id=name, timeout=call.timeout_s
             )
         else:
-            stream.interest = self._verbs.notify_data(
+            stream.interest = verbs.notify_data(
                 select, handler=take, id=name, timeout=call.timeout_s,
                 everywhere=call.parameters.flag("everywhere"),
             )  # fmt: skip

@@ -24,6 +24,7 @@ from meteor.rest.negotiation import JSON, XML
 from meteor.rest.parameters import Parameter
 from meteor.rest.profiles import EVERYWHERE, timeout_parameter
 from meteor.rest.schemas import ref
+from meteor.rest.signed import verbs_of
 from meteor.values import Match, Receipt
 from meteor.verbs import Verbs
 from meteor.xml_form import found_message, result_of
@@ -58,11 +59,13 @@ class Messages:
         as_xml = document_form(call.request, body, (XML, JSON)) == XML
         message = parse_message(body) if as_xml else message_of_json(body)
         check_repliable(message)
+        verbs = await verbs_of(self._verbs, call)
+        check_owner(message, verbs.owner)
         options = self._options(message, call)
         if message.action != "retrieve":
-            posted = self._verbs.post(message.profile, message.action, **options)
+            posted = verbs.post(message.profile, message.action, **options)
             return self._settled(call, message, await cast("Awaitable[Receipt]", posted))
-        answer = self._verbs.post(message.profile, "retrieve", **options)
+        answer = verbs.post(message.profile, "retrieve", **options)
         found = await answer.all()
         return self._found(call, message, answer.receipt or Receipt("", complete=False), found)
 
@@ -106,10 +109,22 @@ class Messages:
 
     async def _cancel(self, call: Call) -> web.Response:
         full_id = call.request.match_info["id"]
-        receipt = await self._verbs.cancel(full_id, timeout=call.timeout_s, allow_partial=True)
+        verbs = await verbs_of(self._verbs, call)
+        receipt = await verbs.cancel(full_id, timeout=call.timeout_s, allow_partial=True)
         if receipt.complete and not receipt.matches:
             raise Refusal(404, "NotFound", f"nothing lives under the id {full_id[:120]}")
         return result_answer(call.form, receipt_object(receipt, "cancel"))
+
+
+def check_owner(message: Message, owner: str) -> None:
+    """Refuse credentials that nobody proved: the post would else be nobody's without a word."""
+    if message.owner and message.owner != owner:
+        raise Refused(
+            f"the credentials name {message.owner[:80]}, and the request is signed by "
+            f"{owner or 'nobody'}: sign it (Meteor-Key, Meteor-Signature, Meteor-Issued), or leave "
+            "the key out",
+            "signature",
+        )
 
 
 def check_repliable(message: Message) -> None:

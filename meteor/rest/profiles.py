@@ -22,6 +22,7 @@ from meteor.rest.config import RestConfig
 from meteor.rest.negotiation import JSON, XML
 from meteor.rest.parameters import Parameter
 from meteor.rest.schemas import ref
+from meteor.rest.signed import verbs_of
 from meteor.values import Match
 from meteor.verbs import Verbs
 from meteor.xml_form import found_message
@@ -82,6 +83,10 @@ class Profiles:
                 "id", "text", "A name of your own: posted again it replaces.",
                 pattern="^[A-Za-z0-9_-]{1,64}$",
             ),
+            Parameter(
+                "visible_to", "text", "Keys and groups that may know of it besides its owner, with "
+                "commas between; the request must be signed.",
+            ),
             timeout_parameter(self._config),
         )  # fmt: skip
         return Operation(
@@ -103,7 +108,8 @@ class Profiles:
         )  # fmt: skip
 
     async def _retrieve(self, call: Call) -> web.Response:
-        answer = self._verbs.retrieve(
+        verbs = await verbs_of(self._verbs, call)
+        answer = verbs.retrieve(
             call.parameters.text("select"),
             everywhere=call.parameters.flag("everywhere"),
             timeout=call.timeout_s,
@@ -138,12 +144,14 @@ class Profiles:
         request = call.request
         said = request.headers.get("Content-Type", "")
         nothing = request.content_type == FORM_TYPE or not said
-        receipt = await self._verbs.store(
+        verbs = await verbs_of(self._verbs, call)
+        receipt = await verbs.store(
             call.parameters.text("profile"),
             await call.body(),
             content_type=None if nothing else said,
             ttl=call.parameters.number("ttl"),
             id=call.parameters.optional("id"),
+            visible_to=_names(call.parameters.optional("visible_to")),
             timeout=call.timeout_s,
             allow_partial=True,
         )
@@ -153,7 +161,8 @@ class Profiles:
         mode: Literal["within", "overlap"] = (
             "overlap" if call.parameters.optional("mode") == "overlap" else "within"
         )
-        receipt = await self._verbs.delete_data(
+        verbs = await verbs_of(self._verbs, call)
+        receipt = await verbs.delete_data(
             call.parameters.text("select"),
             mode=mode,
             dry_run=call.parameters.flag("dry_run"),
@@ -162,6 +171,11 @@ class Profiles:
             allow_partial=True,
         )
         return result_answer(call.form, receipt_object(receipt, "delete_data"))
+
+
+def _names(listed: str | None) -> list[str] | None:
+    """The names in a list with commas between; nobody's for an empty one."""
+    return None if listed is None else [name.strip() for name in listed.split(",") if name.strip()]
 
 
 def _page(found: Sequence[Match], call: Call) -> tuple[list[Match], bool]:

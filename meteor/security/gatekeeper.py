@@ -70,7 +70,7 @@ class Gatekeeper:
         """Let a post in; raises `Refused`, and `ProfileError` for what is malformed."""
         if self.is_open and post.credentials is None and not document.visible_to:
             return Admitted(NOBODY, document, len(post.document))
-        with self._counted():
+        with self.counted():
             actor = self._actor(post, document.action)
             self._check_audience(document, actor)
             profile = unpack_profile(document.profile).typed(self._space)
@@ -84,7 +84,7 @@ class Gatekeeper:
 
     def admit_amend(self, amend: Amend, document: Document | None, now: float) -> Admitted:
         """Let a renewal, a cancel, a find or a replace in; raises as `admit_post`."""
-        with self._counted():
+        with self.counted():
             actor = self._actor(amend, amend.verb)
             if document is None:
                 self._check_policy(Request(actor.key, amend.verb))
@@ -167,7 +167,7 @@ class Gatekeeper:
             return
         before = self.ledger.holding(owner, stem)
         holding = Holding(_kind(kind), admitted.size, now + ttl_s, document.profile)
-        with self._counted():
+        with self.counted():
             self.ledger.charge(owner, stem, holding, quota, now)
         try:
             yield
@@ -210,7 +210,7 @@ class Gatekeeper:
         return not visible_to or may_see(asker, other.owner, visible_to, self.policy.groups)
 
     @contextmanager
-    def _counted(self) -> Iterator[None]:
+    def counted(self) -> Iterator[None]:
         """Count what is refused within."""
         try:
             yield

@@ -97,15 +97,26 @@ class Verifier:
         if not self._is_good(delegation.owner, delegation.signature, delegation.statement):
             raise Refused(f"the delegation is not signed by {delegation.owner}", DELEGATION)
 
+    def vouch(self, key: str, signature: bytes, statement: bytes) -> None:
+        """Take this for a good signature of the key: it was looked at in another form."""
+        self._remember(_digest(key, signature, statement))
+
     def _is_good(self, key: str, signature: bytes, statement: bytes) -> bool:
-        digest = sha256(b"%b\n%b\n%b" % (key.encode(), signature, statement)).digest()
+        digest = _digest(key, signature, statement)
         if digest in self._good:
             self._good.move_to_end(digest)
             return True
         self.count += 1
         if not is_signed_by(key, signature, statement):
             return False
+        self._remember(digest)
+        return True
+
+    def _remember(self, digest: bytes) -> None:
         self._good[digest] = None
         if len(self._good) > REMEMBERED_MAX:
             self._good.popitem(last=False)
-        return True
+
+
+def _digest(key: str, signature: bytes, statement: bytes) -> bytes:
+    return sha256(b"%b\n%b\n%b" % (key.encode(), signature, statement)).digest()

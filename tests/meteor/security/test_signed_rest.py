@@ -1,0 +1,189 @@
+"""Signed requests by REST: in whose name they come, and what is sent again or changed."""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import aiohttp
+import pytest
+
+from meteor import Peer, Policy, connect, parse_policy
+from meteor.rest.signed import request_statement
+from tests.meteor.building import SPACE
+from tests.meteor.security.signers import ALICE, BOB, identity
+
+pytestmark = pytest.mark.sockets
+
+PROFILE = "type%3Dlight%20temperature%3D20"
+MESSAGE = b"""<message id="m1"><header><credentials key="%s"/><profile><type value="light"/>
+<temperature value="20"/></profile><ttl>60000</ttl></header><action>store</action>
+<payload type="text/plain" encoding="text">x</payload></message>""" % ALICE.key.encode()
+
+
+def headers(
+    method: str, path: str, body: bytes = b"", who: Any = ALICE, issued_ms: int = 0
+) -> dict[str, str]:
+    issued_ms = issued_ms or int(time.time() * 1000)
+    statement = request_statement(method, path, issued_ms, issued_ms * 1000, body)
+    return {
+        "Meteor-Key": who.key,
+        "Meteor-Signature": base64.b64encode(who.sign(statement)).decode(),
+        "Meteor-Issued": str(issued_ms),
+    }
+
+
+class Http:
+    """Requests to one peer, signed or not."""
+
+    def __init__(self, peer: Peer, session: aiohttp.ClientSession) -> None:
+        self.peer, self._session = peer, session
+
+    async def ask(
+        self, method: str, path: str, body: bytes = b"", who: Any = None, **changed: str
+    ) -> tuple[int, Any]:
+        signed = headers(method, path, body, who) if who is not None else {}
+        signed |= {name.replace("_", "-"): value for name, value in changed.items()}
+        return await self.send(method, path, body, signed)
+
+    async def send(
+        self, method: str, path: str, body: bytes, signed: dict[str, str]
+    ) -> tuple[int, Any]:
+        from yarl import URL
+
+        url = URL(f"http://{self.peer.address}{path}", encoded=True)
+        async with self._session.request(
+            method, url, data=body, headers=signed | {"Accept": "application/json"}
+        ) as answer:
+            return answer.status, await answer.json(content_type=None)
+
+
+@pytest.fixture
+async def http() -> AsyncIterator[Http]:
+    async with (
+        Peer(space=SPACE, identity=identity("the peer itself")) as peer,
+        aiohttp.ClientSession() as session,
+    ):
+        yield Http(peer, session)
+
+
+async def owners(http: Http) -> list[str]:
+    _, form = await http.ask("GET", f"/profiles?select={PROFILE}")
+    return [match["owner"] for match in form["matches"]]
+
+
+async def test_a_signed_request_owns_what_it_stores(http: Http) -> None:
+    path = f"/profiles?profile={PROFILE}&ttl=60&id=lamp"
+    status, receipt = await http.ask("POST", path, b"x", ALICE)
+    assert status == 200, receipt
+    assert await owners(http) == [ALICE.key]
+    for who in (BOB, None):
+        status, problem = await http.ask("DELETE", f"/messages/{receipt['id']}", who=who)
+        assert (status, problem["rule"]) == (403, "owner")
+        status, form = await http.ask("DELETE", f"/profiles?select={PROFILE}", who=who)
+        assert form["matches"] == 0
+    async with connect(http.peer.address, identity=ALICE) as client:
+        assert (await client.renew(receipt["id"], ttl=30)).matches == 1
+    status, _ = await http.ask("DELETE", f"/messages/{receipt['id']}", who=ALICE)
+    assert status == 200
+    assert await owners(http) == []
+
+
+async def test_the_peer_lends_its_own_name_to_nobody(http: Http) -> None:
+    await http.ask("POST", f"/profiles?profile={PROFILE}", b"x")
+    assert await owners(http) == [""]
+
+
+async def test_a_repeat_is_one_post(http: Http) -> None:
+    path = f"/profiles?profile={PROFILE}"
+    signed = headers("POST", path, b"x")
+    receipts = [await http.send("POST", path, b"x", signed) for _ in range(3)]
+    assert len({form["id"] for _, form in receipts}) == 1
+    assert await owners(http) == [ALICE.key]
+
+
+async def test_an_older_request_is_refused(http: Http) -> None:
+    path, now = f"/profiles?profile={PROFILE}&id=lamp", int(time.time() * 1000)
+    await http.send("POST", path, b"new", headers("POST", path, b"new", issued_ms=now))
+    old = headers("POST", path, b"old", issued_ms=now - 1000)
+    status, problem = await http.send("POST", path, b"old", old)
+    assert (status, problem["rule"]) == (403, "older")
+
+
+@pytest.mark.parametrize("seconds", [-3600, 3600])
+async def test_a_request_of_another_hour_is_refused(http: Http, seconds: int) -> None:
+    path, issued = f"/profiles?profile={PROFILE}", int((time.time() + seconds) * 1000)
+    signed = headers("POST", path, b"x", issued_ms=issued)
+    status, problem = await http.send("POST", path, b"x", signed)
+    assert (status, problem["rule"]) == (403, "issue_time")
+
+
+async def test_no_part_can_be_changed(http: Http) -> None:
+    path = f"/profiles?profile={PROFILE}&ttl=60"
+    good = headers("POST", path, b"x")
+    for method, asked, body, changed in (
+        ("POST", path, b"y", {}),
+        ("POST", path + "0", b"x", {}),
+        ("DELETE", path, b"x", {}),
+        ("POST", path, b"x", {"Meteor-Issued": str(int(good["Meteor-Issued"]) + 1)}),
+        ("POST", path, b"x", {"Meteor-Version": "7"}),
+        ("POST", path, b"x", {"Meteor-Key": BOB.key}),
+        ("POST", path, b"x", {"Meteor-Signature": ""}),
+        ("POST", path, b"x", {"Meteor-Signature": "%"}),
+        ("POST", path, b"x", {"Meteor-Issued": "+5"}),
+        ("POST", path, b"x", {"Meteor-Issued": ""}),
+    ):
+        status, problem = await http.send(method, asked, body, good | changed)
+        assert status in (400, 403), problem
+        if status == 403:
+            assert problem["rule"] == "signature"
+    for name in good:
+        status, problem = await http.send(
+            "POST", path, b"x", {key: value for key, value in good.items() if key != name}
+        )
+        assert status in (400, 403), (name, problem)
+    assert await owners(http) == []
+
+
+async def test_credentials_in_a_document_must_be_those_that_signed(http: Http) -> None:
+    xml = {"Content-Type": "application/xml"}
+    for who in (BOB, None):
+        signed = headers("POST", "/messages", MESSAGE, who) if who else {}
+        status, problem = await http.send("POST", "/messages", MESSAGE, signed | xml)
+        assert (status, problem["rule"]) == (403, "signature")
+    signed = headers("POST", "/messages", MESSAGE)
+    status, _ = await http.send("POST", "/messages", MESSAGE, signed | xml)
+    assert status == 200
+    assert await owners(http) == [ALICE.key]
+
+
+async def test_what_is_hidden_is_seen_by_whom_it_is_for(http: Http) -> None:
+    path = f"/profiles?profile={PROFILE}&visible_to={BOB.key}"
+    assert (await http.ask("POST", path, b"x", ALICE))[0] == 200
+    status, problem = await http.ask("POST", path, b"x")
+    assert (status, problem["rule"]) == (403, "identity")
+    question = f"/profiles?select={PROFILE}"
+    for who, count in ((ALICE, 1), (BOB, 1), (identity("carol"), 0), (None, 0)):
+        _, form = await http.ask("GET", question, who=who)
+        assert form["total"] == count
+    _, form = await http.ask("GET", "/ring")
+    assert sum(peer["data"] for peer in form["peers"]) == 0
+
+
+async def test_a_policy_holds_for_rest_too() -> None:
+    policy: Policy = parse_policy(
+        f'default = "deny"\n[[rules]]\nname = "alice"\nwho = ["{ALICE.key}"]'
+    )
+    async with (
+        Peer(space=SPACE, policy=policy) as peer,
+        aiohttp.ClientSession() as session,
+    ):
+        http = Http(peer, session)
+        path = f"/profiles?profile={PROFILE}"
+        assert (await http.ask("POST", path, b"x", ALICE))[0] == 200
+        status, problem = await http.ask("POST", path, b"x", BOB)
+        assert (status, problem["rule"]) == (403, "default")
+        assert (await http.ask("POST", path, b"x"))[0] == 403
+        assert peer.core.gatekeeper.denials == {"default": 2}

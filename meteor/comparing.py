@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any
 
 from chord import Contact, Fault
-from meteor.entropy_source import Target
+from meteor.entropy_source import MOVED_FAULT, Target
 from meteor.fingerprints import Fingerprints
 from meteor.operations import Carried
 from meteor.placement import Admission, Key, Placed
@@ -28,8 +28,10 @@ class HoldingsSource:
         shelf: Shelf,
         views: Views,
         merge: Callable[[Sequence[Carried]], Coroutine[Any, Any, int]],
+        evict: Callable[[Contact], Coroutine[Any, Any, None]],
     ) -> None:
-        self._shelf, self._views, self._merge = shelf, views, merge
+        self._shelf, self._views = shelf, views
+        self._merge, self._evict = merge, evict
 
     @property
     def fingerprints(self) -> Fingerprints:
@@ -62,7 +64,7 @@ class HoldingsSource:
         try:
             return news + await self._merge(mine)
         except Superseded as error:
-            raise Fault("Moved", str(error)) from error
+            raise Fault(MOVED_FAULT, str(error)) from error
 
     def targets(self) -> Sequence[Target]:
         """Every copy of every own view."""
@@ -72,7 +74,12 @@ class HoldingsSource:
             for copy in view.copies
         ]
 
+    async def disowned(self, target: Target) -> None:
+        """Evict it, unless the view is another one meanwhile."""
+        if target in self.targets():
+            await self._evict(target.copy)
+
     def check(self, primary: Contact, intervals: Intervals) -> None:
         """Raises `Fault` unless this peer keeps all these intervals for `primary`."""
         if subtract(intervals, self._views.kept_for(primary.id, whole=False)):
-            raise Fault("Moved", "this is not kept here for you")
+            raise Fault(MOVED_FAULT, "this is not kept here for you")

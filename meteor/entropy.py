@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from chord import CallError, Contact, Fault, Handler, RequestTimeout, Runtime
+from chord import CallError, Contact, Fault, Handler, RemoteFault, RequestTimeout, Runtime
 from meteor.entropy_answers import EntropyAnswers
 from meteor.entropy_comparison import Comparison, Differences
 from meteor.entropy_forms import INTERVALS_MAX, Malformed
 from meteor.entropy_schedule import CompareSchedule, EntropyConfig, Outcome
-from meteor.entropy_source import Source, Target
+from meteor.entropy_source import MOVED_FAULT, Source, Target
 from squid import HilbertCurve, Intervals, merge
 
 
@@ -83,6 +83,10 @@ class AntiEntropy:
     async def _outcome(self, target: Target) -> Outcome:
         try:
             found = await self.compare(target.copy, target.intervals)
+        except RemoteFault as fault:
+            if fault.kind == MOVED_FAULT:
+                await self._source.disowned(target)
+            return "failed"
         except (CallError, Malformed, Fault):
             return "failed"
         if found.sent or found.received or not found.whole:

@@ -24,6 +24,9 @@ from meteor.placement import Key, Placed
 from meteor.standing import standing_of, supersedes
 from squid import Intervals
 
+MOVED_FAULT = "Moved"
+"""The fault of who keeps no copy of what it is to compare."""
+
 LEARNED_AT_ONCE = 256
 """Wide records that are looked at in one turn: some milliseconds."""
 
@@ -63,6 +66,9 @@ class Source(Protocol):
 
     def targets(self) -> Sequence[Target]:
         """The whole copies of what this peer is the primary of now."""
+
+    async def disowned(self, target: Target) -> None:
+        """A copy says that it is none: count on it no more."""
 
     def check(self, primary: Contact, intervals: Intervals) -> None:
         """Raises `chord.Fault` unless this peer keeps a copy of all these intervals for

@@ -164,7 +164,9 @@ class RendezvousPeer:
         )  # fmt: skip
         self.replication.on_superseded = self._handoff.wake
         self._lease = Lease(runtime, self.views, self.replication, self.copies_config)
-        source = HoldingsSource(self.shelf, self.views, self._handoff.reconciling.merge)
+        source = HoldingsSource(
+            self.shelf, self.views, self._handoff.reconciling.merge, self.replication.evict
+        )
         self.forgetting = Forgetting(
             self.node, runtime, self.views, self.replication, curve=curve, id_bits=bits
         )

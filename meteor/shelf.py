@@ -32,7 +32,7 @@ from meteor.placement import (
 from meteor.placement_table import PlacementTable
 from meteor.record_id import split_id, stem_of
 from meteor.shelf_journal import Restored, anew, entry_of, noted, read
-from meteor.standing import is_later
+from meteor.standing import is_later, is_renewal
 from meteor.views import Views
 from squid import Box, HilbertCurve, Interval, Intervals
 
@@ -82,7 +82,7 @@ class Shelf:
     def begin(self, carried: Iterable[Carried]) -> list[Carried]:
         """Number changes that are about to be written; `end` them in the turn in which they show,
         or when they failed."""
-        numbered = [replace(one, number=self._next_number()) for one in carried]
+        numbered = [replace(one, number=self._number_for(one)) for one in carried]
         for one in numbered:
             self._begun.setdefault(key_of(one), []).append(one)
         return numbered
@@ -186,7 +186,12 @@ class Shelf:
             if self._is_news(one):  # another one may have come meanwhile
                 self.take_in(one, profile)
 
-    def _next_number(self) -> int:
+    def _number_for(self, carried: Carried) -> int:
+        """The next number; of a renewal the one that the record has: its pairs are as old as they
+        were, and an heir need not tell of them again."""
+        placed = self.table.find(key_of(carried))
+        if placed is not None and is_renewal(carried, placed.carried):
+            return placed.number
         self._number += 1
         return self._number
 
@@ -238,6 +243,17 @@ class Shelf:
         """A pair has the number of its later arrival."""
         places = (self.find(one.key) for one in (left, right))
         return max((placed.number for placed in places if placed is not None), default=0)
+
+    def was_met_by(self, mark: int, told: Record, about: Record) -> bool:
+        """Whether a pair is no later than a watermark of `told` (0 for none), whoever drew it.
+
+        A mark lies beyond its interest's own number where it was drawn.  An interest that lies in
+        several places may have a higher number here, from another of them, which says nothing of
+        the pair; what lies in one place has one number everywhere."""
+        placed = self.find(about.key)
+        if mark and placed is not None and placed.box.is_point:
+            return placed.number <= mark
+        return self.number_of_pair(told, about) <= mark
 
     def wall_ms(self) -> int:
         """The wall clock in milliseconds: the journal's time."""

@@ -55,6 +55,13 @@ def is_later(carried: Carried, known: Carried) -> bool:
     return carried.route != known.route and carried.number > known.number
 
 
+def is_renewal(carried: Carried, known: Carried) -> bool:
+    """Whether a state differs from what is known by a later renewal alone."""
+    state, there = standing_of(carried), standing_of(known)
+    same = carried.id == known.id and (state.kind, state.version) == (there.kind, there.version)
+    return same and state.renewed > there.renewed
+
+
 def fingerprint(owner: str, full_id: str, state: Standing) -> int:
     """64 bits for a record in a state: the same at all its holders."""
     text = f"{owner}\0{full_id}\0{state.kind}\0{state.version}\0{state.renewed}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from operator import itemgetter
 
 from arms import Record, Rendezvous, Return, Tell
@@ -142,16 +143,21 @@ class Telling:
                 above = admission.acknowledged((record.owner, record.stem))
                 if above:
                     self._outbox.start(_name(record), above)
-                self._derive_one(record, part, above)
+                was_met = partial(self._shelf.was_met_by, above, record)
+                self._derive_one(record, part, was_met)
 
     def _derive_one(
-        self, record: Record, part: Intervals, above: int, beginning: Position = BEGINNING
+        self,
+        record: Record,
+        part: Intervals,
+        was_met: Callable[[Record], bool],
+        beginning: Position = BEGINNING,
     ) -> None:
-        """Tell of the pairs of a record in `part` with a number above the one given, from a
-        position of its stream on, in the stream's order: what does not fit comes after the rest."""
+        """Tell of the pairs of a record in `part` that were not met before, from a position of its
+        stream on, in the stream's order: what does not fit comes after the rest."""
 
         def belongs(left: Record, right: Record) -> bool:
-            if self._shelf.number_of_pair(left, right) <= above:
+            if was_met(right if left is record else left):
                 return False
             lowest = self._shelf.lowest_common(left, right)
             return lowest is not None and covers(part, lowest)
@@ -189,7 +195,13 @@ class Telling:
         if record is None:
             return
         if missed is not None:
-            self._derive_one(record, self._holdings.held, missed[0] - 1, missed)
+            first = missed[0]
+            self._derive_one(
+                record,
+                self._holdings.held,
+                lambda about: self._shelf.number_of_pair(record, about) < first,
+                missed,
+            )
         self._stir(record)
 
     def _stir(self, record: Record) -> None:

@@ -124,6 +124,9 @@ class DictSource:
         self.admitted += news
         return news
 
+    async def disowned(self, target: Target) -> None:
+        """Nobody evicts here."""
+
     def targets(self) -> Sequence[Target]:
         return self.copies
 

@@ -358,7 +358,7 @@ def test_every_copy_knows_how_far_the_clients_are(seed: int) -> None:
     probe = drawn.choice(stored)
     fallen = primary_of(overlay, probe)
     stem = interest.id.partition(".")[0]
-    due = fallen.core.telling.watermark(stem)
+    due = fallen.core.telling.watermark("", stem)
     assert due > 0
     mortal = [copy for copy in copies_of(overlay, probe) if copy is not overlay.peers[0]]
     mortal[0].crash()
@@ -369,6 +369,44 @@ def test_every_copy_knows_how_far_the_clients_are(seed: int) -> None:
     fallen.crash()
     overlay.run_for(20.0)
     assert sorted(listener.told) == sorted(stored)
+
+
+@pytest.mark.parametrize("seed", seeds(2))
+def test_an_heir_tells_nothing_again_that_was_acknowledged_before_a_renewal(seed: int) -> None:
+    overlay = build(seed)
+    client = overlay.client()
+    interest = overlay.run(_opened(client.notify_data("type=alarm3 temperature=0..120", ttl=3000)))
+    listener = Listener(overlay, interest)
+    stored = [
+        overlay.run(client.store(f"type=alarm3 temperature={n} humidity=5", b"x")).id
+        for n in range(10)
+    ]
+    assert_whole_within(overlay)
+    overlay.run(client.renew(interest.id, ttl=4000))
+    overlay.run(client.renew(stored[0], ttl=4000))
+    overlay.run_for(6.0)  # acknowledged, and said to the copies
+    primary = primary_of(overlay, stored[0])
+    kept: list[int] = []
+    for peer in overlay.living:
+        telling = peer.core.telling
+        telling._keep = lambda _, __, number: kept.append(number)  # type: ignore[method-assign]
+    primary.crash()
+    assert_whole_within(overlay)
+    overlay.run_for(5.0)
+    assert not kept, "told again"
+    assert sorted(listener.told) == sorted(stored)
+
+
+@pytest.mark.parametrize("seed", seeds(2))
+def test_who_is_no_copy_any_more_is_found_out_without_a_write(seed: int) -> None:
+    """It lost its view without its primary's doing: comparing finds it."""
+    overlay, drawn = build(seed), random.Random(seed)
+    probe = drawn.choice(store_some(overlay, overlay.client(), drawn, 5))
+    assert_whole_within(overlay)
+    view = view_of(overlay, probe)
+    copies_of(overlay, probe)[0].core.views.drop(view.key)
+    assert_whole_within(overlay, 30)
+    assert view_of(overlay, probe).epoch > view.epoch
 
 
 async def _opened(interest: Interest) -> Interest:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from arms import between as between
     from arms import prefix as prefix
     from arms import profile as profile
+    from meteor import sync as sync
     from meteor.answer import Answer as Answer
     from meteor.application_actions import ActionContext as ActionContext
     from meteor.application_actions import ActionHandler as ActionHandler
@@ -65,8 +66,8 @@ if TYPE_CHECKING:
     from meteor.post_many import Message as Message
     from meteor.post_many import Receipts as Receipts
     from meteor.rendezvous_peer import RendezvousPeer as RendezvousPeer
-    from meteor.security.credentials import ActingFor as ActingFor
     from meteor.rest.config import RestConfig as RestConfig
+    from meteor.security.credentials import ActingFor as ActingFor
     from meteor.security.delegation import Delegation as Delegation
     from meteor.security.identity import Identity as Identity
     from meteor.security.identity import IdentityError as IdentityError
@@ -113,8 +114,9 @@ _MODULES: Final = {
     "meteor.security.identity": ("Identity", "IdentityError"),
     "meteor.security.policy": ("Policy",),
     "meteor.security.policy_toml": ("PolicyError", "parse_policy"),
-    "meteor.security.tls": ("TLS",),
     "meteor.rest.config": ("RestConfig",),
+    "meteor.security.tls": ("TLS",),
+    "meteor.sync": ("sync",),
     "meteor.values": ("Match", "Notification", "Receipt", "Result"),
     "meteor.watch": ("Watch",),
     "squid": ("Choice", "KeywordSpace", "Number", "Time", "Word"),
@@ -124,7 +126,8 @@ that `meteor --help` waits for none of them."""
 _LAZY: Final = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
-    "Peer", "connect", "LocalOverlay", "Client", "ClientConfig", "Callbacks", "RendezvousPeer",
+    "Peer", "connect", "LocalOverlay", "sync", "Client", "ClientConfig", "Callbacks",
+    "RendezvousPeer",
     "EventLog", "log_events", "wire_codec", "Found", "Notice",
     "TLS", "RestConfig",
     "Answer", "Interest", "Watch", "Receipt", "Match", "Notification", "Result",
@@ -145,7 +148,8 @@ def __getattr__(name: str) -> object:
     module = _LAZY.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(module), name)
+    found = import_module(module)
+    value = globals()[name] = found if module == f"meteor.{name}" else getattr(found, name)
     return value
 
 

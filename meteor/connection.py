@@ -75,10 +75,10 @@ class Connecting:
         self._client: Client | None = None
 
     def __await__(self) -> Generator[Any, Any, Client]:
-        return self._open().__await__()
+        return self.open().__await__()
 
     async def __aenter__(self) -> Client:
-        self._client = await self._open()
+        self._client = await self.open()
         return self._client
 
     async def __aexit__(
@@ -90,7 +90,8 @@ class Connecting:
         if self._client is not None:
             await self._client.close()
 
-    async def _open(self) -> Client:
+    async def open(self) -> Client:
+        """The client, once a peer serves it; raises as `connect` says."""
         client = make_client(WebSocketTransport(tls=self._tls), self._peers, **self._options)
         try:
             await client.open(self._timeout_s)

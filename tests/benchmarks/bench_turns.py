@@ -134,7 +134,7 @@ async def test_much_expires() -> None:
         shelf = overlay.peers[0].core.shelf
 
         async def all_gone() -> None:
-            while len(shelf.store):
+            while len(shelf.store):  # noqa: ASYNC110 - nobody says when
                 await asyncio.sleep(0.05)
 
         await measured("everything expires", client, all_gone())

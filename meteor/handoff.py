@@ -230,14 +230,15 @@ class Handoff:
         fence = self._replication.new_view(piece, others, view.lost)
         if not await self._replication.fence(fence, view.epoch):
             return
+        hand_offs = [self._await(interval, others[0]) for interval in piece]
         try:
             for source in others:
                 if await self._fetch(piece, source, view.epoch):
                     await self._take(piece, view, others, (view.primary,), lost=False)
                     return
         finally:
-            for interval in piece:
-                self._holdings.awaited_no_more(interval)
+            for hand_off in hand_offs:
+                self._holdings.awaited_no_more(hand_off)
 
     async def step_up(self, view: View) -> None:
         """Go on with a copy alone: nobody else of its holders has been heard of for too long."""
@@ -245,18 +246,17 @@ class Handoff:
             await self._take(view.intervals, view, (), (view.primary, *view.copies), lost=False)
 
     async def _fetch(self, piece: Intervals, source: Contact, epoch: int) -> bool:
-        """Pull content from somebody who is not its primary; awaited until the caller holds it."""
+        """Pull content from somebody who is not its primary."""
         for interval in piece:
-            self._await(interval, source)
             try:
                 await self._pull_pages(interval, source, Admission(), epoch)
             except CallError:
                 return False
         return True
 
-    def _await(self, interval: Interval, source: Contact) -> None:
-        self._holdings.await_from(interval, source)
+    def _await(self, interval: Interval, source: Contact) -> int:
         self._keeper.expect((interval,))
+        return self._holdings.await_from(interval, source)
 
     async def _take(
         self,
@@ -286,7 +286,7 @@ class Handoff:
         """Take the interval over from its holder, who does not know the past of what is `lost`;
         whether it is held here now."""
         await self._keeper.clear(intersect(lost, (interval,)))
-        self._await(interval, source)
+        hand_off = self._await(interval, source)
         admission = Admission()
         try:
             cursor = await self._pull_pages(interval, source, admission)
@@ -307,7 +307,7 @@ class Handoff:
         except CallError:
             return False
         finally:
-            self._holdings.awaited_no_more(interval)
+            self._holdings.awaited_no_more(hand_off)
         if begun is not None:
             self._gained(begun.intervals, admission)
         return begun is not None

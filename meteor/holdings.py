@@ -29,8 +29,8 @@ class Holdings:
         self._frozen: OrderedDict[int, Interval] = OrderedDict()
         self._pinned: dict[int, int] = {}
         self._given: OrderedDict[Interval, Contact] = OrderedDict()
-        self._awaited: dict[Interval, Contact] = {}
-        self._grants = 0
+        self._awaited: dict[int, tuple[Interval, Contact]] = {}
+        self._grants = self._hand_offs = 0
 
     @property
     def held(self) -> Intervals:
@@ -108,9 +108,12 @@ class Holdings:
 
     # -- who else
 
-    def await_from(self, interval: Interval, source: Contact) -> None:
-        """Remember that `interval` is on its way here from `source`."""
-        self._awaited[interval] = source
+    def await_from(self, interval: Interval, source: Contact) -> int:
+        """Remember that `interval` is on its way here from `source`, until `awaited_no_more` of
+        what this returns: it may come twice at once, as it is claimed here and offered there."""
+        self._hand_offs += 1
+        self._awaited[self._hand_offs] = interval, source
+        return self._hand_offs
 
     @property
     def awaiting(self) -> bool:
@@ -120,21 +123,21 @@ class Holdings:
     @property
     def awaited(self) -> Intervals:
         """What is on its way here."""
-        return merge(tuple(self._awaited))
+        return merge(tuple(interval for interval, _ in self._awaited.values()))
 
     def find(self, part: Intervals) -> None:
         """The past of `part` is known here now."""
         self._lost = subtract(self._lost, part)
 
-    def awaited_no_more(self, interval: Interval) -> None:
-        """The hand-off ended, well or not."""
-        self._awaited.pop(interval, None)
+    def awaited_no_more(self, hand_off: int) -> None:
+        """It ended, well or not."""
+        self._awaited.pop(hand_off, None)
 
     def holder_of(self, index: int) -> Contact | None:
         """Another peer known to hold `index`: whom it is awaited from, or was given to."""
-        for first, last in self._awaited:
+        for (first, last), source in self._awaited.values():
             if first <= index <= last:
-                return self._awaited[first, last]
+                return source
         for first, last in reversed(self._given):
             if first <= index <= last:
                 return self._given[first, last]
@@ -152,5 +155,5 @@ class Holdings:
     def elsewhere(self) -> tuple[Contact, ...]:
         """The peers that gave to, or took from, this one lately: where to ask for an interval."""
         contacts = {contact.id: contact for contact in self._given.values()}
-        contacts.update({contact.id: contact for contact in self._awaited.values()})
+        contacts.update({contact.id: contact for _, contact in self._awaited.values()})
         return tuple(contacts[key] for key in sorted(contacts))

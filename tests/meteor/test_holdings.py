@@ -16,9 +16,7 @@ PEERS = [Contact(n, f"peer-{n}") for n in range(4)]
 spans = st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1)).map(
     lambda ends: (min(ends), max(ends))
 )
-steps = st.lists(
-    st.tuples(st.sampled_from(["gain", "gain lost", "give"]), spans), max_size=20
-)
+steps = st.lists(st.tuples(st.sampled_from(["gain", "gain lost", "give"]), spans), max_size=20)
 
 
 def indexes(intervals: object) -> set[int]:
@@ -73,10 +71,23 @@ def test_whom_something_was_given_to_is_remembered_while_it_answers() -> None:
     assert holdings.elsewhere() == (PEERS[1], PEERS[2])
     holdings.forget_holder(PEERS[2])
     assert holdings.holder_of(5) == PEERS[1]
-    holdings.await_from((20, 25), PEERS[3])
+    hand_off = holdings.await_from((20, 25), PEERS[3])
     assert holdings.holder_of(20) == PEERS[3]
-    holdings.awaited_no_more((20, 25))
+    holdings.awaited_no_more(hand_off)
     assert holdings.holder_of(20) is None
+
+
+def test_what_comes_twice_at_once_is_awaited_until_both_have_ended() -> None:
+    """Else what the second one brought would be tidied away while it goes on (storm, seed 7)."""
+    holdings = Holdings()
+    first, second = (holdings.await_from((20, 25), PEERS[1]) for _ in range(2))
+    holdings.awaited_no_more(first)
+    assert holdings.awaited == ((20, 25),)
+    assert holdings.awaiting
+    holdings.awaited_no_more(first)
+    assert holdings.holder_of(20) == PEERS[1]
+    holdings.awaited_no_more(second)
+    assert not holdings.awaiting
 
 
 def test_remembered_gifts_are_bounded() -> None:

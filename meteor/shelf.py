@@ -262,7 +262,7 @@ class Shelf:
     def lowest_common(self, asker: Record, asked: Record) -> int | None:
         """The lowest index that two records' regions share: its holder reports the pair to the
         sender of `asker`; None also where that must not know of the other."""
-        if not self.sees(asker.owner, asked):
+        if asked.visible_to and not self.sees(asker.owner, asked):
             return None
         return lowest_of(self._curve, box_of(asker), box_of(asked))
 

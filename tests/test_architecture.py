@@ -33,7 +33,7 @@ ARMS_SEES = {
 """arms knows what a dimension is, never how a region is routed; `chord` is the root error."""
 EDGES = (
     "peer", "connection", "local", "sqlite_journal", "directory_lock", "tls", "routes", "discovery",
-    "__main__",
+    "rounds", "__main__",
 )  # fmt: skip
 """Modules of meteor that face the outside, beside `asyncio_*`, `websocket_*`, `*transport`, cli/
 and demo/."""

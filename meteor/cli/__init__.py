@@ -28,6 +28,7 @@ COMMANDS: Final = {
     "ring": "Show the ring as a peer sees it.",
     "keygen": "Make an identity, which signs and owns what it posts.",
     "certs": "Make a CA and certificates for the hosts of a ring.",
+    "doctor": "Say what is wrong with a ring or a configuration, and what to do.",
     "config": "Show every setting, and where its value comes from.",
     "demo": "Watch sixteen peers bring sensors and clients together.",
 }

@@ -33,24 +33,28 @@ def command(
     A flag beats the environment, which beats the file, which beats the default.  With `peer` or
     `client`, and the flags that you would give, it shows what such a command would run with.
     """
-    configuration = context.find_object(Configuration) or Configuration()
     sections = [section] if section else list(_OF_SECTION)
-    rows = [row for one in sections for row in _rows(context, one, flags, configuration)]
+    rows = [row for one in sections for row in rows_of(context, one, flags)]
     if as_json:
         for row in rows:
             echo_json(row)
         return exit_codes.DONE
-    click.echo(f"file: {configuration.path or 'none'}")
+    configuration = context.find_object(Configuration)
+    path = None if configuration is None else configuration.path
+    click.echo(f"file: {path or 'none'}")
     for one in sections:
         click.echo(f"\n[{one}]")
         _print([row for row in rows if row["section"] == one])
     return exit_codes.DONE
 
 
-def _rows(
-    context: click.Context, section: str, flags: tuple[str, ...], configuration: Configuration
+def rows_of(
+    context: click.Context, section: str, flags: tuple[str, ...] = ()
 ) -> Iterator[dict[str, Any]]:
-    """The settings of a section's command, in the order of its help."""
+    """The settings of a section's command with value and source, in the order of its help.
+
+    Raises `click.UsageError` for values and flags that are wrong."""
+    configuration = context.find_object(Configuration) or Configuration()
     parent = context.parent or context
     assert isinstance(parent.command, click.Group)
     command = parent.command.get_command(parent, _OF_SECTION[section])

@@ -1,0 +1,143 @@
+"""`meteor doctor`: what is wrong with a configuration or a ring, and what to do about it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from meteor.cli import exit_codes
+from meteor.cli.config import rows_of
+from meteor.cli.configuration import Configuration
+from meteor.cli.options import Link, echo_json, json_option, link_options, timeout_option
+
+if TYPE_CHECKING:
+    from meteor.operation.findings import Finding
+
+_COLOURS: Final = {"problem": "red", "warning": "yellow"}
+_WIDTH: Final = 78
+_OWN: Final = (
+    "listen", "advertise", "insecure", "join", "found_if_alone", "space", "data_dir", "tls.ca",
+    "tls.cert", "tls.key",
+)  # fmt: skip
+
+
+@click.command(
+    "doctor", epilog="Example: meteor doctor --peer '10.0.0.5:7400' --peer '10.0.0.6:7400'"
+)
+@timeout_option
+@link_options
+@json_option
+@click.pass_context
+def command(context: click.Context, timeout_s: float, link: Link, as_json: bool) -> int:
+    """Look at the settings of a peer here, where there are any, and at the ring.
+
+    Says what is wrong, with its figure, and what to do.  Exit 0 when nothing is (warnings do not
+    count), 2 when the settings are, 3 when the ring is, 5 when nobody of it answers.
+    """
+    report = _Report(as_json)
+    answering, ring_is_ill = asyncio.run(_examine(link, timeout_s, report))
+    settings_are_wrong = _examine_settings(context, answering, report)
+    report.end()
+    if settings_are_wrong:
+        return exit_codes.BAD_INPUT
+    if not answering:
+        return exit_codes.UNREACHABLE
+    return exit_codes.INCOMPLETE if ring_is_ill else exit_codes.DONE
+
+
+class _Report:
+    """What was found, for people or for programs."""
+
+    def __init__(self, as_json: bool) -> None:
+        self._as_json = as_json
+        self._counts = {"problem": 0, "warning": 0}
+
+    def begin(self, title: str) -> None:
+        """What is looked at now."""
+        if not self._as_json:
+            click.echo(click.style(title, bold=True))
+
+    def add(self, found: list[Finding], well: str) -> bool:
+        """Print findings, or that all is well; whether there is a problem among them."""
+        for one in found:
+            self._counts[one.severity] += 1
+            self._print(one)
+        if not found and not self._as_json:
+            click.echo(f"  {click.style('ok', fg='green')}  {well}")
+        return any(one.severity == "problem" for one in found)
+
+    def _print(self, one: Finding) -> None:
+        if self._as_json:
+            echo_json(
+                {
+                    "severity": one.severity,
+                    "subject": one.subject,
+                    "what": one.what,
+                    "cure": one.cure,
+                }
+            )
+            return
+        mark = click.style(one.severity, fg=_COLOURS[one.severity], bold=True)
+        click.echo(f"  {mark}  {one.subject}")
+        for text, first in ((one.what, "      "), (one.cure, "    → ")):
+            click.echo(click.wrap_text(text, _WIDTH, first, "      "))
+
+    def end(self) -> None:
+        """The sum."""
+        if not self._as_json:
+            click.echo(", ".join(_many(count, what) for what, count in self._counts.items()))
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+async def _examine(link: Link, timeout_s: float, report: _Report) -> tuple[list[str], bool]:
+    """Look at the ring; who of it answers, and whether there is a problem."""
+    from meteor.operation.findings import of_asking, of_peer, of_picture  # noqa: PLC0415 - heavy
+    from meteor.operation.rounds import ask_all, visit_all  # noqa: PLC0415 - as above
+
+    def connect(address: str) -> Any:
+        return replace(link, peers=(address,)).connect()
+
+    report.begin(f"ring at {', '.join(link.peers)}")
+    asked, picture = await ask_all(link.peers, connect, timeout_s)
+    found = list(of_asking(asked))
+    if picture is None:
+        return [], report.add(found, "")
+    found.extend(of_picture(picture))
+    bad = report.add(found, f"{len(picture.peers)} peers, closed, nothing lost")
+    answering = [peer.contact.address for peer in picture.peers if peer.answers]
+    report.begin(f"{len(answering)} peers one by one")
+    now = datetime.now(UTC)
+    visited = await visit_all(answering, link.tls(), timeout_s)
+    own = [finding for facts in visited for finding in of_peer(facts, now)]
+    well = "ready, clocks together, copies complete, loops in time"
+    return answering, report.add(own, well) or bad
+
+
+def _examine_settings(context: click.Context, answering: list[str], report: _Report) -> bool:
+    """Look at the settings of the peer of this machine, if somebody has made any; whether there is
+    a problem."""
+    from meteor.operation.settings_check import PeerSettings, of_settings  # noqa: PLC0415 - heavy
+
+    rows = {row["setting"]: row for row in rows_of(context, "peer")}
+    own = [rows[name] for name in _OWN if not name.startswith("tls.")]
+    if all(row["from"] == "default" for row in own):
+        return False
+    configuration = context.find_object(Configuration)
+    path = None if configuration is None else configuration.path
+    report.begin(f"settings of a peer here ({path or 'environment'})")
+    given = {name.replace(".", "_"): rows[name]["value"] for name in _OWN}
+    for name in ("space", "data_dir", "tls_ca", "tls_cert", "tls_key"):
+        given[name] = None if given[name] is None else Path(given[name])
+    given["join"] = tuple(given["join"])
+    settings = PeerSettings(**given)
+    serving = settings.reached_at in answering
+    found = list(of_settings(settings, datetime.now(UTC), serving=serving))
+    return report.add(found, "nothing wrong")

@@ -21,6 +21,7 @@ COMMANDS: Final = {
     "churn": "Chord's table of lookups under joins and leaves, beside the published figures.",
     "study": "Whom a query reaches in overlays of thousands of peers: figure 4.2, on Spark.",
     "measure": "The report's chapter 4 on real peer processes: lookup, routing, matching, all.",
+    "logs": "What peers wrote with --event-log, in the measures of the study, on Spark.",
     "load": "How evenly peers carry their records: placement by hash, and load-aware.",
 }
 DONE, VIOLATED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130

@@ -51,7 +51,13 @@ CA_NAME: Final = "ca"
     metavar="DIR",
     help="Where the files go; a CA that is there signs again.",
 )
-@click.option("--days", type=click.IntRange(1, DAYS_MAX), default=365, show_default=True)
+@click.option(
+    "--days",
+    type=click.IntRange(1, DAYS_MAX),
+    default=365,
+    show_default=True,
+    help="How long the certificates are valid; the CA is for ten years.",
+)
 @click.option("--renew", is_flag=True, help="Write over certificates that are there; never the CA.")
 @json_option
 def command(

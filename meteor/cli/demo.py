@@ -14,7 +14,12 @@ from meteor.demo import run
     "demo", epilog="Example: meteor demo --readings 'library1_r1.csv' --peers 16 --seed 1"
 )
 @click.option(
-    "--peers", type=click.IntRange(min=1, max=64), default=16, show_default=True, metavar="N"
+    "--peers",
+    type=click.IntRange(min=1, max=64),
+    default=16,
+    show_default=True,
+    metavar="N",
+    help="How many peers, each a process.",
 )
 @click.option(
     "--readings",

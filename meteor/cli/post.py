@@ -54,7 +54,10 @@ _ROWS_ONLY = ("mapping", "whole_row", "has_header", "delimiter", "skip", "rate",
     "--no-header", "has_header", flag_value=False, default=True,
     help="The first row is one like the others; columns are col1, col2 and so on.",
 )  # fmt: skip
-@click.option("--delimiter", default=",", show_default=True, metavar="CHARACTER")
+@click.option(
+    "--delimiter", default=",", show_default=True, metavar="CHARACTER",
+    help="What stands between the columns.",
+)  # fmt: skip
 @click.option("--skip", type=click.IntRange(min=0), default=0, help="Begin behind row N.")
 @click.option(
     "--rate", type=click.FloatRange(min=0, min_open=True), metavar="N",

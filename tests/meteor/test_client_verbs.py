@@ -288,6 +288,7 @@ def test_post_has_exactly_the_parameters_that_the_spec_names() -> None:
         "ttl": None,
         "id": None,
         "context": None,
+        "visible_to": None,
         "timeout": 10,
         "allow_partial": False,
         "everywhere": False,

@@ -80,6 +80,7 @@ export class Query {
     try {
       const answer = await api.retrieve(select, explanation.needs_everywhere || undefined);
       this.#found(answer, performance.now() - began);
+      this.#space.query(select, true, explanation.needs_everywhere || undefined);
     } catch (problem) {
       this.#refuse(problem, select);
     }
@@ -140,9 +141,9 @@ export function matchRow(match) {
 
 function cost(explanation) {
   const { touched, peers, clusters, exact } = explanation;
-  const stretches = `${exact ? "" : "over "}${plural(clusters.length, "stretch", "stretches")} of the curve`;
+  const stretches = `${exact ? "" : "more than "}${plural(clusters.length, "stretch", "stretches")} of the curve`;
   const everywhere = explanation.needs_everywhere ? " It asks everybody." : "";
-  return `Concerns ${count(touched.length)} of ${plural(peers, "peer")}: ${stretches}, ${share(explanation.share)} of the space.${everywhere}`;
+  return `Concerns ${count(touched.length)} of ${plural(peers, "peer")}: ${stretches}, ${exact ? "" : "at most "}${share(explanation.share)} of the space.${everywhere}`;
 }
 
 /** Selectors that fit the space: one of each kind. */

@@ -13,6 +13,8 @@ const RIGHT = 14;
 export class Space {
   #dimensions = [];
   #select = undefined;
+  #found = undefined;
+  #everywhere = undefined;
   #picture = null;
   #pointed = null;
   #asked = 0;
@@ -43,8 +45,10 @@ export class Space {
     this.refresh();
   }
 
-  query(select) {
-    this.#select = select;
+  /** Show a selector's box, and where what it finds lies once it was asked. */
+  query(select, found = undefined, everywhere = undefined) {
+    if (found === undefined && select === this.#select) return this.refresh();
+    [this.#select, this.#found, this.#everywhere] = [select, found, everywhere];
     return this.refresh();
   }
 
@@ -58,9 +62,14 @@ export class Space {
     }
   }
 
+  /** The same picture some seconds later; a query of all peers is not asked again by itself. */
+  later() {
+    if (!this.#everywhere) this.refresh();
+  }
+
   async refresh() {
     const asked = ++this.#asked;
-    const parameters = { x: byId("plane-x").value, order: byId("plane-order").value, select: this.#select };
+    const parameters = { x: byId("plane-x").value, order: byId("plane-order").value, select: this.#select, found: this.#found, everywhere: this.#everywhere };
     if (this.#dimensions.length > 1) parameters.y = byId("plane-y").value;
     const picture = await api.curve(parameters).catch((problem) => problem);
     if (asked !== this.#asked) return;
@@ -98,6 +107,8 @@ export class Space {
     }, cells, s("path", { class: "leaps", d: leaps }), s("path", { class: "curve", d: line }));
     view.append(s("g", { class: "points" }, picture.points.map((one) =>
       s("circle", { cx: x(one.x).toFixed(1), cy: y(picture.y ? one.y : 0.5).toFixed(1), r: 2.2 }))));
+    view.append(s("g", { class: "found-points" }, picture.found.map((one) =>
+      s("circle", { cx: x(one.x).toFixed(1), cy: y(picture.y ? one.y : 0.5).toFixed(1), r: 2.6 }))));
     if (picture.box) {
       const [[left, right], [low, top]] = [picture.box.x, picture.box.y];
       view.append(s("rect", {
@@ -135,7 +146,9 @@ function apart(ticks, least) {
 }
 
 function note(picture) {
-  const dots = picture.points.length ? "Dots are data at this peer. " : "";
+  const held = picture.points.length ? "Dots are data at this peer" : "";
+  const found = picture.found.length ? `${held ? ", red ones" : "Red dots are"} what the query found` : "";
+  const dots = held || found ? `${held}${found}. ` : "";
   if (picture.exact) return `${dots}The line is the curve that orders all cells along the ring.`;
   const others = picture.slice.map((one) => one.name).join(", ");
   return `${dots}A slice where ${others} stands still; the line is dotted where the curve leaves it.`;

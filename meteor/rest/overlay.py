@@ -18,14 +18,16 @@ from meteor.draft import typed_profile
 from meteor.explanation import explain
 from meteor.json_form import intervals_object
 from meteor.messages import Neighbour, RingPicture
+from meteor.record_id import split_id
 from meteor.rendezvous_peer import RendezvousPeer
 from meteor.rest.answers import conditional, json_answer
 from meteor.rest.call import Call, Operation, Resource
 from meteor.rest.config import RestConfig
 from meteor.rest.negotiation import JSON, TOML
 from meteor.rest.parameters import Parameter
-from meteor.rest.profiles import SELECT
+from meteor.rest.profiles import EVERYWHERE, SELECT
 from meteor.rest.schemas import ref
+from meteor.verbs import Verbs
 from squid import Box, KeywordSpace
 
 PICTURE_S: Final = 1.0
@@ -34,7 +36,10 @@ PEERS_MAX: Final = 1024
 LINKED_PEERS_MAX: Final = 64
 """Peers that are asked for their links: a table of more is not read by anybody."""
 POINTS_MAX: Final = 600
-"""Stored data shown in a picture of the space."""
+"""Stored data, and matches, shown in a picture of the space."""
+
+Place = dict[str, float]
+"""Where something lies in a picture, as fractions of the axes."""
 
 
 class Facts(Protocol):
@@ -60,8 +65,8 @@ class Facts(Protocol):
 class Overlay:
     """The resources about a peer and its ring."""
 
-    def __init__(self, peer: Facts, config: RestConfig, began_s: float) -> None:
-        self._peer, self._config, self._began_s = peer, config, began_s
+    def __init__(self, peer: Facts, verbs: Verbs, config: RestConfig, began_s: float) -> None:
+        self._peer, self._verbs, self._config, self._began_s = peer, verbs, config, began_s
         self._ring = _Shared(lambda: peer.core.picture(PEERS_MAX))
         self._links = _Shared(lambda: peer.core.links(LINKED_PEERS_MAX))
 
@@ -72,6 +77,7 @@ class Overlay:
         )
         x = Parameter("x", "text", "The dimension from left to right.", form="meteor-x")
         y = Parameter("y", "text", "The dimension from bottom to top.", form="meteor-y")
+        found = Parameter("found", "flag", "Ask for what matches, and say where it lies.")
         order = Parameter("order", "integer", "Halvings of each axis.", low=1, high=ORDER_MAX)
 
         def get(
@@ -90,7 +96,7 @@ class Overlay:
             get("/explain", self._explain, "What asking a selector costs", "Explanation", SELECT),
             get(
                 "/curve", self._curve, "Two dimensions of the space and the curve through them",
-                "Curve", x, y, order, optional,
+                "Curve", x, y, order, optional, found, EVERYWHERE,
             ),
             get("/access", self._access, "Who is asked, and what the caller may do", "Access"),
         ]  # fmt: skip
@@ -141,13 +147,32 @@ class Overlay:
         picture = await self._ring.value()
         form = draw(space, plane, picture.peers, core.id_bits, box)
         form["points"] = self._points(plane) if may_look_in(call, core) else []
+        form["found"] = []
+        if selector is not None and parameters.flag("found"):
+            everywhere = parameters.flag("everywhere")
+            form["found"] = await self._found(selector, everywhere, plane, call.config.timeout_s)
         return conditional(call.request, json_answer(form))
 
-    def _points(self, plane: Plane) -> list[dict[str, Any]]:
+    async def _found(
+        self, selector: str, everywhere: bool, plane: Plane, timeout_s: float
+    ) -> list[Place]:
+        """Where the first matches lie; their ids say it."""
+        space = self._peer.space
+        answer = self._verbs.retrieve(
+            selector, everywhere=everywhere, timeout=timeout_s, allow_partial=True
+        )
+        places: list[Place] = []
+        async for match in answer:
+            places.append(_place(space, plane, split_id(match.id, space.curve)[1]))
+            if len(places) >= POINTS_MAX:
+                break
+        return places
+
+    def _points(self, plane: Plane) -> list[Place]:
         """Where the data lies that this peer answers for."""
         core = self._peer.core
         held = core.holdings.held
-        points: list[dict[str, Any]] = []
+        points: list[Place] = []
         for record in core.shelf.store.public_records():
             if len(points) >= POINTS_MAX:
                 break
@@ -155,8 +180,7 @@ class Overlay:
             if record.kind != "data" or not isinstance(region, Box):
                 continue
             if core.shelf.lives_in(record, held):
-                x, y = place_on(core.space, plane, region)
-                points.append({"x": round(x, 5), "y": round(y, 5)})
+                points.append(_place(core.space, plane, region))
         return points
 
     async def _access(self, call: Call) -> web.Response:
@@ -173,6 +197,11 @@ def may_look_in(call: Call, core: RendezvousPeer) -> bool:
     """Whether a caller may see what this peer keeps, past what it may ask the overlay for: where a
     policy says who may ask, only whoever operates the peer."""
     return core.gatekeeper.is_open or call.caller.operates
+
+
+def _place(space: KeywordSpace, plane: Plane, box: Box) -> Place:
+    x, y = place_on(space, plane, box)
+    return {"x": round(x, 5), "y": round(y, 5)}
 
 
 class _Shared:

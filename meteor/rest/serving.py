@@ -46,7 +46,7 @@ def add_routes(
         *Profiles(guest, config).resources(),
         *Messages(guest, config).resources(),
         *events.resources(),
-        *Overlay(peer, config, began_s).resources(),
+        *Overlay(peer, guest, config, began_s).resources(),
         *live.resources(),
         *others,
     ]

@@ -6,14 +6,16 @@ own peer, and nothing more.
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.resources import files
 from typing import Final
 
 from aiohttp import web
 
-from meteor.rest.answers import conditional
+from meteor.rest.answers import Refusal, conditional
 from meteor.rest.call import Call, Operation, Resource
 from meteor.rest.negotiation import HTML
+from meteor.rest.parameters import Parameter
 
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -29,37 +31,44 @@ TYPES: Final = {
     "js": "text/javascript",
     "svg": "image/svg+xml",
 }
-PREFIX: Final = "/dashboard/"
+PAGE: Final = "index.html"
 
 
 class Pages:
     """The page at `/` and its files under `/dashboard/`."""
 
-    def __init__(self) -> None:
-        self._files = {
-            entry.name: entry.read_bytes()
-            for entry in files("meteor.dashboard").iterdir()
-            if entry.name.rpartition(".")[2] in TYPES
-        }
-
     def resources(self) -> list[Resource]:
         """What to serve."""
-        resources = [_resource("/", "index.html", self._files["index.html"])]
-        resources += [
-            _resource(PREFIX + name, name, content) for name, content in sorted(self._files.items())
-        ]
-        return resources
+        page = Operation("GET", self._get_page, "The dashboard", forms=(HTML,))
+        file = Operation("GET", self._get_file, "A file of the dashboard", forms=(*TYPES.values(),))
+        name = Parameter("name", "text", "Its name.", required=True)
+        return [Resource("/", (page,)), Resource("/dashboard/{name}", (file,), (name,))]
+
+    async def _get_page(self, call: Call) -> web.Response:
+        return _answer(call, PAGE)
+
+    async def _get_file(self, call: Call) -> web.Response:
+        return _answer(call, call.request.match_info["name"])
 
 
-def _resource(path: str, name: str, content: bytes) -> Resource:
+def _answer(call: Call, name: str) -> web.Response:
+    """A file, if it is one of ours; raises `Refusal` (404)."""
+    content = _files().get(name)
+    if content is None:
+        raise Refusal(404, "NotFound", f"the dashboard has no file {name[:60]!r}")
     kind = TYPES[name.rpartition(".")[2]]
+    answer = web.Response(body=content, content_type=kind, charset="utf-8")
+    answer.headers["Content-Security-Policy"] = POLICY
+    answer.headers["X-Frame-Options"] = "DENY"
+    answer.headers["Cross-Origin-Opener-Policy"] = "same-origin"
+    return conditional(call.request, answer)
 
-    async def get(call: Call) -> web.Response:
-        answer = web.Response(body=content, content_type=kind, charset="utf-8")
-        answer.headers["Content-Security-Policy"] = POLICY
-        answer.headers["X-Frame-Options"] = "DENY"
-        answer.headers["Cross-Origin-Opener-Policy"] = "same-origin"
-        return conditional(call.request, answer)
 
-    operation = Operation("GET", get, f"The dashboard: {name}", forms=(kind,))
-    return Resource(path, (operation,))
+@cache
+def _files() -> dict[str, bytes]:
+    """Contents by name; read once for all peers of a process."""
+    return {
+        entry.name: entry.read_bytes()
+        for entry in files("meteor.dashboard").iterdir()
+        if entry.name.rpartition(".")[2] in TYPES
+    }

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from aiohttp import web
 
 from meteor.dashboard.pages import Pages
-from meteor.rest.answers import conditional, json_answer
+from meteor.rest.answers import conditional, json_bytes
 from meteor.rest.application import install
 from meteor.rest.call import Call, Operation, Resource
 from meteor.rest.config import RestConfig
 from meteor.rest.events import Events
 from meteor.rest.live import Live
 from meteor.rest.messages import Messages
+from meteor.rest.negotiation import JSON
 from meteor.rest.openapi import describe
 from meteor.rest.overlay import Overlay
 from meteor.rest.profiles import Profiles
@@ -65,12 +67,16 @@ def _own_hosts(peer: Peer) -> tuple[str, ...]:
 def _description(resources: Sequence[Resource], began_s: float) -> Resource:
     """`/openapi.json`: what stands before it, and itself."""
 
+    @cache  # made when it is first asked for: most peers of a process never are
+    def document() -> bytes:
+        return json_bytes(describe([*resources, own], _version()))
+
     async def get(call: Call) -> web.Response:
-        return conditional(call.request, json_answer(document), modified_s=began_s)
+        answer = web.Response(body=document(), content_type=JSON)
+        return conditional(call.request, answer, modified_s=began_s)
 
     operation = Operation("GET", get, "This description", answers={200: ref("OpenApi")})
     own = Resource("/openapi.json", (operation,))
-    document = describe([*resources, own], _version())
     return own
 
 

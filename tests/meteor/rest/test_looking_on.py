@@ -1,0 +1,127 @@
+"""Looking on is bounded and changes nothing: the monitor, the registry, the report of links."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import meteor
+from arms import Record
+from meteor.document import encode_document, pack_profile
+from meteor.link_report import ask_all, own_links
+from meteor.messages import Amend, Document, Post
+from meteor.monitor import Monitor
+from meteor.registry import EXAMINED_MAX, look_through
+from sim import Overlay
+from tests.meteor.building import SPACE
+
+
+def post_of(text: str, data: bytes = b"x") -> Post:
+    profile = pack_profile(meteor.Profile.parse(text))
+    return Post(1, encode_document(Document("store", profile, data)), "s", 1, 60.0, 1.0)
+
+
+def test_nobody_looks_on_and_nothing_is_kept() -> None:
+    monitor = Monitor()
+    monitor.message(post_of("a=1"))
+    assert not monitor.is_watched
+    onlooker = monitor.watch(10, lambda: None)
+    assert onlooker.take() == ([], 0)
+    monitor.leave(onlooker)
+    assert not monitor.is_watched
+
+
+def test_who_is_slow_loses_the_oldest_and_is_told_how_many() -> None:
+    monitor, woken = Monitor(), []
+    slow = monitor.watch(3, lambda: woken.append("slow"))
+    quick = monitor.watch(10, lambda: woken.append("quick"))
+    for number in range(5):
+        monitor.message(post_of(f"a={number}"))
+    seen, dropped = slow.take()
+    assert ([one["profile"] for one in seen], dropped) == (["a=2", "a=3", "a=4"], 2)
+    assert slow.take() == ([], 0)
+    seen, dropped = quick.take()
+    assert (len(seen), dropped) == (5, 0)
+    assert woken.count("slow") == woken.count("quick") == 5
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        Post(1, b"\xc1 no document", "s", 1, 60.0, 1.0),
+        Post(1, encode_document(Document("store", b"\xc1")), "s", 1, 60.0, 1.0),
+        post_of("a=1", b"\xff" * 10_000),
+        Amend(1, "cancel", "x", 1, 0.0, 1.0),
+        object(),
+    ],
+    ids=["document", "profile", "payload", "amend", "other"],
+)
+def test_whatever_comes_is_shown_or_passed_by(message: Any) -> None:
+    monitor = Monitor()
+    onlooker = monitor.watch(10, lambda: None)
+    monitor.message(message)
+    for one in onlooker.take()[0]:
+        assert len(one.get("text", "")) <= 120
+
+
+def record(number: int, kind: Any = "data") -> Record:
+    profile = meteor.Profile.parse(f"room=Lab{number % 7} number={number}")
+    return Record(kind, f"s{number}", "", 1, f"s{number}.x", "store", profile, b"", 60.0)
+
+
+def look(records: list[Record], **options: Any) -> Any:
+    defaults: dict[str, Any] = {
+        "kind": None, "search": "", "limit": 10, "begin": 0, "belongs": lambda _: True
+    }  # fmt: skip
+    return look_through(records, **{**defaults, **options})
+
+
+def test_every_record_is_on_one_page() -> None:
+    records = [record(number, ("data", "interest")[number % 2]) for number in range(57)]
+    for options in ({}, {"kind": "interest"}, {"search": "LAB3"}, {"search": "lab3 number=1"}):
+        found, begin = [], 0
+        while begin is not None:
+            page = look(records, begin=begin, **options)
+            found += page.records
+            begin = page.next
+        words = str(options.get("search", "")).lower().split()
+        assert found == [
+            one
+            for one in records
+            if options.get("kind") in (None, one.kind)
+            and all(word in str(one.profile).lower() for word in words)
+        ]
+
+
+def test_a_search_in_vain_examines_so_much_and_says_where_to_go_on() -> None:
+    records = [record(number) for number in range(EXAMINED_MAX + 5)]
+    page = look(records, search="nowhere")
+    assert (page.records, page.examined, page.next) == ((), EXAMINED_MAX, EXAMINED_MAX)
+    assert look(records, search="nowhere", begin=page.next).next is None
+
+
+def test_what_another_answers_for_is_not_shown() -> None:
+    records = [record(number) for number in range(6)]
+    page = look(records, belongs=lambda one: one.stem != "s3")
+    assert [one.stem for one in page.records] == ["s0", "s1", "s2", "s4", "s5"]
+
+
+def test_links_are_reported_by_both_ends_and_a_silent_peer_is_named() -> None:
+    overlay = Overlay(peers=5, space=SPACE, seed=3)
+    client = overlay.client()
+    for number in range(30):
+        overlay.run(client.store(f"type=light temperature={number}"))
+    first, second = overlay.peers[0], overlay.peers[1]
+    report = overlay.run(first.core.links(10))
+    assert report["silent"] == []
+    ids = {f"{peer.contact.id:x}" for peer in overlay.peers}
+    assert {link["from"] for link in report["links"]} == ids
+    assert {link["to"] for link in report["links"]} <= ids
+    assert all(0 < link["round_trip_ms"] < 1000 for link in report["links"])
+    assert all(link["from"] != link["to"] for link in report["links"])
+    picture = overlay.run(first.core.picture())
+    second.crash()
+    own = own_links(first.runtime, first.core.node)
+    report = overlay.run(ask_all(first.runtime, own, picture.peers, 10))
+    assert report["silent"] == [f"{second.contact.id:x}"]

@@ -45,10 +45,10 @@ browser:
 	  || echo "no chromium, chromedriver and curl here, and they cannot be installed: their tests skip"
 
 test: $(STAMP) browser
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 test-long: $(STAMP) browser
-	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not benchmark'
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m 'not benchmark'
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

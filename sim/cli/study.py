@@ -96,8 +96,7 @@ def command(
 
     Example: meteor-sim study --peers 1000 2000 3000 4000 5000 --seeds 5 --out results
     """
-    from sim.spark import publishing  # noqa: PLC0415 (needs PySpark)
-    from sim.spark.session import elapsed_s, session  # noqa: PLC0415 (the same)
+    from sim.spark.session import elapsed_s, session  # noqa: PLC0415 (only where it is used)
 
     began_s = elapsed_s()
 
@@ -110,6 +109,8 @@ def command(
         "fixed_profiles": fixed_profiles,
     }  # fmt: skip
     with session(remote) as spark:
+        from sim.spark import publishing  # noqa: PLC0415 (needs PySpark, which is there now)
+
         timed(f"Spark {spark.version} is up")
         if papers:
             text, holds = publishing.papers(

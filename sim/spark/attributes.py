@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import erf, log, sqrt
 from typing import Final, Literal
 
@@ -65,16 +66,25 @@ class Attribute:
 def word_attribute(name: str, source: Source, bits: int, size: int = VOCABULARY) -> Attribute:
     """Words of a to z with their frequencies.  Raises ImportError with what to install where real
     words are asked for and the package is not there."""
+    values, shares, cells = _words(source, bits, size)
+    return Attribute(Word(name, ALPHABET), values, shares, cells)
+
+
+@cache
+def _words(
+    source: Source, bits: int, size: int
+) -> tuple[tuple[str, ...], npt.NDArray[np.float64], npt.NDArray[np.uint32]]:
+    """Values, shares and cells."""
     words, frequencies = _real_words(size) if source == "real" else _zipf_words(size)
     order = sorted(range(len(words)), key=words.__getitem__)
     values = tuple(words[place] for place in order)
     weights = np.array(frequencies)[order]
-    dimension = Word(name, ALPHABET)
-    axis = dimension.axis(bits)
+    axis = Word("word", ALPHABET).axis(bits)
     cells = [axis.cells(WordInterval(word, word))[0] for word in values]
-    return Attribute(dimension, values, weights / weights.sum(), np.array(cells, dtype=np.uint32))
+    return values, weights / weights.sum(), np.array(cells, dtype=np.uint32)
 
 
+@cache
 def number_attribute(name: str, bits: int) -> Attribute:
     """Whole numbers of 1 to 65,536, log-normal around 400."""
     edges = [0.5 + number for number in range(NUMBER_MAX + 1)]

@@ -48,14 +48,15 @@ def draw(table: pandas.DataFrame, path: Path) -> None:
     rows = picture.subplots(len(placements), 3, squeeze=False)
     for row, placement in zip(rows, placements, strict=True):
         placed = table[table["placement"] == placement]
-        top = 1.1 * max(placed["processing_pct"].max(), BOUNDS["processing_pct"])
+        mixes = placed[placed["query_class"].isin(list(MIXES))]
+        top = 1.1 * max(mixes["processing_pct"].max(), BOUNDS["processing_pct"])
         for panel, (mix, name) in zip(row, MIXES.items(), strict=False):
             _shares(panel, placed[placed["query_class"] == mix])
             panel.set(title=f"{name}, {placement} placement", ylim=(0, top))
         _messages(row[2], placed)
         row[2].set(title=f"messages, {placement} placement")
-    rows[0][0].legend(fontsize="small")
-    rows[0][2].legend(fontsize="small")
+    rows[0][1].legend(fontsize="small", loc="upper right")
+    rows[0][2].legend(fontsize="x-small", loc="upper left")
     picture.savefig(path, dpi=120)
 
 
@@ -73,8 +74,15 @@ def _shares(panel: Any, table: pandas.DataFrame) -> None:
         chosen = table[table["routing"] == routing]
         _line(panel, chosen, "processing_pct", label=name, color=colour, marker=mark)
     if (table["query_class"] == "wildcard").all():
-        panel.axhline(BOUNDS["processing_pct"], color="black", linestyle=":", linewidth=1)
-        panel.axhline(BOUNDS["matching_pct"], color="tab:green", linestyle=":", linewidth=1)
+        for column, colour, verb in (
+            ("processing_pct", "black", "process"), ("matching_pct", "tab:green", "hold a match"),
+        ):  # fmt: skip
+            panel.axhline(BOUNDS[column], color=colour, linestyle=":", linewidth=1)
+            panel.annotate(
+                f"report: below {BOUNDS[column]:g} % {verb}", (0, BOUNDS[column]), (2, 2),
+                xycoords=("axes fraction", "data"), textcoords="offset points",
+                fontsize="x-small", color=colour,
+            )  # fmt: skip
     panel.set(xlabel="peers", ylabel="share of all peers (%)")
     panel.set_xlim(left=0)
 
@@ -87,7 +95,7 @@ def _messages(panel: Any, table: pandas.DataFrame) -> None:
         _line(panel, chosen, "messages", label=f"{name}: shares alone", linestyle="--", **look)
     panel.set(xlabel="peers", ylabel="a wildcard query")
     panel.set_xlim(left=0)
-    panel.set_ylim(bottom=0)
+    panel.set_ylim(bottom=0, top=1.45 * panel.get_ylim()[1])
 
 
 def _line(panel: Any, table: pandas.DataFrame, column: str, **style: Any) -> None:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 PROFILES: Final = 1_000_000
 """At the largest size; smaller ones in proportion, as published: 2 * 10^5 at the smallest."""
 DIFFERENCE: Final = (
-    "What differs: the papers do not name their word list, and plot five or six queries each of one "
-    "run; here words are English with their frequencies, profiles unique tuples of them, and the "
+    "What differs: the papers do not name their word list, and plot five or six queries of one run "
+    "each; here words are English with their frequencies, profiles unique tuples of them, and the "
     "queries many, made on stored profiles, so that frequent words are asked for more often."
 )
 

@@ -94,4 +94,5 @@ def table(
 
 
 def _share(name: str) -> Column:
-    return sql.avg(100 * sql.col(name) / sql.col("peers"))
+    # Whole numbers are added up, which is exact in any order; shares would not be.
+    return 100 * sql.avg(name) / sql.col("peers")

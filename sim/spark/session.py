@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from sim.spark.java import java_home
+from sim.spark.shipping import packed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,7 +56,11 @@ def session(
     except ImportError as error:
         raise SparkMissing(HOW_TO_GET) from error
     if remote is not None:
-        yield SparkSession.builder.remote(remote).getOrCreate()
+        connected = SparkSession.builder.remote(remote).getOrCreate()
+        with tempfile.TemporaryDirectory() as folder:
+            # Functions travel by their module's name, so the server's workers get the modules.
+            connected.addArtifacts(str(packed(Path(folder) / "meteor.zip")), pyfile=True)
+        yield connected
         return
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     if submitted or SparkSession.getActiveSession() is not None:

@@ -48,6 +48,8 @@ class StudyPlan:
     """Whether smaller systems keep all profiles, not their share."""
     space: SpaceName = "study"
     words: Source = "real"
+    tasks: int | None = None
+    """In how many pieces profiles are drawn; None lets Spark decide.  Never part of a result."""
 
     def __post_init__(self) -> None:
         if self.profiles < 1 or self.queries < 1 or not self.seeds:
@@ -70,6 +72,7 @@ def run(
     space: SpaceName = "study",
     words: Source = "real",
     out: str | None = None,
+    tasks: int | None = None,
     progress: Progress = lambda _: None,
 ) -> DataFrame:
     """The results, one row for each of `results.KEYS`.
@@ -78,17 +81,18 @@ def run(
     `fixed_profiles`.  `seeds`: so many from 1, or which.  `space`: the report's two words and a
     number, or the words alone of the Squid papers; `words`: real English words and frequencies, or
     made-up ones with Zipf's.  `out` is a folder, on any store that Spark writes to, in which stages
-    are kept and found again.  Raises ValueError for what cannot be studied, ImportError where real
+    are kept and found again; `tasks` cuts the drawing of profiles into so many pieces, where Spark
+    should not decide.  Raises ValueError for what cannot be studied, ImportError where real
     words are not installed."""
     chosen = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
     plan = StudyPlan(
         peers=tuple(peers), profiles=profiles, queries=queries, seeds=chosen,
-        fixed_profiles=fixed_profiles, space=space, words=words,
+        fixed_profiles=fixed_profiles, space=space, words=words, tasks=tasks,
     )  # fmt: skip
     workload = Workload.of(space, words, chosen[0])
     stages = Stages(spark, out, progress)
     tables = [_Seed(spark, plan, workload.with_seed(seed), stages).table() for seed in chosen]
-    return reduce(DataFrame.unionByName, tables)
+    return reduce(lambda left, right: left.unionByName(right), tables)
 
 
 def plot(found: DataFrame | pandas.DataFrame, path: str | Path) -> None:
@@ -154,7 +158,7 @@ class _Seed:
         }  # fmt: skip
         schema = transforms.profile_schema(self._attributes)
         return self._do("profiles", schema, arguments, lambda: transforms.unique_profiles(
-            self._spark, self._workload, draws,
+            self._spark, self._workload, draws, self._plan.tasks,
         ))  # fmt: skip
 
     def _limits(self, profiles: DataFrame) -> Numbers:

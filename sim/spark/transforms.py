@@ -43,9 +43,12 @@ def profile_schema(attributes: int) -> str:
     return f"drawn long, {columns}, index long"
 
 
-def unique_profiles(spark: SparkSession, workload: Workload, draws: int) -> DataFrame:
+def unique_profiles(
+    spark: SparkSession, workload: Workload, draws: int, tasks: int | None = None
+) -> DataFrame:
     """The different profiles among so many draws; of equal ones the first."""
-    coded = spark.range(draws).mapInArrow(kernels.coded(workload), "drawn long, code long")
+    drawn = spark.range(0, draws, 1, tasks)
+    coded = drawn.mapInArrow(kernels.coded(workload), "drawn long, code long")
     first = coded.groupBy("code").agg(sql.min("drawn").alias("drawn")).select("drawn")
     return first.mapInArrow(kernels.indexed(workload), profile_schema(len(workload.attributes)))
 
@@ -103,7 +106,8 @@ def found(visited: DataFrame, stored: DataFrame, attributes: int) -> DataFrame:
     Only peers that a query reaches look into what they keep, as in the real system: the join is one
     of equal (system, peer), and what the query asks is judged on what meets there."""
     same = ["system", "peer"]
-    met = visited.join(stored, same, "inner").where(_matches(attributes))
+    # By hash, built of the visits: less work than sorting both, and visits are the smaller side.
+    met = visited.hint("shuffle_hash").join(stored, same, "inner").where(_matches(attributes))
     peers = met.groupBy("system", "query", "peer", "reached_by").agg(
         sql.count(sql.lit(1)).alias("matches")
     )

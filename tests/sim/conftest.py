@@ -1,0 +1,25 @@
+"""One Spark session for all tests that need one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """A local session; what it sets in the environment goes with it."""
+    from sim.spark.session import session
+
+    before = dict(os.environ)
+    options = {"spark.master": "local[2]", "spark.sql.shuffle.partitions": "3"}
+    with session(options=options) as made:
+        yield made
+    os.environ.clear()
+    os.environ.update(before)

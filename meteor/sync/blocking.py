@@ -22,7 +22,7 @@ from meteor.post_many import CONCURRENCY, Message, MessageLike, checked_concurre
 from meteor.sync.answer import Answer
 from meteor.sync.callback_thread import CallbackThread
 from meteor.sync.interest import Interest, NotificationHandler, Watch
-from meteor.sync.loop_thread import LoopThread
+from meteor.sync.loop_thread import LoopThread, ParametersT
 from meteor.values import Receipt, Result
 from meteor.verbs import Verbs as AsyncVerbs
 from meteor.watch import Watch as AsyncWatch
@@ -40,6 +40,12 @@ class Blocking(ABC):
     @abstractmethod
     def _verbs(self) -> AsyncVerbs:
         """Who carries the verbs out in the loop."""
+
+    @property
+    def owner(self) -> str:
+        """Whose is what is posted here: the key of the identity, or of whom it acts for; empty for
+        nobody's."""
+        return self._verbs.owner
 
     @property
     def callbacks(self) -> Callbacks:
@@ -101,8 +107,20 @@ class Blocking(ABC):
 
     # -- what comes out of the loop
 
-    def _answer(self, inner: AsyncAnswer[ItemT]) -> Answer[ItemT]:
-        return Answer(self, self._thread, inner)
+    def _asked(
+        self,
+        ask: Callable[ParametersT, AsyncAnswer[ItemT]],
+        *args: ParametersT.args,
+        **options: ParametersT.kwargs,
+    ) -> Answer[ItemT]:
+        """The answer, made in the loop; one that an interrupted caller never gets is left."""
+        made: list[AsyncAnswer[ItemT]] = []
+        try:
+            self._thread.call(lambda: made.append(ask(*args, **options)))
+        except BaseException:
+            self._thread.post(lambda: _leave(made))
+            raise
+        return Answer(self, self._thread, made[0])
 
     @overload
     def _stream(self, inner: AsyncWatch, handler: NotificationHandler | None = None) -> Watch: ...
@@ -118,7 +136,7 @@ class Blocking(ABC):
     def _posted(self, inner: Any) -> Receipt | Answer | Answer[Result] | Interest:
         """What `post` gives: a receipt as it is, what is taken from as its blocking twin."""
         if isinstance(inner, AsyncAnswer):
-            return self._answer(inner)
+            return Answer(self, self._thread, inner)
         if isinstance(inner, AsyncInterest):
             return self._stream(inner)
         assert isinstance(inner, Receipt)
@@ -133,6 +151,12 @@ class Blocking(ABC):
     def _report(self, error: Exception) -> None:
         """Tell the application of what a handler raised."""
         self._callback_thread.run("on_error", error)
+
+
+def _leave(made: Iterable[AsyncAnswer[Any]]) -> None:
+    """Nobody will take from these."""
+    for one in made:
+        one.leave()
 
 
 def _outcome(

@@ -63,6 +63,15 @@ class Source:
         nodes = self._tree.body if holder is None else self._class(holder).body
         yield from (node for node in nodes if isinstance(node, Function))
 
+    def inherited(self, holder: str) -> dict[str, tuple[Source, Function]]:
+        """The functions of a class and of what it is made of, each with where it is written."""
+        found: dict[str, tuple[Source, Function]] = {}
+        for base in reversed(self._class(holder).bases):
+            origin = self.imports().get(ast.unparse(base), "")
+            if origin.startswith("meteor."):
+                found |= _source(origin.removeprefix("meteor.")).inherited(ast.unparse(base))
+        return found | {one.name: (self, one) for one in self.functions(holder)}
+
     def imports(self) -> dict[str, str]:
         """Where each name comes from that is imported here, or assigned."""
         imported = {
@@ -183,8 +192,7 @@ def _body(signature: Signature, how: How, target: str) -> str:
     if how == "calls":
         return wrapped("        ", "return self._thread.call", [target, *arguments], "")
     if how == "answers":
-        call = wrapped("        ", "answer = self._thread.call", [target, *arguments], "")
-        return f"{call}\n        return self._answer(answer)"
+        return wrapped("        ", "return self._asked", [target, *arguments], "")
     if how == "streams":
         call = wrapped("        ", "inner = self._thread.wait", [target, *arguments], "")
         return f"{call}\n        return self._stream(inner, handler)"
@@ -252,23 +260,30 @@ def client_text(connection: Source, client: Source) -> str:
 
 def _class_text(mirror: Mirror, module: str, what: str, bases: str, ours: tuple[str, ...]) -> str:
     source = _source(module)
-    text = _class(mirror, source, bases)
+    text, sources = _class(mirror, source, bases), _sources(mirror, source)
     inner = f"{mirror.module}:{mirror.name} as Async{mirror.name}"
-    return _module(what, _adapted(text), (source,), (*ours, inner))
+    return _module(what, _adapted(text), sources, (*ours, inner))
+
+
+def _sources(mirror: Mirror, source: Source) -> list[Source]:
+    """Where the generated methods of a class are written."""
+    functions = source.inherited(mirror.name)
+    listed = [name for name, how in mirror.methods.items() if how != "own"]
+    return [source, *(functions[name][0] for name in listed)]
 
 
 def _class(mirror: Mirror, source: Source, bases: str) -> str:
     """A class with its constructor, if that is the caller's, and what is not written by hand."""
-    functions = {one.name: one for one in source.functions(mirror.name)}
+    functions = source.inherited(mirror.name)
     parts = [f"class {mirror.name}({bases}):\n    {source.class_docstring(mirror.name)}\n"]
     if mirror is not CLIENT:
-        signature = signature_of(source, functions["__init__"])
+        signature = signature_of(*functions["__init__"])
         head = wrapped("    ", "def __init__", ("self", *signature.parameters), " -> None:")
         call = wrapped("            ", f"Async{mirror.name}", signature.arguments, "")
         parts.append(f"{head}\n        super().__init__(\n{call}\n        )\n")
     for name, how in mirror.methods.items():
         if how != "own":
-            parts.append(method(source, functions[name], how, INNER[mirror.name]))
+            parts.append(method(*functions[name], how, INNER[mirror.name]))
     return "\n".join(parts)
 
 

@@ -118,9 +118,9 @@ class Peer(Verbs, PeerLife):
         return self._peer.serving
 
     @property
-    def identity(self) -> dict[str, str]:
+    def whereabouts(self) -> dict[str, str]:
         """Its address and identifier, as far as it has them by now."""
-        return self._peer.identity
+        return self._peer.whereabouts
 
     @property
     def unreadiness(self) -> str:
@@ -135,6 +135,13 @@ class Peer(Verbs, PeerLife):
         """Read the policy's file again now; raises `PolicyError` for a bad one, and the policy
         before it stays, or `ValueError` where there is no file."""
         return self._thread.call(self._peer.reload_policy)
+
+    def reload_certificates(self) -> None:
+        """Read the files of TLS again now: links that open from here on use them.
+
+        Raises `CertificateError` for files that cannot be used, and those before stay, or
+        `ValueError` where there is no TLS."""
+        return self._thread.call(self._peer.reload_certificates)
 
     def wait_closed(self) -> None:
         """Return when the peer has stopped."""

@@ -124,7 +124,7 @@ class PostingVerbs(Blocking):
         It is never run twice: when the link breaks meanwhile, `NotConnected` says so.  A peer that
         has no such action, fails or takes too long counts as missing; where none has it, raises
         `UnknownAction`."""
-        answer = self._thread.call(
+        return self._asked(
             self._verbs.perform,
             action,
             profile,
@@ -136,7 +136,6 @@ class PostingVerbs(Blocking):
             allow_partial=allow_partial,
             everywhere=everywhere,
         )
-        return self._answer(answer)
 
     def store(
         self,
@@ -183,7 +182,7 @@ class PostingVerbs(Blocking):
     ) -> Answer:
         """Get the data that matches; with a `ttl` also what comes while that runs, of which
         `queue` may wait to be taken: see `notify_data`."""
-        answer = self._thread.call(
+        return self._asked(
             self._verbs.retrieve,
             profile,
             ttl=ttl,
@@ -196,4 +195,3 @@ class PostingVerbs(Blocking):
             allow_partial=allow_partial,
             everywhere=everywhere,
         )
-        return self._answer(answer)

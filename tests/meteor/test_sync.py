@@ -38,6 +38,7 @@ def client(overlay: meteor.sync.LocalOverlay) -> Iterator[meteor.sync.Client]:
 Call = Callable[[Any, str], Any]
 
 CALLS: dict[str, Call] = {
+    "owner": lambda client, _: client.owner,
     "post": lambda client, _: client.post(HOT, "store", data=b"x", id="a"),
     "store": lambda client, _: client.store(HOT, "x", id="a", ttl=60),
     "retrieve": lambda client, _: client.retrieve("type=t"),
@@ -84,7 +85,7 @@ async def there(verb: str) -> Any:
         outcome = CALLS[verb](client, id)
         if verb == "post_many":
             return gist([receipt async for receipt in outcome])
-        return gist(await outcome)
+        return gist(await outcome if hasattr(outcome, "__await__") else outcome)
 
 
 def here(verb: str) -> Any:

@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from chord import ChordConfig, Contact, RelocationConfig
+from meteor import operated
 from meteor.application_actions import ActionHandler, ApplicationActions
 from meteor.asyncio_event_files import EventFiles
 from meteor.asyncio_runtime import AsyncioRuntime
@@ -27,7 +28,7 @@ from meteor.callbacks import Callbacks
 from meteor.errors import Closed
 from meteor.guest import Guest, guest_session, heard_by
 from meteor.journal import Journal
-from meteor.operation.snapshot import Snapshot, take
+from meteor.operation.snapshot import Snapshot
 from meteor.operations import PeerNote
 from meteor.peer_options import PeerOptions, Preset
 from meteor.peer_start import (
@@ -44,7 +45,6 @@ from meteor.rendezvous_peer import RendezvousPeer
 from meteor.rest.config import RestConfig
 from meteor.security.credentials import Signer
 from meteor.security.policy import Policy
-from meteor.security.policy_file import reload_policy
 from meteor.security.tls import TLS
 from meteor.session import Session
 from meteor.transport import Transport
@@ -188,35 +188,34 @@ class Peer(Verbs):
         """Whether it runs."""
         return self._core is not None and not self._closed.is_set()
 
+    # -- what its operator asks
+
     @property
-    def identity(self) -> dict[str, str]:
+    def whereabouts(self) -> dict[str, str]:
         """Its address and identifier, as far as it has them by now."""
-        if self._runtime is None:
-            return {}
-        return {"address": self.address, "id": f"{self.id:x}"}
+        return operated.whereabouts(self._runtime)
 
     @property
     def unreadiness(self) -> str:
         """Why posts that are sent here are not served yet, or not any more; empty when they are."""
-        if self._closed.is_set():
-            return "this peer has stopped"
-        if self._core is None:
-            return "this peer leaves its ring" if self._is_settled else "this peer starts"
-        return "" if self._is_settled else "this peer does not hold its part of the ring yet"
+        stopped = self._closed.is_set()
+        return operated.unreadiness(self._core, settled=self._is_settled, stopped=stopped)
 
     def snapshot(self) -> Snapshot | None:
         """What it has counted so far; None while it does not serve."""
-        if self._core is None or self._runtime is None:
-            return None
-        return take(self._core, self._runtime, self._transport, self._journal)
+        return operated.snapshot(self._core, self._runtime, self._transport, self._journal)
 
     def reload_policy(self) -> None:
         """Read the policy's file again now; raises `PolicyError` for a bad one, and the policy
         before it stays, or `ValueError` where there is no file."""
-        file = self._options.policy_file
-        if file is None:
-            raise ValueError("reload_policy: this peer was given no policy file")
-        reload_policy(file, self.core.gatekeeper)
+        operated.reload_policy(self._options, self.core)
+
+    def reload_certificates(self) -> None:
+        """Read the files of TLS again now: links that open from here on use them.
+
+        Raises `CertificateError` for files that cannot be used, and those before stay, or
+        `ValueError` where there is no TLS."""
+        operated.reload_certificates(self._options, self._transport)
 
     # -- life
 

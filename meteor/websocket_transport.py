@@ -83,6 +83,16 @@ class WebSocketTransport:
         """A client's transport over sockets."""
         return WebSocketTransport(tls=self._tls)
 
+    def renew_tls(self) -> None:
+        """Read the files of TLS again, for links that open from now on.
+
+        Raises `CertificateError`, and leaves everything as it was."""
+        if self._tls is not None:
+            self._tls.client_context()  # whether they can be used at all, before any is
+            for context in (self._dialling, self._listening):
+                if context is not None:
+                    self._tls.load_into(context)
+
     async def listen(self) -> str:
         """Take dials and requests, and return the address that others dial.
 

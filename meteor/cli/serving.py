@@ -80,13 +80,15 @@ async def _live(peer: meteor.Peer, as_json: bool, announce: Announce | None) -> 
 
 
 def _heed_hangups(peer: meteor.Peer) -> None:
-    """Read the policy again when SIGHUP comes, as daemons do; a bad one is said, and not taken."""
+    """Read policy and certificates again when SIGHUP comes, as daemons do; what is bad is said, and
+    not taken."""
 
     def reload() -> None:
-        try:
-            peer.reload_policy()
-        except ValueError as error:
-            _log.error("SIGHUP: %s", error)
+        for again in (peer.reload_policy, peer.reload_certificates):
+            try:
+                again()
+            except ValueError as error:
+                _log.warning("SIGHUP: %s", error)
 
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
 

@@ -192,7 +192,7 @@ def of_expiry(subject: str, ends: datetime, now: datetime) -> Iterator[Finding]:
     left = ends - now
     if left > EXPIRY_WARNING:
         return
-    cure = "`meteor certs --renew` makes another; the peer reads it when it starts"
+    cure = "`meteor certs --renew` makes another; the peer reads it on SIGHUP"
     if left <= timedelta(0):
         yield Finding("problem", subject, f"the certificate ended on {ends:%Y-%m-%d}", cure)
     else:

@@ -32,7 +32,7 @@ class Operated(Protocol):
         """Its counters; None while it does not serve."""
 
     @property
-    def identity(self) -> dict[str, str]:
+    def whereabouts(self) -> dict[str, str]:
         """Its address and identifier, as far as it has them."""
 
 
@@ -41,13 +41,13 @@ def operation_resources(peer: Operated) -> list[Resource]:
     registry = registry_of(peer.snapshot)
 
     async def healthz(_: Call) -> web.Response:
-        return json_answer({"status": "ok", **peer.identity}, headers=FRESH)
+        return json_answer({"status": "ok", **peer.whereabouts}, headers=FRESH)
 
     async def readyz(_: Call) -> web.Response:
         reason = peer.unreadiness
         if reason:
             raise Refusal(503, "NotReady", reason, headers={"Retry-After": str(RETRY_AFTER_S)})
-        return json_answer({"status": "ok", **peer.identity}, headers=FRESH)
+        return json_answer({"status": "ok", **peer.whereabouts}, headers=FRESH)
 
     async def metrics(_: Call) -> web.Response:
         text = exposition(registry)

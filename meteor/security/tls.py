@@ -62,15 +62,17 @@ class TLS:
         context.options |= ssl.OP_NO_RENEGOTIATION
         asked = ssl.CERT_REQUIRED if self.client_certificates else ssl.CERT_OPTIONAL
         context.verify_mode = asked
-        return self._loaded(context)
+        return self.load_into(context)
 
     def client_context(self) -> ssl.SSLContext:
         """How to open connections, the host's name checked; raises `CertificateError`."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.minimum_version = ssl.TLSVersion.TLSv1_3
-        return self._loaded(context)
+        return self.load_into(context)
 
-    def _loaded(self, context: ssl.SSLContext) -> ssl.SSLContext:
+    def load_into(self, context: ssl.SSLContext) -> ssl.SSLContext:
+        """Let a context use what the files hold now; what it trusted before it goes on trusting.
+        Raises `CertificateError`."""
         try:
             context.load_verify_locations(cafile=self.ca)
         except (OSError, ssl.SSLError) as error:

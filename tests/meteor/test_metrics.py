@@ -120,7 +120,7 @@ def test_a_peer_that_has_not_started_says_why_it_is_not_ready() -> None:
     peer = meteor.Peer(space=SPACE)
     assert peer.unreadiness == "this peer starts"
     assert peer.snapshot() is None
-    assert peer.identity == {}
+    assert peer.whereabouts == {}
 
 
 @given(st.lists(st.floats(0, 100)), st.lists(st.floats(0, 100), unique=True).map(sorted))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -227,3 +228,31 @@ def test_old_versions_of_tls_are_not_spoken() -> None:
     assert shown.server_context().minimum_version is ssl.TLSVersion.TLSv1_2
     assert shown.client_context().minimum_version is ssl.TLSVersion.TLSv1_3
     assert shown.client_context().check_hostname
+
+
+async def test_certificates_are_read_again_while_the_peer_runs(tmp_path: Path) -> None:
+    """New links see the new one; a file that cannot be used changes nothing."""
+    first = tls(HOST)
+    files = {name: tmp_path / f"{name}.pem" for name in ("ca", "cert", "key")}
+
+    def install(shown: TLS) -> None:
+        for name, path in files.items():
+            path.write_bytes(Path(str(getattr(shown, name))).read_bytes())
+
+    install(first)
+    async with meteor.Peer(space=SPACE, tls=TLS(**files)) as peer:
+        install(tls(HOST, "localhost"))
+        port = peer.address.rpartition(":")[2]
+        with pytest.raises(meteor.NotConnected, match="Hostname mismatch"):
+            await meteor.connect(f"localhost:{port}", tls=tls())
+        peer.reload_certificates()
+        async with meteor.connect(f"localhost:{port}", tls=tls()) as client:
+            await client.store("type=probe")
+        files["key"].write_text("no key")
+        with pytest.raises(meteor.CertificateError):
+            peer.reload_certificates()
+        async with meteor.connect(f"localhost:{port}", tls=tls()) as client:
+            await client.store("type=probe")
+    async with meteor.Peer(space=SPACE) as plain:
+        with pytest.raises(ValueError, match="no TLS"):
+            plain.reload_certificates()

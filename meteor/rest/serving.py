@@ -7,7 +7,7 @@ resources of the same table, so that they are described, guarded and answered li
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
@@ -31,6 +31,8 @@ from meteor.rest.schemas import ref
 if TYPE_CHECKING:
     from meteor.peer import Peer
 
+Stop = Callable[[web.Application], Awaitable[None]]
+
 
 def add_routes(
     application: web.Application,
@@ -41,6 +43,15 @@ def add_routes(
     """Serve REST and the dashboard on a peer's port; until the peer has started, requests are
     answered with 503.  `others` are further resources, of whoever operates the peer."""
     config = config or RestConfig()
+    resources, stops = described_resources(peer, config, others)
+    application.on_shutdown.extend(stops)
+    install(application, [*resources, *Pages().resources()], config, lambda: _own_hosts(peer))
+
+
+def described_resources(
+    peer: Peer, config: RestConfig, others: Sequence[Resource] = ()
+) -> tuple[list[Resource], list[Stop]]:
+    """What `/openapi.json` describes, itself included, and what is to end when the peer stops."""
     began_s = time.time()
     guest = peer.guest
     events, live = Events(guest, config), Live(peer, config)
@@ -53,10 +64,7 @@ def add_routes(
         *others,
     ]
     resources.append(_description(resources, began_s))
-    application.on_shutdown.extend([events.stop, live.stop])
-    install(
-        application, [*resources, *Pages().resources()], config, lambda: _own_hosts(peer)
-    )
+    return resources, [events.stop, live.stop]
 
 
 def _own_hosts(peer: Peer) -> tuple[str, ...]:

@@ -111,8 +111,8 @@ def test_a_load_far_above_the_mean_is_found_where_there_is_one(
         ({"protected": False}, "problem", "in the clear"),
         ({"clock_offset_s": 7.0}, "warning", "its clock is 7 s ahead of"),
         ({"clock_offset_s": -90.0}, "problem", "its clock is 90 s behind"),
-        ({"certificate_ends": NOW + timedelta(days=3)}, "warning", "in 3 days"),
-        ({"certificate_ends": NOW - timedelta(days=3)}, "problem", "the certificate ended on"),
+        ({"certificate_ends": 3}, "warning", "in 3 days"),
+        ({"certificate_ends": -3}, "problem", "the certificate ended on"),
         ({"copies_missing": 2.0}, "warning", "2 copies fewer than asked"),
         ({"lateness_s": 0.25}, "warning", "ran 250 ms late"),
         ({"commit_mean_s": 0.12}, "warning", "takes 120 ms"),
@@ -122,6 +122,8 @@ def test_a_load_far_above_the_mean_is_found_where_there_is_one(
 def test_what_a_peer_says_of_itself_is_judged(
     facts: dict[str, Any], severity: str, what: str
 ) -> None:
+    if "certificate_ends" in facts:  # in days: a date in the test's name would change with it
+        facts = {"certificate_ends": NOW + timedelta(days=facts["certificate_ends"])}
     (found,) = said(
         of_peer(PeerFacts(**({"address": "10.0.0.1:1", "protected": True} | facts)), NOW)
     )

@@ -30,8 +30,8 @@ WIRE_VERSION: Final = 1
 """The first byte of whatever travels; raised when older peers could misread newer frames."""
 FRAME_BYTES_MAX: Final = 4 * 1024 * 1024
 """One encoded frame; a sender refuses a larger one before it leaves."""
-FRAMES_MAX: Final = 4096
-"""Frames that travel as one."""
+FRAMES_MAX: Final = 128
+"""Frames that travel as one: they are taken in within one turn."""
 
 _NIL: Final = b"\xc0"
 _VERSION: Final = bytes((WIRE_VERSION,))

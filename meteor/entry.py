@@ -7,11 +7,11 @@ decoded, typed and placed again here, and everything malformed comes back as its
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
-from chord import Contact, Deferred, Handler, Runtime
+from chord import Busy, Contact, Deferred, Handler, Runtime
 from meteor.admission import (
     ACTIONS,
     KEPT_KINDS,
@@ -24,6 +24,7 @@ from meteor.amending import Amending
 from meteor.asking import Asking
 from meteor.document import PROFILES_KEPT, unpack_profile
 from meteor.errors import MeteorError, to_fault
+from meteor.fair_queue import FairQueue
 from meteor.messages import Amend, Post, PostReply
 from meteor.operations import Notices, Operation, Route
 from meteor.performing import Performing
@@ -31,6 +32,11 @@ from meteor.record_id import check_stem, make_id
 from meteor.security.gatekeeper import Admitted, Gatekeeper
 from meteor.tally import Tally
 from squid import Box, KeywordSpace, Router
+
+DOOR: Final = "door"
+TURNS_A_ROUND: Final = 2
+"""A request takes some five turns of its peer: so about three of another client's are looked at in
+every turn that one has to wait for."""
 
 
 class Entry:
@@ -53,6 +59,8 @@ class Entry:
         )
         self._performing = performing
         self._clients: dict[int, Contact] = {}
+        self._door = FairQueue()
+        self._goes_round = False
         self.tally = Tally()
 
     @property
@@ -74,7 +82,62 @@ class Entry:
     def _on_post(self, sender: Contact, message: object, _: float) -> Deferred:
         assert isinstance(message, Post)
         self._clients[sender.id] = sender
-        return Deferred(self._answer(self._post(sender, message), message))
+        return self._in_turn(sender, message, lambda: self._post(sender, message))
+
+    def _in_turn(
+        self,
+        sender: Contact,
+        request: Post | Amend,
+        conversation: Callable[[], Coroutine[Any, Any, PostReply]],
+    ) -> Deferred:
+        """Answer when it is this client's turn; who is embedded in this peer needs none."""
+        if sender.id == self._runtime.contact.id:
+            return Deferred(self._answer(conversation(), request))
+        try:
+            ticket, begins = self._door.arrive(
+                sender.id, len(request.document), self._runtime.now()
+            )
+        except Busy as error:
+            self.tally.failed(request, error)
+            raise to_fault(error) from error
+        self._go_round()
+        return Deferred(self._wait_and_answer(sender, request, conversation, ticket, begins))
+
+    def _go_round(self) -> None:
+        if not self._goes_round and self._door.awaits_a_round:
+            self._goes_round = True
+            self._runtime.spawn(self._rounds())
+
+    async def _rounds(self) -> None:
+        """Let every client begin its next request, round after round."""
+        while self._door.awaits_a_round:
+            for _ in range(TURNS_A_ROUND):
+                await self._runtime.sleep(0.0)
+            self._let_in(self._door.next_round())
+        self._goes_round = False
+
+    def _let_in(self, tickets: list[int]) -> None:
+        for ticket in tickets:
+            self._runtime.deliver((DOOR, ticket), None)
+
+    async def _wait_and_answer(
+        self,
+        sender: Contact,
+        request: Post | Amend,
+        conversation: Callable[[], Coroutine[Any, Any, PostReply]],
+        ticket: int,
+        begins: bool,
+    ) -> PostReply:
+        arrived_s = self._runtime.now()
+        try:
+            if not begins:
+                await self._runtime.expect((DOOR, ticket), None)
+            if self._runtime.now() - arrived_s > request.timeout_s:
+                raise to_fault(Busy("the time was up before it was this client's turn"))
+            return await self._answer(conversation(), request)
+        finally:
+            self._let_in(self._door.leave(sender.id, ticket, self._runtime.now()))
+            self._go_round()
 
     async def _answer(
         self, conversation: Coroutine[Any, Any, PostReply], request: Post | Amend
@@ -136,7 +199,7 @@ class Entry:
     def _on_amend(self, sender: Contact, message: object, _: float) -> Deferred:
         assert isinstance(message, Amend)
         self._clients[sender.id] = sender
-        return Deferred(self._answer(self._amending.amend(sender, message), message))
+        return self._in_turn(sender, message, lambda: self._amending.amend(sender, message))
 
     # -- notices
 

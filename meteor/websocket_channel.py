@@ -23,6 +23,8 @@ PROTOCOL: Final = f"meteor.{WIRE_VERSION}"
 """The WebSocket subprotocol: peers of another wire version are refused at the door."""
 CONTACT_HEADER: Final = "Meteor-Contact"
 VERSION_HEADER: Final = "Meteor-Wire"
+READ_AT_ONCE: Final = 4
+"""Messages of one socket that are taken in before others get their turn."""
 HEARTBEAT_S: Final = 15.0
 """A link that answers no ping for half of this after that long is closed."""
 BEAT_S: Final = HEARTBEAT_S / 2
@@ -157,10 +159,14 @@ class WebSocketChannel:
     async def pump(self) -> None:
         """Hand on what arrives until the socket ends; run by its owner, once."""
         reason = ""
+        read = 0
         try:
             while self._open and not reason:
                 message = await self._socket.receive()
                 self._quiet_beats = 0
+                read += 1
+                if read % READ_AT_ONCE == 0:  # what is there already comes without a pause
+                    await asyncio.sleep(0)
                 if message.type is WSMsgType.BINARY:
                     self._traffic.messages_in += 1
                     self._traffic.bytes_in += len(message.data)

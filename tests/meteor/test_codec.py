@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from chord import Contact, FrameKind, WideInt
 from meteor import codec as codec_module
-from meteor.codec import Codec, MalformedFrame, decode, encode, wire_codec
+from meteor.codec import FRAMES_MAX, Codec, MalformedFrame, decode, encode, wire_codec
 from meteor.errors import LimitExceeded, VersionMismatch
 from meteor.packers import COUNT_MAX, WIDE_BYTES_MAX
 
@@ -139,11 +139,11 @@ def test_frames_travel_together_in_order(drawn: list[Any]) -> None:
 
 def test_many_frames_travel_together() -> None:
     frame = CODEC.encode_frame(FrameKind.SEND, 0, 0.0, Empty())
-    assert len(CODEC.decode_frames(CODEC.join([frame] * 4096))) == 4096
+    assert len(CODEC.decode_frames(CODEC.join([frame] * FRAMES_MAX))) == FRAMES_MAX
     with pytest.raises(LimitExceeded):
         CODEC.join([frame] * 70_000)
     with pytest.raises(MalformedFrame):
-        CODEC.decode_frames(CODEC.join([frame] * 4097))
+        CODEC.decode_frames(CODEC.join([frame] * (FRAMES_MAX + 1)))
 
 
 def only_typed_errors(data: bytes) -> None:

@@ -19,7 +19,7 @@ from meteor.rest.body import check_announced
 from meteor.rest.call import Operation, Resource, make_call
 from meteor.rest.config import RestConfig
 from meteor.rest.identity import Caller, read_caller
-from meteor.rest.negotiation import NotAcceptable
+from meteor.rest.negotiation import JSON, NotAcceptable
 from meteor.rest.signed import HEADERS as SIGNED_HEADERS
 
 LOG = logging.getLogger("meteor.rest")
@@ -140,7 +140,7 @@ class _Door:
                 LOG.error("%s %s failed", request.method, request.path, exc_info=error)
             internal = "an error of this peer; its log says more"
             problem = known or Problem(500, "urn:meteor:error:internal", internal)
-        prefers_xml = request.path == "/messages"
+        prefers_xml = request.path == "/messages" and request.content_type != JSON
         return problem_answer(request, problem, prefers_xml=prefers_xml, headers=headers)
 
     async def prepare(self, request: web.Request, response: web.StreamResponse) -> None:

@@ -40,6 +40,8 @@ class RestConfig:
     """Event streams at once, those included whose client may come back."""
     stream_queue: int = 1000
     """Events that may wait for one client, and those kept for one that comes back."""
+    stream_bytes: int = 32 * 1024 * 1024
+    """The same in characters of their data, what lived before the stream included."""
     keep_alive_s: float = 15.0
     """The longest silence of an event stream: proxies close what is silent for a minute."""
     linger_s: float = 60.0

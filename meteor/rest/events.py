@@ -162,7 +162,10 @@ class Events:
         stream: _Stream
         question = _question(call)
         news = asyncio.Event()
-        feed = Feed(name, question, self._config.stream_queue, news.set)
+        feed = Feed(
+            name, question, self._config.stream_queue, news.set,
+            bytes_max=self._config.stream_bytes,
+        )  # fmt: skip
         stream = _Stream(feed, news=news)
         select = call.parameters.text("select")
 

@@ -36,13 +36,16 @@ class Feed:
 
     `name` is the stem of the interest, and the id of the stream's first event."""
 
-    def __init__(self, name: str, select: str, length: int, wake: Callable[[], None]) -> None:
+    def __init__(
+        self, name: str, select: str, length: int, wake: Callable[[], None], *, bytes_max: int
+    ) -> None:
         self.name, self.select = name, select
         self.dropped = 0
         """Events that came while the queue was full."""
         self.ended = ""
         """Why no more will come; empty while they may."""
-        self._wake, self._length = wake, length
+        self._wake, self._length, self._bytes_max = wake, length, bytes_max
+        self._pending_bytes = self._sent_bytes = 0
         self._limit = sys.maxsize  # what lives already comes before anybody can take it
         self._pending: deque[Event] = deque()
         self._sent: deque[Event] = deque()
@@ -55,14 +58,17 @@ class Feed:
         """Queue an event; once one did not fit, none is taken any more."""
         if self.ended:
             return
-        if len(self._pending) >= self._limit:
+        size = len(event.data)
+        if len(self._pending) >= self._limit or self._pending_bytes + size > self._bytes_max:
             self.dropped += 1
             self.ended = (
-                f"{len(self._pending)} events wait to be read and more came: what came since is "
-                "not in this stream; open it anew and read faster"
+                f"{len(self._pending)} events of {self._pending_bytes} characters wait to be read "
+                "and more came: what came since is not in this stream; open it anew and read "
+                "faster, or select less"
             )
         else:
             self._pending.append(event)
+            self._pending_bytes += size
         self._wake()
 
     def end(self, why: str) -> None:
@@ -74,8 +80,11 @@ class Feed:
         """What is to be written now; kept until as much came after it."""
         taken = [self._pending.popleft() for _ in range(min(most, len(self._pending)))]
         self._sent.extend(taken)
-        while len(self._sent) > self._length:
-            self._sent.popleft()
+        size = sum(len(event.data) for event in taken)
+        self._pending_bytes -= size
+        self._sent_bytes += size
+        while len(self._sent) > self._length or self._sent_bytes > self._bytes_max:
+            self._sent_bytes -= len(self._sent.popleft().data)
         self._limit = max(self._length, min(self._limit, len(self._pending) + self._length))
         return taken
 
@@ -88,5 +97,7 @@ class Feed:
         for event in reversed(again):
             self._sent.pop()
             self._pending.appendleft(event)
+            self._sent_bytes -= len(event.data)
+            self._pending_bytes += len(event.data)
         self._limit = max(self._limit, len(self._pending) + self._length)
         return True

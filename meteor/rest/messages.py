@@ -12,7 +12,7 @@ from typing import Any, cast
 from aiohttp import web
 
 from arms import FoundMessage, Message, action_named, parse_message
-from meteor.errors import Refused
+from meteor.errors import LimitExceeded, Refused
 from meteor.json_form import intervals_object, match_object, receipt_object
 from meteor.json_message import message_of_json
 from meteor.poster import PostOptions
@@ -21,6 +21,7 @@ from meteor.rest.body import document_form
 from meteor.rest.call import Call, Operation, Resource
 from meteor.rest.config import RestConfig
 from meteor.rest.negotiation import JSON, XML
+from meteor.rest.paging import Page
 from meteor.rest.parameters import Parameter
 from meteor.rest.profiles import EVERYWHERE, timeout_parameter
 from meteor.rest.schemas import ref
@@ -66,8 +67,13 @@ class Messages:
             posted = verbs.post(message.profile, message.action, **options)
             return self._settled(call, message, await cast("Awaitable[Receipt]", posted))
         answer = verbs.post(message.profile, "retrieve", **options)
-        found = await answer.all()
-        return self._found(call, message, answer.receipt or Receipt("", complete=False), found)
+        picked = Page("", call.config.page_length_max)
+        async for match in answer:
+            picked.add(match)
+        if picked.has_more:  # a result has no pages
+            raise LimitExceeded("matches", picked.total, len(picked.matches))
+        receipt = answer.receipt or Receipt("", complete=False)
+        return self._found(call, message, receipt, picked.matches)
 
     def _options(self, message: Message, call: Call) -> PostOptions:
         options: PostOptions = {

@@ -8,7 +8,6 @@ of the overlay: nothing is kept for a caller between them.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any, Final, Literal
 from urllib.parse import quote, urlencode
 
@@ -20,10 +19,10 @@ from meteor.rest.body import FORM_TYPE
 from meteor.rest.call import Call, Operation, Resource
 from meteor.rest.config import RestConfig
 from meteor.rest.negotiation import JSON, XML
+from meteor.rest.paging import Page
 from meteor.rest.parameters import Parameter
 from meteor.rest.schemas import ref
 from meteor.rest.signed import verbs_of
-from meteor.values import Match
 from meteor.verbs import Verbs
 from meteor.xml_form import found_message
 
@@ -115,21 +114,24 @@ class Profiles:
             timeout=call.timeout_s,
             allow_partial=True,
         )
-        found = sorted(await answer.all(), key=lambda match: match.id)
-        page, more = _page(found, call)
+        limit = call.parameters.integer("limit", call.config.page_length)
+        picked = Page(call.parameters.optional("after") or "", limit)
+        async for match in answer:
+            picked.add(match)
+        page, more = picked.matches, picked.has_more
         form: dict[str, Any] = {
             "action": "retrieve",
             "complete": answer.complete,
             "missing": intervals_object(answer.missing),
             "peers": 0 if answer.receipt is None else answer.receipt.peers,
-            "total": len(found),
+            "total": picked.total,
         }
         headers = completeness(answer.complete)
         if more:
-            form["next"] = _address(call, page[-1].id)
+            form["next"] = _address(call, picked.end)
             headers["Link"] = f'<{form["next"]}>; rel="next", <{_address(call)}>; rel="first"'
         state = json.dumps(
-            [call.form, form["complete"], form["missing"], len(found), bool(more)]
+            [call.form, form["complete"], form["missing"], picked.total, more]
             + [[match.id, match.version] for match in page]
         ).encode()
         if call.form == XML:
@@ -176,14 +178,6 @@ class Profiles:
 def _names(listed: str | None) -> list[str] | None:
     """The names in a list with commas between; nobody's for an empty one."""
     return None if listed is None else [name.strip() for name in listed.split(",") if name.strip()]
-
-
-def _page(found: Sequence[Match], call: Call) -> tuple[list[Match], bool]:
-    """The matches of this page, and whether there are more."""
-    after = call.parameters.optional("after") or ""
-    limit = call.parameters.integer("limit", call.config.page_length)
-    rest = [match for match in found if match.id > after]
-    return rest[:limit], len(rest) > limit
 
 
 def _address(call: Call, after: str = "") -> str:

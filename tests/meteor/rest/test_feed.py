@@ -14,8 +14,8 @@ def event(number: int) -> Event:
     return Event(f"f:{number}", "match", str(number))
 
 
-def feed_of(*numbers: int) -> Feed:
-    feed = Feed("f", "a=1", LENGTH, lambda: None)
+def feed_of(*numbers: int, bytes_max: int = 10_000) -> Feed:
+    feed = Feed("f", "a=1", LENGTH, lambda: None, bytes_max=bytes_max)
     feed.put(Event("f", "open", ""))
     for number in numbers:
         feed.put(event(number))
@@ -37,6 +37,24 @@ def test_what_lived_already_is_never_too_much() -> None:
     assert "open it anew" in feed.ended
     feed.put(event(1000))
     assert ids(feed.take(1000))[-1] == "f:104", "what was queued before is still written"
+
+
+def test_what_lived_already_is_bounded_in_bytes_all_the_same() -> None:
+    feed = feed_of(*range(100), bytes_max=20)
+    assert "select less" in feed.ended
+    taken = feed.take(1000)
+    assert ids(taken) == ["f", *(f"f:{number}" for number in range(15))]
+    assert sum(len(one.data) for one in taken) == 20
+
+
+def test_what_is_kept_for_a_return_is_bounded_in_bytes() -> None:
+    feed = feed_of(1, 2, 3, bytes_max=3)
+    feed.take(2)
+    feed.take(2)
+    feed.put(Event("f:4", "match", "xxx"))
+    feed.take(1)
+    assert not feed.resume("f:3")
+    assert feed.resume("f:4")
 
 
 def test_who_comes_back_gets_what_came_after() -> None:

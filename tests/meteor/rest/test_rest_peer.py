@@ -280,3 +280,21 @@ async def test_behind_a_policy_only_who_runs_the_peer_looks_into_it() -> None:
         assert (await http.ask("GET", "/records"))[0] == 200
         shown = far | {"Authorization": f"Bearer {TOKEN}"}
         assert (await http.ask("GET", "/records", headers=shown))[0] == 200
+
+
+async def test_a_message_that_finds_too_much_is_sent_to_the_pages() -> None:
+    config = RestConfig(page_length_max=3, page_length=3)
+    async with (
+        meteor.Peer(space=SPACE, rest=config) as peer,
+        aiohttp.ClientSession() as session,
+    ):
+        http = Http(session, [peer])
+        question = json.dumps({"action": "retrieve", "profile": "type=temp*"})
+        headers = {"Content-Type": "application/json"}
+        for number in range(3):
+            await http.store(number)
+        status, _, form = await http.ask("POST", "/messages", data=question, headers=headers)
+        assert (status, form["total"]) == (200, 3)
+        await http.store(4)
+        status, _, form = await http.ask("POST", "/messages", data=question, headers=headers)
+        assert (status, form["value"], form["limit"]) == (400, 4, 3)

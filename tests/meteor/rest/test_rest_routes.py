@@ -54,6 +54,9 @@ class Answer:
     async def all(self) -> list[meteor.Match]:
         return [MATCH]
 
+    async def __aiter__(self) -> AsyncIterator[meteor.Match]:
+        yield MATCH
+
 
 class Double:
     """Notes each call; raises or returns what it is told to."""

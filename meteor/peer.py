@@ -264,6 +264,7 @@ class Peer(Verbs):
         self._report_damage()
         await self._core.settled(SETTLE_S)
         self._is_settled = True
+        _log.info("peer %x serves at %s", peer_id, address)
         if options.moves is not None:
             self._core.move_with(self._call_elsewhere, options.moves)
 

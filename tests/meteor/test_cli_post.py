@@ -97,6 +97,13 @@ def test_rows_come_from_the_standard_input_without_a_header(
 
 
 @pytest.mark.sockets
+def test_a_payload_comes_from_the_standard_input(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"piped")))
+    assert run("post", "type=piped", "--file", "-")[0] == exit_codes.DONE
+    assert run("get", "type=piped")[1] == ["type=piped\tpiped"]
+
+
+@pytest.mark.sockets
 def test_rows_of_one_name_replace_each_other(run: Run, file: Path) -> None:
     run("post", "type=third", "--csv", str(file), "--map", "temperature=temperature",
         "--id", "one", "--skip", "3", "--rejects", "/dev/null")  # fmt: skip

@@ -49,7 +49,8 @@ def test_sigterm_hands_over_first_and_the_service_manager_is_told(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """With one copy of everything, what the leaver held is elsewhere only if it was given."""
-    first, said = start("--space", str(space_file), "--copies", "1", "--placement", "hash")
+    first, said = start("--space", str(space_file), "--copies", "1", "--placement", "hash",
+                        "--log-level", "info", "--log-format", "json")  # fmt: skip
     assert manager.recv(100) == b"READY=1"
     listed = tmp_path / "peers"
     listed.write_text(f"# the first one\n{said['address']}  # here\n")
@@ -60,7 +61,9 @@ def test_sigterm_hands_over_first_and_the_service_manager_is_told(
     posted = main(["post", "type=life", "--csv", str(rows), "--map", "temperature=temperature",
                    "--peer", said["address"]])  # fmt: skip
     assert posted == exit_codes.DONE
-    assert stop(first) == (0, "")
+    code, logged = stop(first)
+    assert code == 0
+    assert json.loads(logged.splitlines()[0])["message"].endswith(f"serves at {said['address']}")
     assert manager.recv(100) == b"STOPPING=1"
     capsys.readouterr()
     assert main(["get", "type=life", "--peer", there["address"]]) == exit_codes.DONE

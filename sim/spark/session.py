@@ -47,8 +47,9 @@ class SparkMissing(ImportError):
 def session(
     remote: str | None = None, options: Mapping[str, str] | None = None
 ) -> Iterator[SparkSession]:
-    """A session: of the Spark Connect server `remote`, the one that `spark-submit` or a notebook
-    has begun, or a local one, which ends with the block.  `options` are set in a local one.
+    """A session: of the Spark Connect server `remote` (`sc://host:15002`, or `local[2]` for one
+    here), the one that `spark-submit` or a notebook has begun, or a local one, which ends with the
+    block.  `options` are set in a local one.
 
     Raises SparkMissing and `JavaMissing`, with what to install."""
     try:
@@ -56,11 +57,16 @@ def session(
     except ImportError as error:
         raise SparkMissing(HOW_TO_GET) from error
     if remote is not None:
+        if remote.startswith("local"):
+            _prepare(_scratch())  # a server on this machine, for the session alone
         connected = SparkSession.builder.remote(remote).getOrCreate()
         with tempfile.TemporaryDirectory() as folder:
             # Functions travel by their module's name, so the server's workers get the modules.
             connected.addArtifacts(str(packed(Path(folder) / "meteor.zip")), pyfile=True)
-        yield connected
+        try:
+            yield connected
+        finally:
+            connected.stop()
         return
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     if submitted or SparkSession.getActiveSession() is not None:
@@ -76,18 +82,29 @@ def session(
 def _local(options: Mapping[str, str]) -> SparkSession:
     from pyspark.sql import SparkSession  # noqa: PLC0415 (an extra)
 
+    scratch = _scratch()
+    _prepare(scratch)
+    builder = SparkSession.builder.master(options.get("spark.master", "local[*]"))
+    for name, value in {**_settings(scratch), **options}.items():
+        builder = builder.config(name, value)
+    return builder.appName("meteor routing study").getOrCreate()
+
+
+def _scratch() -> Path:
+    """A folder that goes when the process does."""
     scratch = Path(tempfile.mkdtemp(prefix="meteor-study-"))
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+    return scratch
+
+
+def _prepare(scratch: Path) -> None:
+    """Tell a Spark that this process starts of its Java, its Python and where it is."""
     os.environ["JAVA_HOME"] = str(java_home(scratch / "java"))
     # Workers would be the `python3` of the path, and the machine's name may lead anywhere.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["SPARK_LOCAL_HOSTNAME"] = "localhost"
     os.environ["PYTHONPATH"] = os.pathsep.join(_module_folders())
-    builder = SparkSession.builder.master(options.get("spark.master", "local[*]"))
-    for name, value in {**_settings(scratch), **options}.items():
-        builder = builder.config(name, value)
-    return builder.appName("meteor routing study").getOrCreate()
 
 
 def _module_folders() -> list[str]:

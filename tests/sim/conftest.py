@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """A local session; what it sets in the environment goes with it."""
+    """A local session, or one of the Spark Connect server METEOR_SPARK_REMOTE; what it sets in the
+    environment goes with it."""
     from sim.spark.session import session
 
     before = dict(os.environ)
     options = {"spark.master": "local[2]", "spark.sql.shuffle.partitions": "3"}
-    with session(options=options) as made:
+    with session(os.environ.get("METEOR_SPARK_REMOTE"), options) as made:
         yield made
     os.environ.clear()
     os.environ.update(before)

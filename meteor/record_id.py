@@ -19,6 +19,11 @@ from squid import Box, HilbertCurve
 
 STEM = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _POINT, _BOX = 0, 1
+_BASE32 = re.compile(r"[a-z2-7]+")
+_AS_INT_READS = str.maketrans(
+    "abcdefghijklmnopqrstuvwxyz234567", "0123456789abcdefghijklmnopqrstuv"
+)
+"""From the digits of RFC 4648, which ids have, to those of `int(text, 32)`."""
 
 
 def new_stem(random: Random) -> str:
@@ -52,9 +57,15 @@ def split_id(full_id: str, curve: HilbertCurve) -> tuple[str, Box]:
         )
     check_stem(stem)
     box = _unpack(region, curve) if len(region) <= _text_length_max(curve) else None
-    if box is None or make_id(stem, box, curve) != full_id:
+    if box is None:
         raise ProfileError(f"the region of id {full_id!r} is not one of this keyword space")
     return stem, box
+
+
+def notice_id(interest: str, owner: str, stem: str, version: int) -> str:
+    """The id of the notice that tells an interest of a record, whoever sends it: its owner is a
+    part of it, so that nobody takes the place of another's record."""
+    return f"{interest}:{stem}:{version}" + (f":{owner}" if owner else "")
 
 
 def notice_id(interest: str, owner: str, stem: str, version: int) -> str:
@@ -87,19 +98,24 @@ def _pack(box: Box, curve: HilbertCurve) -> bytes:
 
 
 def _unpack(text: str, curve: HilbertCurve) -> Box | None:
-    try:
-        raw = base64.b32decode(text.upper() + "=" * (-len(text) % 8))
-    except ValueError:
+    """The box of a region's one text; None for every other text.
+
+    Read as one number of base 32, as peers that are restarted read a hundred thousand of them."""
+    size, spare = divmod(5 * len(text), 8)
+    if spare >= 5 or size < 2 or _BASE32.fullmatch(text) is None:
         return None
-    if len(raw) < 2:
+    number = int(text.translate(_AS_INT_READS), 32)
+    if number & ((1 << spare) - 1):
         return None
-    number = int.from_bytes(raw[1:], "big")
-    if raw[0] == _POINT:
-        if number >= curve.size:
-            return None
+    number >>= spare
+    kind, number = number >> 8 * (size - 1), number & ((1 << 8 * (size - 1)) - 1)
+    if kind == _POINT and size == 1 + (curve.index_bits + 7) // 8 and number < curve.size:
         point = curve.decode(number)
         return Box(point, point)
-    return _unpack_box(number, curve) if raw[0] == _BOX else None
+    if kind == _BOX and size == 1 + (2 * curve.index_bits + 7) // 8:
+        box = _unpack_box(number, curve)
+        return None if box is None or box.is_point else box
+    return None
 
 
 def _unpack_box(number: int, curve: HilbertCurve) -> Box | None:

@@ -68,12 +68,6 @@ def notice_id(interest: str, owner: str, stem: str, version: int) -> str:
     return f"{interest}:{stem}:{version}" + (f":{owner}" if owner else "")
 
 
-def notice_id(interest: str, owner: str, stem: str, version: int) -> str:
-    """The id of the notice that tells an interest of a record, whoever sends it: its owner is a
-    part of it, so that nobody takes the place of another's record."""
-    return f"{interest}:{stem}:{version}" + (f":{owner}" if owner else "")
-
-
 def stem_of(full_id: str) -> str:
     """The part before the dot."""
     return full_id.partition(".")[0]

@@ -25,12 +25,12 @@ from meteor.asking import Asking
 from meteor.document import PROFILES_KEPT, unpack_profile
 from meteor.errors import MeteorError, to_fault
 from meteor.fair_queue import FairQueue
-from meteor.messages import Amend, Post, PostReply
+from meteor.messages import Amend, Document, Post, PostReply
 from meteor.operations import Notices, Operation, Route
 from meteor.performing import Performing
 from meteor.record_id import check_stem, make_id
 from meteor.security.gatekeeper import Admitted, Gatekeeper
-from meteor.tally import Tally
+from meteor.tally import Tally, action_of, counted_as
 from squid import Box, KeywordSpace, Router
 
 DOOR: Final = "door"
@@ -143,15 +143,18 @@ class Entry:
         self, conversation: Coroutine[Any, Any, PostReply], request: Post | Amend
     ) -> PostReply:
         try:
-            reply = await conversation
+            return await conversation
         except MeteorError as error:
             self.tally.failed(request, error)
             raise to_fault(error) from error
-        self.tally.answered(request, reply)
-        return reply
 
     async def _post(self, sender: Contact, post: Post) -> PostReply:
         document = read_document(post.document)
+        reply = await self._carry_out(sender, post, document)
+        self.tally.answered(counted_as(document.action), reply)
+        return reply
+
+    async def _carry_out(self, sender: Contact, post: Post, document: Document) -> PostReply:
         check_stem(post.stem)
         check_timeout_s(post.timeout_s)
         box = self._place(document.profile, document.action, post.everywhere)
@@ -199,7 +202,12 @@ class Entry:
     def _on_amend(self, sender: Contact, message: object, _: float) -> Deferred:
         assert isinstance(message, Amend)
         self._clients[sender.id] = sender
-        return self._in_turn(sender, message, lambda: self._amending.amend(sender, message))
+        return self._in_turn(sender, message, lambda: self._amend(sender, message))
+
+    async def _amend(self, sender: Contact, amend: Amend) -> PostReply:
+        reply = await self._amending.amend(sender, amend)
+        self.tally.answered(action_of(amend), reply)
+        return reply
 
     # -- notices
 

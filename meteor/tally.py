@@ -32,9 +32,9 @@ class Tally:
         self.hops = Distribution((0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32))
         """The longest way of each through the ring."""
 
-    def answered(self, request: Post | Amend, reply: PostReply) -> None:
-        """A post has its reply."""
-        self.posts[action_of(request), "complete" if reply.complete else "incomplete"] += 1
+    def answered(self, action: str, reply: PostReply) -> None:
+        """A post that is counted under this name has its reply."""
+        self.posts[action, "complete" if reply.complete else "incomplete"] += 1
         self.matches += reply.matches
         self.hops.note(reply.hops)
 
@@ -51,6 +51,11 @@ def action_of(request: Post | Amend) -> str:
         action = decode_document(request.document).action
     except MeteorError:
         return MALFORMED
+    return counted_as(action)
+
+
+def counted_as(action: str) -> str:
+    """The name of an action in metrics: applications' have one together."""
     return action if action in ACTIONS else APPLICATION
 
 

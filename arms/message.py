@@ -33,6 +33,8 @@ class Message:
     """The address behind the action, `host:port`; empty when there is none."""
     claims: Pairs = ()
     """Other attributes of the credentials: unverified, kept."""
+    visible_to: tuple[str, ...] | None = None
+    """Keys and groups that may know of it besides its owner; None: everybody."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from arms.profile_xml import profile_element, read_profile
 
 NOTHING: Final[frozenset[str]] = frozenset()
 _TTL = re.compile(r"[0-9]{1,15}", re.ASCII)
+_AUDIENCE_MAX: Final = 64
 _PAYLOAD_PLACE: Final = b"<?payload here?>"
 
 
@@ -47,7 +48,7 @@ def parse_message(
     identity = attributes_of(root, frozenset({"id"})).get("id", "")
     parts = _parts(root, ("header", "action", *NAMES))
     header = _required(parts, "header", "message")
-    fields = _parts(header, ("credentials", "profile", "context", "ttl"))
+    fields = _parts(header, ("credentials", "profile", "context", "visible", "ttl"))
     attributes_of(header, NOTHING)
     action, reply_to = parse_call(_text(_required(parts, "action", "message")))
     payloads = [parts[name] for name in NAMES if name in parts]
@@ -67,6 +68,7 @@ def parse_message(
         context=_context(fields.get("context")),
         reply_to=reply_to,
         claims=claims,
+        visible_to=_audience(fields.get("visible")),
     )
 
 
@@ -84,6 +86,10 @@ def write_message(message: Message) -> bytes:
             _set(credentials, name, value)
     header.append(profile_element(message.profile.element))
     _write_context(header, message.context)
+    if message.visible_to is not None:
+        visible = etree.SubElement(header, "visible")
+        for name in message.visible_to:
+            _set(etree.SubElement(visible, "to"), "name", name)
     if message.ttl_s is not None:
         etree.SubElement(header, "ttl").text = str(_milliseconds(message.ttl_s))
     call = f"{message.action}({message.reply_to})" if message.reply_to else message.action
@@ -161,6 +167,22 @@ def _context(element: etree._Element | None) -> Pairs:
         return ()
     attributes_of(element, NOTHING)
     return tuple((name_of(child), _text(child)) for child in elements_of(element))
+
+
+def _audience(element: etree._Element | None) -> tuple[str, ...] | None:
+    """The names of `<visible><to name="group:staff"/></visible>`; without any: nobody else."""
+    if element is None:
+        return None
+    attributes_of(element, NOTHING)
+    names: list[str] = []
+    for child in elements_of(element):
+        if name_of(child) != "to":
+            raise ProfileError(f"<{name_of(child)}> in <visible>: known is to")
+        name = attributes_of(child, frozenset({"name"})).get("name", "")
+        if not name or len(names) >= _AUDIENCE_MAX:
+            raise ProfileError(f"<to> needs a name; at most {_AUDIENCE_MAX} stand in <visible>")
+        names.append(name)
+    return tuple(names)
 
 
 def _ttl(element: etree._Element | None) -> float | None:

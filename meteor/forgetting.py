@@ -8,7 +8,7 @@ the past return after all, what it has is taken in as ever (DESIGN section 5).
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from chord import (
@@ -49,7 +49,9 @@ class Forgetting:
         *,
         curve: HilbertCurve,
         id_bits: int,
+        admit: Callable[[Forget], None],
     ) -> None:
+        self._admit = admit
         self._node, self._runtime, self._views = node, runtime, views
         self._replication, self._curve, self._id_bits = replication, curve, id_bits
         self.count = 0
@@ -62,6 +64,10 @@ class Forgetting:
 
     def _on_forget(self, _: Contact, message: object, __: float) -> Deferred:
         assert isinstance(message, Forget)
+        try:
+            self._admit(message)
+        except MeteorError as error:
+            raise to_fault(error) from error
         return Deferred(self._ask_holders(self._checked(message.intervals)))
 
     def _on_forget_past(self, _: Contact, message: object, __: float) -> Deferred:

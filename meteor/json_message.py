@@ -20,6 +20,7 @@ from meteor.errors import LimitExceeded
 
 FIELDS: Final = (
     "id", "action", "profile", "ttl", "data", "data_base64", "content_type", "owner", "context",
+    "visible_to",
 )  # fmt: skip
 _LARGE: Final = ("data", "data_base64")
 FIELD_BYTES_MAX: Final = 1 << 16
@@ -46,6 +47,7 @@ def message_of_json(document: bytes) -> Message:
         owner=_text(form, "owner"),
         context=_context(form.get("context")),
         reply_to=reply_to,
+        visible_to=_audience(form.get("visible_to")),
     )
 
 
@@ -61,6 +63,7 @@ class _Form(msgspec.Struct, forbid_unknown_fields=True):
     content_type: msgspec.Raw = _ABSENT
     owner: msgspec.Raw = _ABSENT
     context: msgspec.Raw = _ABSENT
+    visible_to: msgspec.Raw = _ABSENT
 
 
 _FORM: Final = msgspec.json.Decoder(_Form)
@@ -129,6 +132,14 @@ def _ttl_s(form: Mapping[str, Any]) -> float | None:
     if not isfinite(seconds) or seconds < 0:
         raise LimitExceeded("ttl", str(value)[:40], 0)
     return seconds
+
+
+def _audience(value: object) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise ProfileError("visible_to is a list of texts: keys, and group:<name>")
+    return tuple(value)
 
 
 def _context(value: object) -> tuple[tuple[str, str], ...]:

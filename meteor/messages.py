@@ -236,6 +236,7 @@ class Forget:
     """An operator declares the past of lost intervals gone.  The reply is `Forgotten`."""
 
     intervals: tuple[WireInterval, ...]
+    credentials: Credentials | None = None
 
 
 @dataclass(frozen=True, slots=True)

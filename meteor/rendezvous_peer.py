@@ -168,8 +168,9 @@ class RendezvousPeer:
             self.shelf, self.views, self._handoff.reconciling.merge, self.replication.evict
         )
         self.forgetting = Forgetting(
-            self.node, runtime, self.views, self.replication, curve=curve, id_bits=bits
-        )
+            self.node, runtime, self.views, self.replication, curve=curve, id_bits=bits,
+            admit=self.gatekeeper.admit_forget,
+        )  # fmt: skip
         self._entropy = AntiEntropy(runtime, curve, source)
         self._tending = Tending(
             runtime, self.views, self.shelf, self.replication, self._entropy,

@@ -46,7 +46,7 @@ from meteor.messages import (
     RingQuestion,
 )
 from meteor.record_id import new_stem
-from meteor.security.credentials import Signer, signed
+from meteor.security.credentials import RequestT, Signer, signed
 from meteor.uplink import Uplink
 from meteor.values import Receipt
 from squid import KeywordSpace
@@ -240,7 +240,15 @@ class Session:
 
     async def forget(self, intervals: tuple[Interval, ...], timeout_s: float) -> Forgotten:
         """Declare the past of lost intervals gone; raises `Refused` and as `post` does."""
-        return await self._question("forget", Forget(intervals), Forgotten, timeout_s)
+        request = self._signed(Forget(intervals))
+        return await self._question("forget", request, Forgotten, timeout_s)
+
+    def _signed(self, request: RequestT) -> RequestT:
+        """The request in the name of whom this session speaks for."""
+        if self.signer is None:
+            return request
+        issued_ms = int(self._wall_clock() * 1000)
+        return signed(request, self.signer, self.space.digest, issued_ms)
 
     async def _question(
         self, name: str, question: object, kind: type[ReplyT], timeout_s: float
@@ -314,9 +322,7 @@ class Session:
             raise RequestTimeout("the time was spent before a peer could be asked")
         margin_s = min(left_s * self.config.reply_margin, self.config.reply_margin_s_max)
         asked = replace(request, token=next(self._tokens), timeout_s=left_s - margin_s)
-        if self.signer is not None:
-            issued_ms = int(self._wall_clock() * 1000)
-            asked = signed(asked, self.signer, self.space.digest, issued_ms)
+        asked = self._signed(asked)
         attempt = self._attempts[asked.token] = _Attempt(collect)
         try:
             reply = await self.runtime.call(peer, asked, left_s)

@@ -85,6 +85,8 @@ class Messages:
             "timeout": call.timeout_s,
             "allow_partial": True,
         }
+        if message.visible_to is not None:
+            options["visible_to"] = message.visible_to
         if message.ttl_s is not None:
             options["ttl"] = message.ttl_s
         return options

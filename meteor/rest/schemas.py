@@ -70,6 +70,7 @@ SCHEMAS: Final[dict[str, Schema]] = {
             },
             "ttl": {"type": "number", "minimum": 0, "maximum": 2_592_000},
             "owner": TEXT, "content_type": TEXT, "context": TEXTS, "data": TEXT,
+            "visible_to": {"type": "array", "items": TEXT, "maxItems": 64},
             "data_base64": {"type": "string", "contentEncoding": "base64", "format": "byte"},
         },
     ) | {"not": {"required": ["data", "data_base64"]}},

@@ -8,14 +8,15 @@ that the poster decided: id, version, issue time, lifetime, how a delete selects
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 from meteor.admission import check_ttl_ms
 from meteor.errors import ProfileError
-from meteor.messages import Amend, Credentials, Post
+from meteor.messages import Amend, Credentials, Forget, Post
 from meteor.security.delegation import Delegation
 
-Request = Post | Amend
+Request = Post | Amend | Forget
+RequestT = TypeVar("RequestT", bound=Request)
 
 _MODES: Final = ("within", "overlap")
 
@@ -63,7 +64,7 @@ def owner_of(signer: Signer | None) -> str:
     return signer.delegation.owner if isinstance(signer, ActingFor) else signer.key
 
 
-def signed(request: Request, signer: Signer, space_digest: bytes, issued_ms: int) -> Request:
+def signed(request: RequestT, signer: Signer, space_digest: bytes, issued_ms: int) -> RequestT:
     """The same request with the signer's credentials; raises `LimitExceeded` for its lifetime."""
     delegation = signer.delegation if isinstance(signer, ActingFor) else None
     bare = Credentials(signer.key, b"", issued_ms, delegation)
@@ -74,6 +75,8 @@ def signed(request: Request, signer: Signer, space_digest: bytes, issued_ms: int
 def statement_of(request: Request, credentials: Credentials, space_digest: bytes) -> bytes:
     """The bytes that are signed for a request; raises `ProfileError` for a mode that is none and
     `LimitExceeded` for a lifetime."""
+    if isinstance(request, Forget):
+        return _forget_statement(request, credentials, space_digest)
     if isinstance(request, Post):
         if request.mode not in _MODES:
             raise ProfileError(f"mode {request.mode[:40]!r} is neither within nor overlap")
@@ -91,3 +94,11 @@ def statement_of(request: Request, credentials: Credentials, space_digest: bytes
         f"for {owner}\n\n"
     )
     return head.encode() + request.document
+
+
+def _forget_statement(request: Forget, credentials: Credentials, space_digest: bytes) -> bytes:
+    intervals = "\n".join(f"{first} {last}" for first, last in request.intervals)
+    return (
+        f"meteor forget 1\nspace {space_digest.hex()}\nissued {credentials.issued_ms}\n\n"
+        f"{intervals}"
+    ).encode()

@@ -15,11 +15,12 @@ from arms import Kind, Profile, Record
 from meteor.admission import KEPT_KINDS, SUBJECTS, check_ttl_ms
 from meteor.document import pack_profile, unpack_profile
 from meteor.errors import Refused
-from meteor.messages import Amend, Document, Post
+from meteor.messages import Amend, Document, Forget, Post
 from meteor.record_id import stem_of
 from meteor.security.audience import checked_audience, may_see
+from meteor.security.credentials import Request as Signable
 from meteor.security.credentials import statement_of
-from meteor.security.policy import OPEN, Policy, Request
+from meteor.security.policy import FORGET, OPEN, Policy, Request
 from meteor.security.quotas import Holding, Ledger
 from meteor.security.verifying import DELEGATION, NOBODY, Actor, Verifier
 from squid import KeywordSpace
@@ -100,7 +101,13 @@ class Gatekeeper:
             self._spend(actor, now)
         return Admitted(actor, document, len(amend.document), _issued_ms(amend), self._limit(actor))
 
-    def _actor(self, request: Post | Amend, action: str) -> Actor:
+    def admit_forget(self, forget: Forget) -> None:
+        """Let somebody declare lost intervals gone; raises `Refused`."""
+        with self.counted():
+            actor = self._actor(forget, FORGET)
+            self._check_policy(Request(actor.key, FORGET))
+
+    def _actor(self, request: Signable, action: str) -> Actor:
         credentials = request.credentials
         if credentials is None:
             return NOBODY

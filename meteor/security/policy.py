@@ -24,6 +24,10 @@ REPLY_ADDRESSES: Final = "reply_addresses"
 BY_ID: Final = frozenset({"renew", "cancel", "find"})
 """What names an id instead of a profile: whose it is decides, and no selector can."""
 
+FORGET: Final = "forget"
+"""Declaring the past of a lost arc gone: for who operates the ring, so that a rule which allows
+something else allows it not."""
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -70,7 +74,7 @@ class Rule:
         if action in self.actions:
             return True
         unconditional = not (self.actions or self.selector or self.when)
-        return self.allows or unconditional
+        return (self.allows and action in BY_ID) or unconditional
 
     def _speaks_of_context(self, context: Mapping[str, str]) -> bool:
         return all(context.get(name) in values for name, values in self.when)

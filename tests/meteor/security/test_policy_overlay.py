@@ -78,6 +78,19 @@ def test_whoever_may_not_post_may_not_touch_what_nobody_owns(overlay: Overlay) -
     assert overlay.run(overlay.client(identity=ALICE).cancel(full_id)).matches == 1
 
 
+def test_forgetting_is_for_who_is_allowed_to(overlay: Overlay) -> None:
+    """A rule that allows posting allows it not."""
+    everything = ((0, SPACE.curve.size - 1),)
+    for client in (overlay.client(), overlay.client(identity=BOB)):
+        assert refused_rule(overlay, client.forget(*everything)) == "default"
+    assert refused_rule(overlay, overlay.client(identity=ALICE).forget(*everything)) == "not lost"
+    looking = parse_policy(
+        'default = "deny"\n[[rules]]\nname = "look"\nwho = ["anyone"]\nactions = ["retrieve"]'
+    )
+    overlay.peers[0].core.gatekeeper.install(looking)
+    assert refused_rule(overlay, overlay.client(identity=ALICE).forget(*everything)) == "default"
+
+
 QUOTAS = parse_policy("""
 default = "allow"
 [[quotas]]

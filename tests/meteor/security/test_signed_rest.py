@@ -187,3 +187,48 @@ async def test_a_policy_holds_for_rest_too() -> None:
         assert (status, problem["rule"]) == (403, "default")
         assert (await http.ask("POST", path, b"x"))[0] == 403
         assert peer.core.gatekeeper.denials == {"default": 2}
+
+
+XML_HEAD = b"""<message><header><profile><type value="light"/><temperature value="20"/></profile>"""
+XML_TAIL = b"""</header><action>store</action><payload>x</payload></message>"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        (
+            "application/xml",
+            XML_HEAD + b'<visible><to name="%s"/></visible>' % BOB.key.encode() + XML_TAIL,
+        ),
+        (
+            "application/json",
+            b'{"profile": "type=light temperature=20", "data": "x", "visible_to": ["%s"]}'
+            % BOB.key.encode(),
+        ),
+    ],
+)
+async def test_messages_say_who_may_see_them(http: Http, kind: str, body: bytes) -> None:
+    said = {"Content-Type": kind}
+    status, problem = await http.send("POST", "/messages", body, said)
+    assert (status, problem["rule"]) == (403, "identity")
+    status, problem = await http.send(
+        "POST", "/messages", body, headers("POST", "/messages", body) | said
+    )
+    assert status == 200, problem
+    for who, count in ((BOB, 1), (None, 0)):
+        _, form = await http.ask("GET", f"/profiles?select={PROFILE}", who=who)
+        assert form["total"] == count
+
+
+@pytest.mark.parametrize(
+    "visible",
+    [b"<visible>a</visible><visible/>", b"<visible><key/></visible>", b"<visible><to/></visible>",
+     b'<visible a="b"/>', b'<visible><to name="anyone"/></visible>'],
+)  # fmt: skip
+async def test_a_malformed_audience_is_refused(http: Http, visible: bytes) -> None:
+    body = XML_HEAD + visible + XML_TAIL
+    signed = headers("POST", "/messages", body) | {"Content-Type": "application/xml"}
+    assert (await http.send("POST", "/messages", body, signed))[0] in (400, 422)
+    body = b'{"profile": "type=light temperature=20", "visible_to": "%s"}' % BOB.key.encode()
+    signed = headers("POST", "/messages", body) | {"Content-Type": "application/json"}
+    assert (await http.send("POST", "/messages", body, signed))[0] in (400, 422)

@@ -25,7 +25,8 @@ from meteor.copy_messages import (
 from meteor.holdings import Holdings
 from meteor.placement import Admission, Key, key_of
 from meteor.shelf import Shelf
-from meteor.views import COPIES_MAX, EPOCHS, View, Views
+from meteor.view import RIVALS_MAX, View
+from meteor.views import COPIES_MAX, EPOCHS, Views
 from squid import HilbertCurve, Intervals, intersect, merge, subtract
 
 PART_MAX: Final = 4096
@@ -111,7 +112,7 @@ class CopyKeeper:
 
     def _on_learn(self, _: Contact, message: object, __: float) -> Deferred | Instated:
         assert isinstance(message, Learn)
-        view = self._checked_view(message.view)
+        view = self.checked_view(message.view)
         self._passed_over((view,))
         newer = self._views.newer(view)
         if newer:
@@ -123,7 +124,7 @@ class CopyKeeper:
 
     def _on_instate(self, _: Contact, message: object, __: float) -> Deferred | Instated:
         assert isinstance(message, Instate)
-        view = self._checked_view(message.view)
+        view = self.checked_view(message.view)
         self._passed_over((view,))
         newer = self._views.newer(view)
         if newer:
@@ -229,9 +230,14 @@ class CopyKeeper:
             raise Fault("ProtocolError", "an interval lies outside the curve")
         return merge(part)
 
-    def _checked_view(self, view: View) -> View:
-        self._checked(view.intervals)
-        self._checked(view.lost)
+    def checked_view(self, view: View) -> View:
+        """The view itself; raises `Fault` when nobody would make it known here."""
+        for part in (view.intervals, view.lost, *(rival.intervals for rival in view.rivals)):
+            self._checked(part)
+        if len(view.rivals) > 2 * RIVALS_MAX or any(
+            len(rival.holders) > COPIES_MAX for rival in view.rivals
+        ):
+            raise Fault("ProtocolError", "more rivals than a ring has parts")
         if view.primary.id == self._runtime.contact.id or len(view.copies) > COPIES_MAX:
             raise Fault("ProtocolError", "a view that nobody would install here")
         if not 0 <= view.epoch < EPOCHS:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from chord import WideInt
 from meteor.messages import WireInterval
 from meteor.operations import Carried
-from meteor.views import Stored, View
+from meteor.view import Rival, View
+from meteor.views import Stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,13 @@ class Watermarks:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """One way, to a primary: until now I answered for this under a view of mine."""
+
+    view: View
+
+
+@dataclass(frozen=True, slots=True)
 class ViewsNote:
     """The journal's note of what a peer has a part in."""
 
@@ -106,6 +114,6 @@ class ViewsNote:
 
 
 MESSAGES: tuple[type, ...] = (
-    View, Keep, Kept, Learn, Instate, Instated, Touch, Touched, Stands, Watermarks,
+    Rival, View, Beside, Keep, Kept, Learn, Instate, Instated, Touch, Touched, Stands, Watermarks,
     Stored, ViewsNote,
 )  # fmt: skip

@@ -23,7 +23,8 @@ from meteor.operations import (
 )
 from meteor.replication import Replication
 from meteor.shelf import Shelf
-from meteor.views import View, Views
+from meteor.view import View, rivals_within
+from meteor.views import Views
 from squid import HilbertCurve, Interval, intersect, subtract
 
 
@@ -35,6 +36,8 @@ class HandoffConfig:
     """For one page or one freeze."""
     claim_s: float = 0.6
     """For one question who has an interval."""
+    later_s: float = 0.2
+    """For one question whether a copy that is about to go on alone still counts."""
     linger_s: float = 0.05
     """How long the copies of what was given away may keep it as that: the taker's view comes
     meanwhile."""
@@ -144,7 +147,8 @@ class Giving:
         return Frozen(
             page,
             grant,
-            intersect((interval,), self._holdings.lost),
+            intersect((interval,), self._views.lost()),
+            rivals=rivals_within((one for view in views for one in view.rivals), (interval,)),
             epoch=min((view.epoch for view in views), default=0),
             highest=max((view.epoch for view in views), default=0),
             copies=tuple(
@@ -187,8 +191,11 @@ class Giving:
             raise Fault("Moved", "part of the interval is held by another peer")
         if view is not None and any(one.epoch >= view.epoch for one in self._views.touching(part)):
             raise Fault("Busy", "a later epoch began here meanwhile: pull again")
-        if view is not None and subtract(intersect(view.lost, part), self._holdings.lost):
+        if view is not None and subtract(intersect(view.lost, part), self._views.lost()):
             raise Fault("Busy", "a past that was lost was found here meanwhile: pull again")
+        rivals = (one for mine in self._views.touching(part) for one in mine.rivals)
+        if view is not None and set(rivals_within(rivals, part)) - set(view.rivals):
+            raise Fault("Busy", "a rival showed meanwhile: pull again")
         numbers = [one.number for one in self._views.touching(part)]
         self._views.give(part)
         if view is not None and view.has_copy(self._runtime.contact.id):

@@ -42,9 +42,11 @@ from meteor.operations import (
 from meteor.placement import Admission
 from meteor.reconciling import Reconciling, asked
 from meteor.replication import Replication
+from meteor.rivals import Rivals
 from meteor.shelf import Shelf
 from meteor.turns import Bell
-from meteor.views import View, Views
+from meteor.view import Rival, View
+from meteor.views import Views
 from squid import HilbertCurve, Interval, intersect, of_arc, subtract
 
 TAKE_OVER_TRIES = 5
@@ -87,6 +89,9 @@ class Handoff:
         self.reconciling = Reconciling(
             runtime, self._config, shelf, views, replication, self._gained
         )
+        self.rivals = Rivals(
+            runtime, views, holdings, replication, self.reconciling, keeper.checked_view
+        )
         self.heirs = Heirs(node, runtime, views, self._config)
         self._bell = Bell(runtime, "handoff")
         self.leaving = False
@@ -94,7 +99,8 @@ class Handoff:
     @property
     def handlers(self) -> Mapping[type, Handler]:
         """Message type to handler."""
-        return {**self._giving.handlers, Inherit: self._on_inherit}
+        handlers: dict[type, Handler] = {**self._giving.handlers, **self.rivals.handlers}
+        return {**handlers, Inherit: self._on_inherit}
 
     # -- what the ring tells
 
@@ -125,6 +131,7 @@ class Handoff:
     async def watch_over(self) -> None:
         """Take over what the ring gives to this peer, for ever."""
         pressing_s = self._config.pressing_s
+        self._runtime.spawn(self.rivals.go_on())
         while not self.leaving:
             before = self.uncovered()
             for interval in before:
@@ -207,8 +214,11 @@ class Handoff:
         """Find who holds the interval and pull it; else take it over from a copy, or as lost."""
         found = await self.heirs.ask(interval, self._holdings.elsewhere())
         for holder, held in found.holders:
-            for piece in subtract(held, self._holdings.held):
+            both = intersect(held, self._holdings.held)
+            for piece in subtract(held, both):
                 await self._pull(piece, holder, found.lost)
+            # they do not know of each other yet
+            self.rivals.note(Rival(both, 0, (holder,), intersect(found.lost, both)))
         if found.holders or self.leaving:
             return
         for step in self.heirs.plan(found):
@@ -227,7 +237,7 @@ class Handoff:
             await self._take(piece, view, others, (view.primary,), lost=False)
             return
         await self._keeper.clear(intersect(view.lost, piece))
-        fence = self._replication.new_view(piece, others, view.lost)
+        fence = self._replication.new_view(piece, others, view.lost, view.rivals)
         if not await self._replication.fence(fence, view.epoch):
             return
         hand_offs = [self._await(interval, others[0]) for interval in piece]
@@ -241,9 +251,10 @@ class Handoff:
                 self._holdings.awaited_no_more(hand_off)
 
     async def step_up(self, view: View) -> None:
-        """Go on with a copy alone: nobody else of its holders has been heard of for too long."""
-        if view.key in self._views.copies:
-            await self._take(view.intervals, view, (), (view.primary, *view.copies), lost=False)
+        """Go on with a copy alone: nobody else of its holders has been heard of for too long, and
+        nobody near knows of a later view.  It may be that this copy was evicted and never told."""
+        if view.key in self._views.copies and not await self.heirs.knows_later(view):
+            await self._take(view.intervals, view, (), view.holders, lost=False)
 
     async def _fetch(self, piece: Intervals, source: Contact, epoch: int) -> bool:
         """Pull content from somebody who is not its primary."""
@@ -272,7 +283,7 @@ class Handoff:
         if lost:
             await self._keeper.clear(piece)
         copies = self._replication.among(others)
-        new = self._replication.new_view(piece, copies, gone)
+        new = self._replication.new_view(piece, copies, gone, () if view is None else view.rivals)
         begun = await self._replication.begin(new, 0 if view is None else view.epoch)
         if begun is None:
             return
@@ -299,7 +310,7 @@ class Handoff:
                 return False
             self._views.see(frozen.epoch, frozen.highest)
             copies = self._replication.among((source, *frozen.copies))
-            view = self._replication.new_view((interval,), copies, frozen.lost)
+            view = self._replication.new_view((interval,), copies, frozen.lost, frozen.rivals)
             request = TakeOver(interval, frozen.grant, view)
             if not await self._take_over(request, source, asked_s + self._config.freeze_s):
                 return False
@@ -308,9 +319,11 @@ class Handoff:
             return False
         finally:
             self._holdings.awaited_no_more(hand_off)
-        if begun is not None:
-            self._gained(begun.intervals, admission)
-        return begun is not None
+        if begun is None:  # given to this peer, and passed over at once: it has all the same
+            self._views.remember(view)
+            return False
+        self._gained(begun.intervals, admission)
+        return True
 
     async def _pull_pages(
         self, interval: Interval, source: Contact, admission: Admission, epoch: int = 0

@@ -63,6 +63,10 @@ class Holdings:
         while len(self._given) > GIVEN_MAX:
             self._given.popitem(last=False)
 
+    def doubt(self, part: Intervals) -> None:
+        """Something of `part` may be known elsewhere alone."""
+        self._lost = merge(self._lost, intersect(part, self._held))
+
     # -- freezing: nothing new begins in a part that is about to be given away
 
     def freeze(self, interval: Interval) -> int:

@@ -11,9 +11,11 @@ owner.
 from __future__ import annotations
 
 from chord import CallError, Contact, RequestTimeout, Runtime
+from meteor.copies_config import CopiesConfig
 from meteor.copy_messages import Touch, Touched
-from meteor.replication import CopiesConfig, Replication
-from meteor.views import View, Views
+from meteor.replication import Replication
+from meteor.view import View
+from meteor.views import Views
 from squid import Intervals, intersect
 
 

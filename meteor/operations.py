@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from chord import Contact, WideInt
 from meteor.messages import Found, Notice, WireInterval
-from meteor.views import View
+from meteor.view import Rival, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +175,8 @@ class Frozen:
     """Who has all of it besides the giver."""
     highest: int = 0
     """The highest of them: the taker's is to be later."""
+    rivals: tuple[Rival, ...] = ()
+    """Of the giver's views."""
 
 
 @dataclass(frozen=True, slots=True)

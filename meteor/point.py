@@ -32,7 +32,8 @@ from meteor.replication import Replication, Superseded
 from meteor.shelf import Shelf
 from meteor.task import DELETES, FIND, PERFORM, Task, read_task
 from meteor.telling import Telling
-from meteor.views import View, Views
+from meteor.view import View
+from meteor.views import Views
 from squid import Box, HandOn, HilbertCurve, Work, intersect, merge, subtract
 
 FROZEN_PAUSE_S = 0.02

@@ -27,6 +27,7 @@ from chord import (
 )
 from meteor.application_actions import ApplicationActions
 from meteor.comparing import HoldingsSource
+from meteor.copies_config import CopiesConfig
 from meteor.copy_keeper import CopyKeeper
 from meteor.entropy import AntiEntropy
 from meteor.entry import Entry
@@ -55,7 +56,7 @@ from meteor.monitor import Monitor
 from meteor.operations import State, StateQuestion
 from meteor.performing import Performing
 from meteor.point import RendezvousPoint
-from meteor.replication import CopiesConfig, Replication
+from meteor.replication import Replication
 from meteor.returning import Returning
 from meteor.ring_note import RingNote
 from meteor.ring_walk import walk_ring

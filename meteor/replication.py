@@ -10,7 +10,7 @@ a watermark leaves nothing behind.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from chord import (
@@ -23,36 +23,16 @@ from chord import (
     RequestTimeout,
     Runtime,
 )
-from meteor.copy_messages import Instate, Instated, Keep, Kept
+from meteor.copies_config import CopiesConfig
+from meteor.copy_messages import Beside, Instate, Instated, Keep, Kept
 from meteor.holdings import Holdings
 from meteor.operations import Carried
 from meteor.shelf import Shelf
 from meteor.turns import Mutex
 from meteor.turns import Sequence as Order
-from meteor.views import View, Views
+from meteor.view import Rival, View, rivals_within
+from meteor.views import Views
 from squid import Intervals, intersect, merge, subtract
-
-
-@dataclass(frozen=True, slots=True)
-class CopiesConfig:
-    """How many copies, and how long a peer waits for one; in seconds."""
-
-    copies: int = 3
-    """k: the primary and k - 1 others keep every record."""
-    silence_s: float = 0.6
-    """A copy that is silent for so long is evicted; longer than a link stands still for a collector
-    pause, shorter than anybody waits for a store."""
-    lease_s: float = 1.0
-    """A primary that has heard of none of its copies for so long asks one before it answers: less
-    than the silence after which the ring names another owner."""
-    lateness_s_max: float = 0.3
-    """A peer whose own loop ran later than this asks in any case, and evicts nobody."""
-    ask_s_max: float = 8.0
-    """Whoever lives and does not answer for so long is no copy any more."""
-    tend_s: float = 1.0
-    """How often the copies are compared with the ring when nothing is known to have changed."""
-    shun_s: float = 3.0
-    """A peer that could not become a copy is asked again after this."""
 
 
 class Superseded(MeteorError):
@@ -78,6 +58,9 @@ class Replication:
         """Held by whoever changes what this peer is the primary of."""
         self.learners: dict[int, tuple[Contact, int]] = {}
         """Who is being filled, and for which view."""
+        self.adopted: dict[int, int] = {}
+        """From which epoch each view was taken over, by number: what was acknowledged elsewhere in
+        a later one is not in it."""
         self.resync: set[int] = set()
         """Views with content that their copies may lack: it came from a former life."""
         self.on_superseded: Callable[[], None] = lambda: None
@@ -209,7 +192,9 @@ class Replication:
         try:
             installed = await self.install(view, adopted_epoch)
             if installed is not None:
-                self._holdings.gain(installed.intervals, lost=installed.lost)
+                had = {number: self.adopted.get(number, 0) for number in self._views.own}
+                self.adopted = {**had, installed.number: adopted_epoch}
+                self._holdings.gain(installed.intervals, lost=installed.unknown)
                 known = subtract(installed.intervals, installed.lost)
                 self.resync |= {installed.number} if self._views.is_former(known) else set()
                 self._views.forget_former(known)
@@ -243,11 +228,35 @@ class Replication:
             view = replace(view, epoch=self._views.next_epoch(), lost=subtract(view.lost, part))
             if await self.install(view) is None:
                 return False
-            self._holdings.find(known)
+            self._holdings.find(subtract(known, self._views.unknown()))
             self.resync.add(number)
             self._views.forget_former(known)
             self._views.forget_stored(known)
             return True
+        finally:
+            self.changing.leave()
+
+    async def rival(
+        self,
+        number: int,
+        *,
+        add: Rival | None = None,
+        without: Rival | None = None,
+        lost: Intervals = (),
+        known: Intervals = (),
+    ) -> None:
+        """A view has a rival, or one less: merged, and the past `known` by it, or `lost`."""
+        await self.changing.enter()
+        try:
+            view = self._views.own.get(number)
+            if view is None:
+                return
+            rivals = [one for one in view.rivals if one not in (add, without)]
+            rivals += () if add is None else (add,)
+            gone = merge(subtract(view.lost, known), intersect(lost, view.intervals))
+            epoch, names = self._views.next_epoch(), tuple(rivals)
+            if await self.install(replace(view, epoch=epoch, rivals=names, lost=gone), view.epoch):
+                self._holdings.find(subtract(view.unknown, self._views.unknown()))
         finally:
             self.changing.leave()
 
@@ -263,17 +272,24 @@ class Replication:
                 epoch=self._views.next_epoch(),
                 intervals=merge(one.intervals, other.intervals),
                 lost=merge(one.lost, other.lost),
+                rivals=tuple(dict.fromkeys((*one.rivals, *other.rivals))),
             )
+            adopted = self.adopted
+            adopted[one.number] = min(adopted.get(n, 0) for n in (one.number, other.number))
             await self.install(view, min(one.epoch, other.epoch))
         finally:
             self.changing.leave()
 
     def new_view(
-        self, intervals: Intervals, copies: Iterable[Contact], lost: Intervals = ()
+        self,
+        intervals: Intervals,
+        copies: Iterable[Contact],
+        lost: Intervals = (),
+        rivals: Iterable[Rival] = (),
     ) -> View:
         """A view of this peer's own, in an epoch later than any that it has seen."""
-        epoch = self._views.draw_epoch()
-        return View(self._runtime.contact, epoch, epoch, intervals, tuple(copies), lost)
+        epoch, rivals = self._views.draw_epoch(), rivals_within(rivals, intervals)
+        return View(self._runtime.contact, epoch, epoch, intervals, tuple(copies), lost, rivals)
 
     def among(self, having: Iterable[Contact]) -> tuple[Contact, ...]:
         """Whom of those that have all of a view to begin it with: who should have copies, then
@@ -335,8 +351,13 @@ class Replication:
                     part = intersect(mine.intervals, one.intervals)
                     self._holdings.give(part, one.primary)
                     lost = merge(lost, part)
+                    ended = mine.within(part)
+                    if ended is not None:
+                        self._runtime.send(one.primary, Beside(ended))
         if lost:
+            adopted = [self.adopted.get(mine.number, 0) for mine in self._views.touching(lost)]
             for number in self._views.demote(lost):
+                self.adopted[number] = min(adopted)
                 self._runtime.spawn(self.change(number))
             self._runtime.spawn(self._shelf.note(self._views))
             self.on_superseded()

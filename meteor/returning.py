@@ -10,13 +10,14 @@ from collections.abc import Callable
 from typing import Final
 
 from chord import CallError, ChordNode, Contact, LookupFailed, NotJoined, Runtime
+from meteor.copies_config import CopiesConfig
 from meteor.copy_keeper import CopyKeeper
 from meteor.copy_messages import Instated, Stands
 from meteor.handoff import Handoff
 from meteor.holdings import Holdings
 from meteor.operations import Inherit, Inherited
 from meteor.placement import Admission
-from meteor.replication import CopiesConfig, Replication
+from meteor.replication import Replication
 from meteor.shelf import Shelf
 from meteor.views import Views
 from squid import Interval, Intervals, intersect, of_arc, subtract

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chord import Contact
-from meteor.views import View
+from meteor.view import View
 from squid import Interval, Intervals, intersect, merge
 
 SILENT_MAX = 1

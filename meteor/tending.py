@@ -13,13 +13,15 @@ from itertools import pairwise
 from typing import Final
 
 from chord import Contact, Runtime
+from meteor.copies_config import CopiesConfig
 from meteor.copy_messages import Instated, Keep, Kept, Learn, Watermarks
 from meteor.entropy import AntiEntropy
 from meteor.operations import Carried
-from meteor.replication import CopiesConfig, Replication
+from meteor.replication import Replication
 from meteor.shelf import Shelf
 from meteor.turns import Bell
-from meteor.views import View, Views
+from meteor.view import View
+from meteor.views import Views
 from squid import Intervals
 
 MARKS_EVERY_S: Final = 2.0

@@ -13,11 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from chord import Contact
-from meteor.messages import WireInterval
+from meteor.view import View, ViewKey
 from squid import Intervals, intersect, merge, subtract
-
-ViewKey = tuple[int, int]
-"""The primary's id, and its number of the view."""
 
 EPOCHS = 1 << 62
 """Epochs lie below: more changes than a ring can live to see, and fewer than the wire can carry."""
@@ -25,64 +22,6 @@ FORMER_MAX = 256
 RANK_BITS = 20
 COPIES_MAX = 256
 """Views of others kept at once: far above what k - 1 predecessors can have."""
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """One primary's holding of some intervals, and who keeps copies of it."""
-
-    primary: Contact
-    number: int
-    """Drawn by the primary: it may have several views, as their copies differ."""
-    epoch: int
-    intervals: tuple[WireInterval, ...]
-    copies: tuple[Contact, ...]
-    """Who has everything besides the primary."""
-    lost: tuple[WireInterval, ...] = ()
-    """The part whose past nobody knew when it was taken over."""
-
-    @property
-    def key(self) -> ViewKey:
-        """What tells it from other views, in any epoch."""
-        return self.primary.id, self.number
-
-    @property
-    def holder_ids(self) -> frozenset[int]:
-        """Their identifiers."""
-        return frozenset((self.primary.id, *(copy.id for copy in self.copies)))
-
-    @property
-    def holders(self) -> tuple[Contact, ...]:
-        """Primary and copies, each once."""
-        return tuple({one.id: one for one in (*self.copies, self.primary)}.values())
-
-    def within(self, part: Iterable[WireInterval]) -> View | None:
-        """The view of what of `part` it has; None of nothing."""
-        return _cut_to(self, intersect(self.intervals, part))
-
-    def without(self, part: Iterable[WireInterval]) -> View | None:
-        """The view of what is left of it; None of nothing."""
-        return _cut_to(self, subtract(self.intervals, part))
-
-    def has_copy(self, peer_id: int) -> bool:
-        """Whether a peer is one of the copies."""
-        return any(copy.id == peer_id for copy in self.copies)
-
-    def counts_on(self, contact: Contact) -> bool:
-        """Whether a peer is one of the copies in the life that it has now: one that was restarted
-        keeps nothing for others until it is filled again, nor does one that was granted the
-        identifier of a copy that died."""
-        return any(
-            (copy.id, copy.address) == (contact.id, contact.address)
-            and copy.incarnation >= contact.incarnation
-            for copy in self.copies
-        )
-
-
-def _cut_to(view: View, intervals: Intervals) -> View | None:
-    if not intervals:
-        return None
-    return replace(view, intervals=intervals, lost=intersect(view.lost, intervals))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +73,10 @@ class Views:
     def lost(self) -> Intervals:
         """The part of `held` whose past is not known."""
         return merge(*(view.lost for view in self.own.values()))
+
+    def unknown(self) -> Intervals:
+        """The same, and what was answered for elsewhere at the same time."""
+        return merge(*(view.unknown for view in self.own.values()))
 
     def kept(self) -> Intervals:
         """Everything whose records are to stay on the shelf, whatever for."""
@@ -195,8 +138,8 @@ class Views:
         return merge(*(copy.view.intervals for copy in self.copies.values() if copy.whole))
 
     def copied_lost(self) -> Intervals:
-        """The part of it whose past nobody knew."""
-        return merge(*(copy.view.lost for copy in self.copies.values() if copy.whole))
+        """The part of it of which something may not be known."""
+        return merge(*(copy.view.unknown for copy in self.copies.values() if copy.whole))
 
     def passed_over_by(self, view: View) -> tuple[Contact, ...]:
         """The other primaries whose copies here end with a view."""
@@ -262,7 +205,7 @@ class Views:
             if copy.view.epoch < view.epoch and intersect(copy.view.intervals, view.intervals):
                 past = copy.view.within(subtract(view.lost, copy.view.lost))
                 if copy.whole and past is not None:
-                    self._remember(past)
+                    self.remember(past)
                 left = copy.view.without(view.intervals)
                 if left is None:
                     del self.copies[key]
@@ -305,7 +248,7 @@ class Views:
             past, left = view.within(part), view.without(part)
             if past is None:
                 continue
-            self._remember(past)
+            self.remember(past)
             del self.own[number]
             if left is not None:
                 numbers.append(self.draw_epoch())
@@ -316,7 +259,7 @@ class Views:
         """The primary of a copy does not count on it any more, or is gone."""
         copy = self.copies.pop(key, None)
         if copy is not None and copy.whole:
-            self._remember(copy.view)
+            self.remember(copy.view)
 
     def is_former(self, part: Intervals) -> bool:
         """Whether any of `part` was had in a former life."""
@@ -330,7 +273,7 @@ class Views:
             if past is None:
                 continue
             if copy.whole:
-                self._remember(past)
+                self.remember(past)
             if left is None or not copy.whole:
                 del self.copies[key]
             else:
@@ -347,7 +290,7 @@ class Views:
         for one in list(self.stored):
             if one.view.epoch == epoch and intersect(one.view.intervals, part):
                 self.stored.remove(one)
-                self._remember(one.view)
+                self.remember(one.view)
 
     def forget_former(self, part: Intervals) -> None:
         """What is known of a former life about `part` is not needed any more."""
@@ -366,11 +309,12 @@ class Views:
         damaged, is content to be offered, and no proof that all is here."""
         self.damaged = not whole
         for view in views:
-            self._remember(view)
+            self.remember(view)
         self.stored = list(stored)[-FORMER_MAX:]
         self.see(*(one.view.epoch for one in self.stored))
 
-    def _remember(self, view: View) -> None:
+    def remember(self, view: View) -> None:
+        """Something was had until now: evidence, and content that is on the shelf."""
         self.see(view.epoch)
         self.former.append(view)
         del self.former[:-FORMER_MAX]

@@ -13,7 +13,7 @@ from meteor.codec import wire_codec
 from meteor.operations import Carried
 from meteor.placement import Key, key_of
 from meteor.record_id import split_id, stem_of
-from meteor.views import View
+from meteor.view import View
 from sim.disk import SimDisk
 from sim.kernel import Kernel
 from sim.overlay import Overlay, SimPeer

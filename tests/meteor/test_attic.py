@@ -7,7 +7,8 @@ from dataclasses import replace
 from meteor.attic import PAGE_BYTES, Attic
 from meteor.operations import Carried
 from meteor.placement import Admission
-from meteor.views import View, Views
+from meteor.view import View
+from meteor.views import Views
 from tests.meteor.test_shelf import CURVE, EVERYTHING, HERE, World, carried
 
 WHOLE = EVERYTHING[0]

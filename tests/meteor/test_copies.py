@@ -7,7 +7,8 @@ import random
 import pytest
 
 from meteor import Incomplete, MeteorError, profile
-from meteor.views import View, Views
+from meteor.view import View
+from meteor.views import Views
 from tests.meteor.building import draw_data
 from tests.meteor.copies_world import (
     ask,

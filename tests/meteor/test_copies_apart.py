@@ -69,6 +69,31 @@ def test_two_sides_become_one_without_losing_what_either_acknowledged(seed: int)
     assert {one.partition(".")[0] for one in found - expected} <= open_
 
 
+@pytest.mark.parametrize(
+    "seed",
+    [2, 7, 10, 14, *(pytest.param(n, marks=pytest.mark.long) for n in (*range(15, 40),))],
+)
+def test_an_answer_after_a_cut_is_of_both_sides_or_says_that_it_is_not(seed: int) -> None:
+    """One peer was alone long enough to answer for everything, in later epochs than the others."""
+    overlay, drawn = build(seed), random.Random(seed)
+    stored = store_some(overlay, overlay.client(), drawn, 12)
+    assert_whole_within(overlay)
+    probe = drawn.choice(stored)
+    client, alone = client_away_from(overlay, probe), primary_of(overlay, probe)
+    others = [peer.contact for peer in overlay.living if peer is not alone]
+    cut = overlay.faults.partition([alone.contact], others)
+    overlay.run_for(4.0)
+    overlay.run(client.renew(probe, ttl=8000))
+    stored += store_some(overlay, client, drawn, 5)
+    overlay.run_for(drawn.choice([0.0, 40.0]))  # links do not outlive so long a cut
+    cut.heal()
+    for _ in range(10):
+        assert_never_silently_partial(overlay, client, stored)
+        overlay.run_for(drawn.uniform(0, 0.3))
+    assert_whole_within(overlay, HEALED_WITHIN_S)
+    assert ask(overlay, client) == (set(stored), True)
+
+
 @pytest.mark.parametrize("seed", seeds(2))
 def test_one_way_cuts_never_make_an_answer_silently_partial(seed: int) -> None:
     """A primary that is still heard, or still hears, and a copy that is not."""

@@ -14,7 +14,7 @@ from chord import Contact
 from meteor import Client
 from meteor.copy_messages import Learn
 from meteor.operations import Freeze, Frozen, Inherit, Pull, PulledPage, TakeOver
-from meteor.views import View
+from meteor.view import View
 from sim.overlay import Overlay
 from sim.simulated_peer import SimPeer
 from squid import covers
@@ -187,3 +187,26 @@ def test_what_lay_here_before_a_loss_is_put_away_when_a_lost_view_is_learned() -
     page = stranger.ask(copy, Pull(interval, 0, put_away.view.epoch))
     assert [one.id for one in page.carried] == [probe], "whoever proves it gets it"
     assert not stranger.ask(copy, Pull(interval, 0)).carried
+
+
+@pytest.mark.parametrize("seed", seeds(2))
+def test_an_ancient_copy_that_was_never_told_does_not_step_up(seed: int) -> None:
+    """All other holders of its view are long gone, as those who could have told it; its neighbours
+    know of a later view (storm, seed 2)."""
+    overlay = build(seed, 6)
+    stored = store_some(overlay, overlay.client(), random.Random(seed), 10)
+    assert_whole_within(overlay)
+    probe = stored[0]
+    holders = [primary_of(overlay, probe), *copies_of(overlay, probe)]
+    (ancient, *_) = [peer for peer in overlay.living if peer not in holders]
+    index = (index_of(probe), index_of(probe))
+    view = View(Contact(98, "10.9.9.8:1"), 1, 1, (index,), (ancient.contact,))
+    ancient.core.views.put(view)
+    overlay.run(ancient.core._handoff.step_up(view))
+    assert not covers(ancient.core.holdings.held, index[0])
+    assert ask(overlay, overlay.client()) == (set(stored), True)
+    for peer in overlay.living:  # nobody knows better any more: one survivor is enough
+        if peer is not ancient:
+            peer.crash()
+    overlay.run(ancient.core._handoff.step_up(view))
+    assert covers(ancient.core.holdings.held, index[0])

@@ -28,7 +28,8 @@ from meteor.copy_messages import (
     Watermarks,
 )
 from meteor.operations import Carried
-from meteor.views import COPIES_MAX, EPOCHS, View
+from meteor.view import View
+from meteor.views import COPIES_MAX, EPOCHS
 from sim.overlay import Overlay, SimPeer
 from sim.runtime import SimRuntime
 from tests.meteor.copies_world import (

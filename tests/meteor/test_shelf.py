@@ -17,7 +17,8 @@ from meteor.placement import GONE, MOVED, Admission, key_of
 from meteor.record_id import make_id
 from meteor.shelf import Shelf
 from meteor.telling import NOTICES_BYTES, Telling
-from meteor.views import View, Views
+from meteor.view import View
+from meteor.views import Views
 from sim.disk import SimDisk
 from sim.kernel import Kernel
 from sim.network import Network

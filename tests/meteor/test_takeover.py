@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chord import Contact
 from meteor.takeover import Asked, Evidence, Step, plan
-from meteor.views import View
+from meteor.view import View
 from squid import Interval, Intervals, merge
 
 FEWER = settings(max_examples=settings().max_examples // 3)

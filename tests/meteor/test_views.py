@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chord import Contact
-from meteor.views import COPIES_MAX, FORMER_MAX, Copy, View, Views
+from meteor.view import View
+from meteor.views import COPIES_MAX, FORMER_MAX, Copy, Views
 from squid import Interval, Intervals, merge
 
 FEWER = settings(max_examples=settings().max_examples // 2)

@@ -1,0 +1,118 @@
+"""Rivals: what was answered for elsewhere at the same time, and is merged as soon as it is known.
+
+Law of this file: conversations.  After a partition, or a false suspicion, two primaries meet; the
+one whose view is the earlier gives up and says what it had.  From that moment on the other names
+the interval in every answer, until the content is merged here and at all copies; the note of it is
+part of the view, so that it goes wherever the interval goes (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from chord import Contact, Handler, Runtime
+from meteor.copy_messages import Beside
+from meteor.holdings import Holdings
+from meteor.reconciling import Reconciling
+from meteor.replication import Replication
+from meteor.turns import Bell
+from meteor.view import RIVALS_MAX, Rival, View, rivals_within
+from meteor.views import Views
+from squid import intersect, subtract
+
+AGAIN_S, IDLE_S = 0.2, 1.0
+"""How often it is looked while there are rivals, and while there are none."""
+GIVEN_UP_S: Final = 30.0
+"""A rival none of whose holders gives its content for so long is gone: what only it had is lost."""
+
+HEARD_MAX: Final = 256
+"""Rivals that wait to be written down: a bound for hostile input."""
+
+
+class Rivals:
+    """What one primary knows of others beside it."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        views: Views,
+        holdings: Holdings,
+        replication: Replication,
+        reconciling: Reconciling,
+        checked: Callable[[View], View],
+    ) -> None:
+        self._runtime, self._views, self._holdings = runtime, views, holdings
+        self._replication, self._reconciling = replication, reconciling
+        self._checked = checked
+        self._since_s: dict[Rival, float] = {}
+        self._heard: dict[Rival, None] = {}
+        """Not written down yet."""
+        self._bell = Bell(runtime, "rivals")
+
+    @property
+    def handlers(self) -> Mapping[type, Handler]:
+        """Message type to handler."""
+        return {Beside: self._on_beside}
+
+    def _on_beside(self, sender: Contact, message: object, _: float) -> None:
+        assert isinstance(message, Beside)
+        ended = self._checked(message.view)
+        if ended.primary.id != sender.id:
+            return
+        for mine in self._views.touching(ended.intervals):
+            part = intersect(mine.intervals, ended.intervals)
+            if ended.epoch > self._replication.adopted.get(mine.number, 0):
+                lost = intersect(ended.lost, part)
+                self.note(Rival(part, ended.epoch, ended.holders, lost))
+            for rival in rivals_within(ended.rivals, part):
+                self.note(rival)
+
+    def note(self, rival: Rival) -> None:
+        """Say of these intervals from now on that something may be missing, and see to it."""
+        if rival.intervals and len(self._heard) < HEARD_MAX:
+            self._heard[rival] = None
+            self._holdings.doubt(rival.intervals)
+            self._bell.ring()
+
+    async def go_on(self) -> None:
+        """Write rivals down, and merge what they had, for ever."""
+        while True:
+            heard, self._heard = self._heard, {}
+            for rival in heard:
+                await self._note(rival)
+            for view in list(self._views.own.values()):
+                for rival in view.rivals:
+                    await self._settle(view, rival)
+            pending = any(view.rivals for view in self._views.own.values())
+            await self._bell.wait(AGAIN_S if pending else IDLE_S)
+
+    async def _note(self, rival: Rival) -> None:
+        for view in self._views.touching(rival.intervals):
+            for part in rivals_within((rival,), view.intervals):
+                if len(view.rivals) < RIVALS_MAX:
+                    await self._replication.rival(view.number, add=part)
+                else:
+                    await self._replication.rival(view.number, lost=part.intervals)
+
+    async def _settle(self, view: View, rival: Rival) -> None:
+        since_s = self._since_s.setdefault(rival, self._runtime.now())
+        if await self._is_merged(rival):
+            known = subtract(rival.intervals, rival.lost)
+            await self._replication.rival(view.number, without=rival, known=known)
+            self._since_s.pop(rival, None)
+        elif self._runtime.now() - since_s >= GIVEN_UP_S:
+            await self._replication.rival(view.number, without=rival, lost=rival.intervals)
+            self._since_s.pop(rival, None)
+
+    async def _is_merged(self, rival: Rival) -> bool:
+        """Whether somebody who had all of it gave it."""
+        for holder in rival.holders:
+            if holder.id == self._runtime.contact.id:
+                merged = await self._reconciling.absorb_own(rival.intervals, rival.epoch)
+            else:
+                absorb = self._reconciling.absorb
+                merged = await absorb(rival.intervals, holder, rival.epoch)
+            if merged:
+                return True
+        return False

@@ -1,0 +1,138 @@
+"""What a primary makes of others who answered beside it: named at once, merged, or lost."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from meteor.copy_messages import Beside
+from meteor.operations import Freeze, Frozen, TakeOver
+from meteor.rivals import GIVEN_UP_S, HEARD_MAX
+from meteor.view import RIVALS_MAX, Rival, View, rivals_within
+from sim.overlay import Overlay
+from sim.simulated_peer import SimPeer
+from tests.meteor.copies_world import (
+    SIZE,
+    ask,
+    assert_never_silently_partial,
+    assert_whole_within,
+    build,
+    store_some,
+)
+from tests.meteor.test_copy_keeper import Stranger
+
+
+class AnsweredBeside:
+    """A peer, and a stranger who says that it answered for the same."""
+
+    def __init__(self) -> None:
+        self.overlay: Overlay = build(3, 6, disk_s=0.001)
+        self.stored = store_some(self.overlay, self.overlay.client(), random.Random(3), 12)
+        assert_whole_within(self.overlay)
+        self.peer: SimPeer = self.overlay.peers[2]
+        self.stranger = Stranger(self.overlay)
+        (self.interval,) = self.peer.core.holdings.held
+        self.adopted = next(iter(self.peer.core.replication.adopted.values()))
+
+    def say(self, **changes: object) -> None:
+        view = self.stranger.view((self.interval,), 1 << 40, copies=(self.peer.contact,))
+        message = Beside(replace(view, **changes))  # type: ignore[arg-type]
+        self.stranger.runtime.send(self.peer.contact, message)
+        self.overlay.run_for(0.1)
+
+    @property
+    def unknown(self) -> object:
+        return self.peer.core.holdings.lost
+
+
+@pytest.fixture
+def world() -> AnsweredBeside:
+    return AnsweredBeside()
+
+
+def test_what_a_rival_had_is_named_at_once_and_by_every_holder(world: AnsweredBeside) -> None:
+    world.say(copies=())
+    assert world.unknown == (world.interval,)
+    (view,) = world.peer.core.views.own.values()
+    (rival,) = view.rivals
+    assert rival.holders == (world.stranger.contact,)
+    for copy in view.copies:
+        (holder,) = [one for one in world.overlay.living if one.contact == copy]
+        assert holder.core.views.copied_lost() == (world.interval,)
+    assert_never_silently_partial(world.overlay, world.overlay.client(), world.stored)
+
+
+def test_what_a_holder_of_a_rival_gives_is_merged(world: AnsweredBeside) -> None:
+    """It lies in the attic of the peer itself, as the stranger's copy."""
+    rival = Rival((world.interval,), 77, (world.peer.contact,))
+    world.peer.core._handoff.rivals.note(rival)
+    assert world.unknown == (world.interval,)
+    world.overlay.run_for(1.0)
+    assert world.unknown == ()
+    assert_whole_within(world.overlay)
+    assert ask(world.overlay, world.overlay.client()) == (set(world.stored), True)
+
+
+def test_a_rival_that_gives_nothing_is_lost_at_last(world: AnsweredBeside) -> None:
+    """Nobody has what was acknowledged there."""
+    world.say(copies=())
+    world.overlay.run_for(GIVEN_UP_S + 5.0)
+    (view,) = world.peer.core.views.own.values()
+    assert view.rivals == ()
+    assert view.lost == (world.interval,)
+    assert world.unknown == (world.interval,)
+
+
+def test_who_was_taken_over_from_is_no_rival(world: AnsweredBeside) -> None:
+    world.say(epoch=world.adopted)
+    assert world.unknown == ()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"intervals": ((5, 4),)}, {"intervals": ((0, SIZE),)}, {"epoch": 1 << 62},
+        {"rivals": (Rival(((0, SIZE),), 1, ()),)},
+        {"rivals": (Rival(((0, 1),), 1, ()),) * (2 * RIVALS_MAX + 1)},
+    ],
+)  # fmt: skip
+def test_nonsense_about_rivals_changes_nothing(
+    world: AnsweredBeside, changes: dict[str, object]
+) -> None:
+    world.say(**changes)
+    assert world.unknown == ()
+    assert ask(world.overlay, world.overlay.client()) == (set(world.stored), True)
+
+
+def test_rivals_that_are_heard_of_are_bounded(world: AnsweredBeside) -> None:
+    first, _ = world.interval
+    for number in range(2 * HEARD_MAX):
+        world.peer.core._handoff.rivals.note(Rival(((first, first + number),), 9, ()))
+    assert len(world.peer.core._handoff.rivals._heard) == HEARD_MAX
+    world.overlay.run_for(GIVEN_UP_S + 20.0)
+    assert all(len(view.rivals) <= RIVALS_MAX for view in world.peer.core.views.own.values())
+
+
+def test_a_rival_goes_wherever_the_interval_goes(world: AnsweredBeside) -> None:
+    """A taker whose view does not name it, as it came after the freeze, pulls again."""
+    frozen = world.stranger.ask(world.peer, Freeze(world.interval, 0))
+    assert isinstance(frozen, Frozen)
+    world.say(copies=())
+    world.overlay.run_for(0.5)
+    (own,) = world.peer.core.views.own.values()
+    assert own.rivals
+    view = View(world.stranger.contact, 7, own.epoch + (9 << 20), (world.interval,), ())
+    fault = world.stranger.ask(world.peer, TakeOver(world.interval, frozen.grant, view))
+    assert getattr(fault, "kind", "") == "Busy", fault
+
+
+def test_a_part_of_a_view_has_the_rivals_of_that_part(world: AnsweredBeside) -> None:
+    rivals = (Rival(((0, 9),), 5, ()), Rival(((20, 29),), 6, ()))
+    view = View(world.peer.contact, 1, 7, ((0, 40),), (), ((35, 36),), rivals)
+    assert view.unknown == ((0, 9), (20, 29), (35, 36))
+    part = view.within(((5, 22),))
+    assert part is not None
+    assert part.unknown == ((5, 9), (20, 22))
+    assert rivals_within((*rivals, *rivals), ((9, 9),)) == (Rival(((9, 9),), 5, ()),)

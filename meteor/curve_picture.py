@@ -10,7 +10,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from operator import itemgetter
 from typing import Any, Final
+
+import numpy as np
 
 from chord import MeteorError
 from meteor.errors import SpaceError
@@ -26,10 +31,11 @@ from squid import (
     Time,
     Whole,
     WordInterval,
+    indexes_from_keys,
 )
 
-ORDER_MAX: Final = 6
-"""Of a picture: 64 x 64 cells; a line of more cannot be seen."""
+ORDER_MAX: Final = 5
+"""Of a picture: 32 x 32 cells; a finer line cannot be followed, and costs a peer's turn."""
 TICKS: Final = 5
 
 
@@ -112,20 +118,26 @@ def place_on(space: KeywordSpace, plane: Plane, box: Box) -> tuple[float, float]
     return (spot["x"][0] + spot["x"][1]) / 2, (spot["y"][0] + spot["y"][1]) / 2
 
 
-def _cells(space: KeywordSpace, plane: Plane) -> list[tuple[int, Box]]:
-    """The coarse cells of the plane with the prefix of their indexes, in the curve's order."""
+@lru_cache(maxsize=32)
+def _cells(space: KeywordSpace, plane: Plane) -> tuple[tuple[int, Box], ...]:
+    """The coarse cells of the plane with the prefix of their indexes, in the curve's order.
+
+    Cached: a page that is open asks for the same plane again and again."""
     fine = space.bits - plane.order
     shift = len(space.names) * fine
-    found = []
-    for column in range(1 << plane.order):
-        for row in range(1 if plane.y is None else 1 << plane.order):
-            low = [cell >> fine << fine for cell in plane.at]
-            low[plane.x] = column << fine
-            if plane.y is not None:
-                low[plane.y] = row << fine
-            high = tuple(cell | ((1 << fine) - 1) for cell in low)
-            found.append((space.curve.encode(low) >> shift, Box(tuple(low), high)))
-    return sorted(found, key=lambda cell: cell[0])
+    side = 1 << plane.order
+    corners = []
+    for column, row in product(range(side), range(1 if plane.y is None else side)):
+        low = [cell >> fine << fine for cell in plane.at]
+        low[plane.x] = column << fine
+        if plane.y is not None:
+            low[plane.y] = row << fine
+        corners.append(tuple(low))
+    indexes = indexes_from_keys(space.curve.encode_array(np.array(corners, np.uint32)))
+    rest = (1 << fine) - 1
+    boxes = (Box(low, tuple(cell | rest for cell in low)) for low in corners)
+    prefixes = (index >> shift for index in indexes)
+    return tuple(sorted(zip(prefixes, boxes, strict=True), key=itemgetter(0)))
 
 
 def _owners(
@@ -195,6 +207,6 @@ def _ticks(dimension: Dimension) -> list[tuple[str, NumberInterval | WordInterva
         return [
             (value, NumberInterval(rank, rank)) for rank, value in enumerate(dimension.values[:12])
         ]
-    letters = [each for each in dimension.alphabet if each.isalpha()]
-    step = max(1, len(letters) // TICKS)
-    return [(letter, WordInterval(letter, letter)) for letter in letters[::step]]
+    marks = [each for each in dimension.alphabet if each.isalnum()]
+    step = max(1, len(marks) // TICKS)
+    return [(mark, WordInterval(mark, mark)) for mark in marks[::step]]

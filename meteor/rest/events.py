@@ -120,7 +120,7 @@ class Events:
                 await writer.write([_word(word, "", {"reason": feed.ended})])
                 return
             elif stream.interest is not None and stream.interest.state in ("closed", "failed"):
-                feed.end("the interest was deleted")
+                feed.end("the interest is over: it was deleted, or the peer stops")
             else:
                 await writer.wait(stream.news)
 

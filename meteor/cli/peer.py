@@ -6,7 +6,9 @@ Law of this file: options become a peer; its life is in `meteor.cli.serving`.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -48,7 +50,22 @@ def command(as_json: bool, until_stdin_closes: bool, **options: Any) -> int:
     log_to(sys.stderr, options.pop("log_format"), options.pop("log_level"))
     if until_stdin_closes:
         stop_with_the_input()
-    return asyncio.run(_run(as_json, **options))
+    with asyncio.Runner(loop_factory=_loop_factory(options.pop("loop"))) as runner:
+        return runner.run(_run(as_json, **options))
+
+
+def _loop_factory(name: str) -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """How to make the event loop; raises `click.UsageError` where uvloop is not installed."""
+    if name == "asyncio":
+        return None
+    try:
+        uvloop = importlib.import_module("uvloop")
+    except ImportError as error:
+        raise click.UsageError(
+            "--loop uvloop: it is not installed; pip install 'meteor-rendezvous[fast]'"
+        ) from error
+    factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
+    return factory
 
 
 async def _run(as_json: bool, *, zeroconf: str | None, **options: Any) -> int:

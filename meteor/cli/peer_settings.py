@@ -97,6 +97,11 @@ _OPTIONS = (
         "`meteor-sim logs`; they take at most 256 MiB.",
     ),
     setting(
+        "peer", "loop", type=click.Choice(["asyncio", "uvloop"]), default="asyncio",
+        show_default=True, help="What turns the loop: uvloop (the extra fast) answers sooner and "
+        "takes a fifth of the memory of a TLS link.",
+    ),
+    setting(
         "peer", "log_format", type=click.Choice(["text", "json"]), default="text",
         show_default=True, help="Logs for people, or one JSON object a line.",
     ),

@@ -19,6 +19,7 @@ import meteor
 from meteor.cli import exit_codes, main
 from meteor.operation.discovery import LocalNetwork, addresses_in
 from meteor.operation.logs import JsonFormatter, log_to
+from tests.certificates import tls
 from tests.meteor.test_cli_peer import SPACE, start, stop
 
 
@@ -69,6 +70,22 @@ def test_sigterm_hands_over_first_and_the_service_manager_is_told(
     assert main(["get", "type=life", "--peer", there["address"]]) == exit_codes.DONE
     assert len(capsys.readouterr().out.splitlines()) == 33
     assert stop(second, signal.SIGINT)[0] == exit_codes.INTERRUPTED
+
+
+@pytest.mark.processes
+@pytest.mark.sockets
+def test_a_peer_runs_on_uvloop_under_tls_too(
+    space_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("uvloop")
+    shown = tls("127.0.0.1")
+    files = ["--tls-ca", str(shown.ca), "--tls-cert", str(shown.cert), "--tls-key", str(shown.key)]
+    peer, said = start("--space", str(space_file), "--loop", "uvloop", *files)
+    reach = ["--peer", said["address"], *files[:2]]
+    assert main(["post", "type=fast", "--data", "sooner", *reach]) == exit_codes.DONE
+    assert main(["get", "type=fast", *reach]) == exit_codes.DONE
+    assert capsys.readouterr().out.endswith("type=fast\tsooner\n")
+    assert stop(peer) == (0, "")
 
 
 @pytest.mark.parametrize(

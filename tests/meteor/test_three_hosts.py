@@ -7,6 +7,7 @@ replaced throughout; nothing else is.
 from __future__ import annotations
 
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -66,6 +67,8 @@ def test_every_command_of_the_page_is_run_or_marked() -> None:
 @pytest.mark.processes
 @pytest.mark.sockets
 def test_three_hosts_with_tls_from_copy_and_paste(tmp_path: Path) -> None:
+    if not all(map(shutil.which, ("bash", "curl"))):
+        pytest.skip("needs bash and curl")
     peers: dict[str, subprocess.Popen[str]] = {}
     try:
         for block in blocks(replaced(PAGE.read_text(), free_port())):

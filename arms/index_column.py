@@ -91,10 +91,10 @@ class Column:
         if words is None:
             return float(value[1]), float(value[2])
         first, last = str(value[1]), str(value[2])
-        low = _OUTERMOST[first] if first in _OUTERMOST else words.learn(first)
+        low = OUTERMOST[first] if first in OUTERMOST else words.learn(first)
         if first == last:
             return None if low is None else (low, low)
-        high = _OUTERMOST[last] if last in _OUTERMOST else words.learn(last)
+        high = OUTERMOST[last] if last in OUTERMOST else words.learn(last)
         if low is None or high is None:
             return None
         return low, high
@@ -271,7 +271,7 @@ def edges_for(rows: int) -> int:
 
 
 _NO_BITMAPS: Final = np.zeros((0, 0), np.uint64)
-_OUTERMOST: Final = {"": -math.inf, TOP: math.inf}
+OUTERMOST: Final = {"": -math.inf, TOP: math.inf}
 
 
 def _chosen_edges(low: Floats, high: Floats, most: int) -> list[float]:

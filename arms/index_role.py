@@ -7,19 +7,21 @@ the tree is kept ready; the others rest in a short form.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
 import numpy as np
 
 from arms.index_bits import Mask, Slots
+from arms.index_bulk import insert_many
 from arms.index_rows import Row, selector_rows, subject_offers
 from arms.index_selectors import SelectorTable
 from arms.index_subjects import SubjectTable
 from arms.index_table import Table
 from arms.matching import selects
 from arms.profile import Profile
+from arms.profile_pack import PlainTest
 from arms.tree import Node
 from arms.written import LIMITS
 
@@ -68,7 +70,7 @@ class _RoleIndex(ABC, Generic[K]):
     def add(self, id: K, profile: Profile) -> Profile:
         """Store a profile under a new id; returns it as it is kept."""
         rows, exact = self._rows_of(profile.tree)
-        kept = profile.at_rest() if exact else profile
+        kept = profile.at_rest() if exact else profile.awake()
         places = [self._insert(id, kept, row, not exact) for row in rows]
         if len(places) == 1:
             self._places[id] = places[0]
@@ -76,6 +78,28 @@ class _RoleIndex(ABC, Generic[K]):
             self._places[id] = tuple(places)
             self._several += 1
         return kept
+
+    def add_many(self, items: Sequence[tuple[K, Profile]]) -> None:
+        """Store profiles at rest under new ids, those that are plain at once."""
+        plain: list[tuple[K, Profile]] = []
+        rows: list[list[PlainTest]] = []
+        for id, profile in items:
+            tests = profile.plain_tests()
+            if tests is None or not 0 < len(tests) <= WIDTHS[0]:
+                self.add(id, profile)
+                continue
+            plain.append((id, profile))
+            rows.append(tests)
+        if not plain:
+            return
+        ids, profiles = zip(*plain, strict=True)
+        slots = insert_many(self._tables[0], ids, profiles, rows)
+        if slots is None:
+            for id, profile in plain:
+                self.add(id, profile)
+        else:
+            places = range(slots.start * len(WIDTHS), slots.stop * len(WIDTHS), len(WIDTHS))
+            self._places.update(zip(ids, places, strict=True))
 
     def remove(self, id: K) -> bool:
         """Forget the profile under this id; whether there was one."""

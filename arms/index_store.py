@@ -6,7 +6,7 @@ one stretch of memory; number 0 is no column.  Slots of removed rows are used ag
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from struct import Struct
 from typing import Final, Generic, TypeVar
 
@@ -79,6 +79,23 @@ class RowStore(Generic[K]):
             self.flags += 1
         return slot
 
+    def extend(self, owners: Sequence[K], profiles: Sequence[Profile]) -> range:
+        """Make rows at the end, which say everything; `fill` says what.  Returns their slots."""
+        slots = range(self.used, self.used + len(owners))
+        if slots.stop > self.capacity:
+            self._grow((slots.stop + 63) // 64 * 64)
+        self.used = slots.stop
+        self.owners[slots.start : slots.stop] = _objects(owners)
+        self.profiles[slots.start : slots.stop] = _objects(profiles)
+        return slots
+
+    def fill(self, slots: range, places: Slots, column: int, low: Floats, high: Floats) -> None:
+        """Put intervals of one column into new rows: each at a place, counted over all of them."""
+        rows, at = np.divmod(places, self.width)
+        columns, lows, highs = self._parts(self._lines[slots.start : slots.stop])
+        columns[rows, at] = column
+        lows[rows, at], highs[rows, at] = low, high
+
     def free(self, slot: int) -> None:
         """Forget a row."""
         self._lines[slot] = 0.0
@@ -133,6 +150,13 @@ class RowStore(Generic[K]):
         self.owners = _longer(self.owners, capacity)
         self.profiles = _longer(self.profiles, capacity)
         self.flagged = _longer(self.flagged, capacity)
+
+
+def _objects(items: Sequence[object]) -> Objects:
+    """An array of the items themselves, sequences among them too."""
+    array: Objects = np.empty(len(items), np.object_)
+    array[:] = items
+    return array
 
 
 def _longer(array: npt.NDArray[_S], length: int) -> npt.NDArray[_S]:

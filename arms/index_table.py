@@ -43,6 +43,7 @@ MOST_WAITING: Final = 256
 WORTH_SETTLING: Final = 32
 QUESTIONS_WAITED: Final = 8
 """After so many questions without a change, rows that still wait are worth the work."""
+_LEARNT_AT_ONCE: Final = 1 << 15
 _PLANNED_AT_ONCE: Final = 1 << 14
 """Rows that are looked at to plan columns anew, in one go."""
 _ELSEWHERE: Final = ("", -1)
@@ -124,6 +125,22 @@ class Table(ABC, Generic[K]):
                 looked_at += column.count + self.store.used // 8
                 self._plan(number, column)
 
+    def learn_all(self, slots: range) -> None:
+        """Take many new rows into the bitmaps at once; nothing else waits."""
+        for at in range(0, len(slots), _LEARNT_AT_ONCE):
+            some = slots[at : at + _LEARNT_AT_ONCE]
+            self._learn(np.arange(some.start, some.stop))
+        self._fresh.clear()
+        stale, self._stale = self._stale, {}
+        for number in stale:
+            column = self.columns[number]
+            assert column is not None, "a number in use has a column"
+            self._plan(number, column)
+
+    def relabel(self, number: int, column: Column) -> None:
+        """Space the labels of a column's words anew, as there is no room between two."""
+        self._relabel(number, column, None)
+
     @abstractmethod
     def _both(self, one: Ends, other: Ends) -> Ends:
         """What a row keeps of two intervals in one column; the tree decides then."""
@@ -164,7 +181,7 @@ class Table(ABC, Generic[K]):
 
     # -- columns
 
-    def _number_of(self, path: str, axis: int) -> int:
+    def column_for(self, path: str, axis: int) -> int:
         """The number of a column, new where there is room for one."""
         axes = self.paths.get(path)
         if axes is not None and axis in axes:
@@ -195,7 +212,7 @@ class Table(ABC, Generic[K]):
         """A row by column; None when a column had to be labelled anew for it."""
         ends: dict[int, Ends] = {}
         for path, value in row:
-            number = self._number_of(path, value[0])
+            number = self.column_for(path, value[0])
             column = self.columns[number]
             assert column is not None, "a number in use has a column"
             interval = EVERYTHING if column.axis <= WILDCARD else column.stored(value)

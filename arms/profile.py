@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Annotated
 
 import msgspec
 
@@ -17,7 +18,7 @@ from arms.builders import Plain, root_of
 from arms.declarations import Space
 from arms.errors import ProfileError
 from arms.overlap import may_meet
-from arms.profile_pack import pack_node, unpack_node
+from arms.profile_pack import PlainTest, pack_node, plain_tests, unpack_node
 from arms.profile_xml import parse_profile_xml, write_profile_xml
 from arms.selector import check_shape, check_size, parse_selector
 from arms.selector_text import selector_text
@@ -30,6 +31,14 @@ _LONGEST_DIGEST = 64
 
 _SPACES = 16
 _WRITE = msgspec.msgpack.Encoder()
+_READ_ANY = msgspec.msgpack.Decoder()
+_READ_PACKED = msgspec.msgpack.Decoder(
+    tuple[
+        Annotated[str, msgspec.Meta(max_length=_LONGEST_TEXT)],
+        Annotated[bytes, msgspec.Meta(max_length=_LONGEST_DIGEST)],
+        msgspec.Raw,
+    ]
+)
 _READ = msgspec.msgpack.Decoder(Node)
 """Trees at rest: ours alone, so that nothing about them needs checking."""
 
@@ -37,7 +46,7 @@ _READ = msgspec.msgpack.Decoder(Node)
 class Profile:
     """What a message is about: a tree of attributes, in the role of a subject or a selector."""
 
-    __slots__ = ("_digest", "_element", "_rest", "_source", "_text", "_tree")
+    __slots__ = ("_digest", "_element", "_packed", "_rest", "_source", "_text", "_tree")
 
     def __init__(
         self,
@@ -48,9 +57,11 @@ class Profile:
         tree: Node | None = None,
         digest: bytes = b"",
         rest: bytes = b"",
+        packed: bytes = b"",
     ) -> None:
         self._text = text
         self._rest = rest
+        self._packed = packed
         self._element = element
         self._source = source
         self._tree = tree
@@ -99,6 +110,24 @@ class Profile:
         if type(digest) is not bytes or len(digest) > _LONGEST_DIGEST:
             raise ProfileError("a packed profile's digest is no digest")
         return cls(text, tree=unpack_node(tree), digest=digest)
+
+    @classmethod
+    def resting(cls, packed: bytes) -> Profile:
+        """The typed profile of these bytes, msgpack of what `pack` gave: kept as they are, and
+        looked into when its tree is asked for.  For one's own journal: raises `ProfileError` at
+        once only for what is no packed profile at all, and from `tree` for a tree that is none."""
+        try:
+            text, digest, tree = _READ_PACKED.decode(packed)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise ProfileError(f"a stored profile cannot be read: {error}") from error
+        return cls(text, digest=_shared(digest), packed=bytes(tree))
+
+    def plain_tests(self) -> list[PlainTest] | None:
+        """The elements of a profile at rest when they all stand at the root, under different
+        names; None for every other profile.  Raises `ProfileError` as `tree`."""
+        if not self._packed:
+            return None
+        return plain_tests(_READ_ANY.decode(self._packed))
 
     @classmethod
     def _from_element(cls, root: Element, space: Space | None, source: str = "") -> Profile:
@@ -152,13 +181,23 @@ class Profile:
             return self._tree
         if self._rest:
             return _READ.decode(self._rest)
+        if self._packed:
+            tree = unpack_node(_READ_ANY.decode(self._packed))
+            self._rest, self._packed = _WRITE.encode(tree), b""  # quicker the next time
+            return tree
         self._tree = build_tree(self.element, None, self._source)
         return self._tree
+
+    def awake(self) -> Profile:
+        """The same profile with its tree at hand."""
+        if self._tree is not None:
+            return self
+        return Profile(self._text, source=self._source, tree=self.tree, digest=self._digest)
 
     def at_rest(self) -> Profile:
         """The same profile in a form for keeping many: about a third of the memory, and its tree
         is read anew whenever it is asked for."""
-        if self._rest:
+        if self._rest or self._packed:
             return self
         rest = _WRITE.encode(self.tree)
         return Profile(self._text, source=self._source, digest=_shared(self._digest), rest=rest)

@@ -7,7 +7,7 @@ oracle (matching note, sections 1 and 5).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Final, Generic, Literal, TypeVar
 
 from arms.index_role import SelectorIndex, Sifted, SubjectIndex
@@ -60,6 +60,19 @@ class ProfileIndex(Generic[K]):
         if self._selectors is not None and id not in self._selectors:
             kept = self._selectors.add(id, profile)
         return kept
+
+    def add_many(self, items: Sequence[tuple[K, Profile]]) -> None:
+        """Store many profiles under ids that are new here; profiles at rest, of one row each, go in
+        several times as quickly as one by one."""
+        if self._role is None or self._few or len(items) <= self._scan_above:
+            for id, profile in items:
+                self.add(id, profile)
+            return
+        if self._subjects is None and self._selectors is None:
+            _ = self._subject_index() if self._role == "subjects" else self._selector_index()
+        for tables in (self._subjects, self._selectors):
+            if tables is not None:
+                tables.add_many(items)
 
     def remove(self, id: K) -> bool:
         """Forget the profile under this id; whether there was one."""

@@ -22,6 +22,9 @@ _LONGEST_NAME: Final = 256
 
 Packed = list[object]
 
+PlainTest = tuple[str, int, float | str, float | str]
+"""Name, axis and bounds of an element that stands alone at the root."""
+
 
 def pack_node(node: Node) -> Packed:
     """`[name, axis | flags, low, high, [child, ...]]`, without the parts that are empty."""
@@ -91,3 +94,31 @@ def _bounds(axis: int, packed: list[object]) -> Value:
     ):
         return Value(axis, low, high)
     raise ProfileError("a packed interval's bounds are no interval")
+
+
+def plain_tests(packed: object) -> list[PlainTest] | None:
+    """The elements of a packed tree when they all stand at the root, under different names and
+    none of them anywhere (`//`), in a group or as an alternative; else None.
+
+    Raises `ProfileError` for what no peer of ours packs."""
+    if type(packed) is not list or len(packed) != 3 or packed[0] != "" or packed[1] != 0:
+        return None
+    if type(packed[2]) is not list or len(packed[2]) > LIMITS.elements:
+        return None
+    tests: list[PlainTest] = []
+    names = set()
+    for element in packed[2]:
+        if type(element) is not list or not 2 <= len(element) <= 4:
+            return None
+        name, bits = element[0], element[1]
+        if type(name) is not str or type(bits) is not int or name == GROUP:
+            return None
+        names.add(name)
+        if NUMBERS <= bits <= WORDS and len(element) == 4:
+            _, low, high = _bounds(bits, element)
+            tests.append((name, bits, low, high))
+        elif 0 <= bits < NUMBERS and len(element) == 2:
+            tests.append((name, bits, 0.0, 0.0))
+        else:
+            return None
+    return tests if len(names) == len(tests) else None

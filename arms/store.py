@@ -8,7 +8,7 @@ or not (DESIGN section 4; rules 33 and 37).
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -112,6 +112,18 @@ class Store:
                 return "same"
         self._insert(record)
         return "stored"
+
+    def load(self, records: Iterable[Record]) -> None:
+        """Keep many living records at once that are not known here: after a restart."""
+        found: dict[Kind, list[tuple[_Kept, Profile]]] = {kind: [] for kind in KINDS}
+        for record in records:
+            assert record.key not in self._kept, "loaded before anything else comes"
+            kept = self._kept[record.key] = _Kept(record)
+            found[record.kind].append((kept, record.profile))
+            self._deadlines.append((record.expires_s, record.key))
+        heapq.heapify(self._deadlines)
+        for kind, items in found.items():
+            self._indexes[kind].add_many(items)
 
     def extend(self, record: Record, expires_s: float) -> Record:
         """Let a kept record live until `expires_s`, never shorter than it does; returns it."""

@@ -18,7 +18,6 @@ from chord import (
     ChordNode,
     Contact,
     Deferred,
-    FindPlace,
     Handler,
     RelocationConfig,
     RingError,
@@ -26,12 +25,13 @@ from chord import (
     Runtime,
 )
 from meteor.application_actions import ApplicationActions
+from meteor.client_messages import check_sender
 from meteor.comparing import HoldingsSource
 from meteor.copies_config import CopiesConfig
 from meteor.copy_keeper import CopyKeeper
 from meteor.entropy import AntiEntropy
 from meteor.entry import Entry
-from meteor.errors import JoinFailed, MeteorError, Refused, SpaceMismatch, to_fault
+from meteor.errors import JoinFailed, MeteorError, SpaceMismatch, to_fault
 from meteor.forgetting import Forgetting
 from meteor.greeting import greet
 from meteor.handoff import Handoff
@@ -42,13 +42,9 @@ from meteor.link_messages import LinksQuestion
 from meteor.link_report import ask_all, own_links
 from meteor.load import placing_of
 from meteor.messages import (
-    Acknowledge,
-    Amend,
     Farewell,
-    Forget,
     Greet,
     Greeting,
-    Post,
     RingPicture,
     RingQuestion,
 )
@@ -72,10 +68,6 @@ from squid import KeywordSpace, Router, RouterConfig
 SWEEP_S = 0.5
 """How often what has expired is given back, and unacknowledged notices are looked at.  An expired
 profile never matches, swept or not; a watch hears of it this late at most."""
-
-FROM_CLIENTS = frozenset({Greet, Post, Amend, Acknowledge, RingQuestion, Forget, FindPlace})
-"""What a contact without an address may say: everything else is for members.  Under TLS a member
-has shown a certificate; a client need not have."""
 
 RING_PICTURE_MAX = 8192
 """Peers in one picture of the ring: what fits into a frame, and an end where a ring has none."""
@@ -319,11 +311,7 @@ class RendezvousPeer:
         self._foreign, self._foreign_link_closed = handlers, link_closed
 
     def _handle(self, sender: Contact, message: object, remaining_s: float) -> object:
-        if not sender.address and type(message) not in FROM_CLIENTS:
-            name = type(message).__name__
-            raise to_fault(
-                Refused(f"{name} is between peers: a client cannot ask it", "peers only")
-            )
+        check_sender(sender, message)
         handler = self._handlers.get(type(message)) or self._foreign.get(type(message))
         if self.monitor.is_watched:
             self.monitor.message(message)

@@ -7,12 +7,14 @@ with the way that does, `/events` or a linked client.
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from aiohttp import web
 
 from arms import FoundMessage, Message, action_named, parse_message
 from meteor.errors import LimitExceeded, Refused
+from meteor.guest import Guest
+from meteor.interest import Interest
 from meteor.json_form import intervals_object, match_object, receipt_object
 from meteor.json_message import message_of_json
 from meteor.poster import PostOptions
@@ -24,18 +26,23 @@ from meteor.rest.negotiation import JSON, XML
 from meteor.rest.paging import Page
 from meteor.rest.parameters import Parameter
 from meteor.rest.profiles import EVERYWHERE, timeout_parameter
+from meteor.rest.replies import Replies, notification_document
 from meteor.rest.schemas import ref
 from meteor.rest.signed import verbs_of
-from meteor.values import Match, Receipt
+from meteor.values import Match, Notification, Receipt
 from meteor.verbs import Verbs
 from meteor.xml_form import found_message, result_of
+
+FOLLOWED: Final = ("notify_data", "notify_interest")
+"""Actions that go on telling."""
 
 
 class Messages:
     """The resource over a peer's verbs."""
 
-    def __init__(self, verbs: Verbs, config: RestConfig) -> None:
+    def __init__(self, verbs: Verbs, config: RestConfig, replies: Replies | None = None) -> None:
         self._verbs, self._config = verbs, config
+        self._replies = replies or Replies()
 
     def resources(self) -> list[Resource]:
         """What to serve."""
@@ -59,10 +66,52 @@ class Messages:
         body = await call.body()
         as_xml = document_form(call.request, body, (XML, JSON)) == XML
         message = parse_message(body) if as_xml else message_of_json(body)
-        check_repliable(message)
-        verbs = await verbs_of(self._verbs, call)
+        self._check_repliable(message)
+        follows = message.action in FOLLOWED
+        verbs = await verbs_of(self._verbs, call, standing=follows)
         check_owner(message, verbs.owner)
         options = self._options(message, call)
+        if follows:
+            receipt = await self._follow(verbs, message, options)
+            return self._settled(call, message, receipt)
+        response = await self._carry_out(call, verbs, message, options)
+        if message.reply_to and isinstance(response.body, bytes):
+            self._replies.send(message.reply_to, response.body, response.content_type)
+        return response
+
+    async def _follow(self, verbs: Verbs, message: Message, options: PostOptions) -> Receipt:
+        """Post an interest whose notifications go to the reply address while its ttl runs."""
+        self._replies.make_room()
+
+        def tell(notification: Notification) -> None:
+            self._replies.send(message.reply_to, notification_document(notification))
+
+        told: dict[str, Any] = {
+            "handler": tell, "keep_alive": False, "ttl": message.ttl_s, "allow_partial": True,
+            "id": options["id"], "context": options["context"], "timeout": options["timeout"],
+            "visible_to": options.get("visible_to"),
+        }  # fmt: skip
+        if message.action == "notify_interest":
+            interest: Interest = verbs.notify_interest(message.profile, **told)
+        else:
+            everywhere = options["everywhere"]
+            interest = verbs.notify_data(message.profile, everywhere=everywhere, **told)
+        await interest
+        self._replies.follow(interest)
+        return interest.receipt or Receipt("", complete=False)
+
+    def _check_repliable(self, message: Message) -> None:
+        """What goes on telling needs an address that the policy names; raises `Refused`, and
+        `UnknownAction` before that."""
+        check_repliable(message)
+        if message.reply_to:
+            if not isinstance(self._verbs, Guest):
+                raise Refused("this peer contacts no reply address", "reply_addresses")
+            self._replies.check(message.reply_to, self._verbs.gatekeeper)
+
+    async def _carry_out(
+        self, call: Call, verbs: Verbs, message: Message, options: PostOptions
+    ) -> web.Response:
         if message.action != "retrieve":
             posted = verbs.post(message.profile, message.action, **options)
             return self._settled(call, message, await cast("Awaitable[Receipt]", posted))
@@ -138,15 +187,11 @@ def check_owner(message: Message, owner: str) -> None:
 def check_repliable(message: Message) -> None:
     """REST answers once; raises `Refused`, and `UnknownAction` before that."""
     action = action_named(message.action)
-    if message.reply_to:
-        raise Refused(
-            f"{message.action}({message.reply_to}): this peer contacts no reply address; leave it "
-            "out and read the result here",
-            "reply_address",
-        )
-    if action.name.startswith("notify") or (action.name == "retrieve" and message.ttl_s):
+    if message.reply_to and action.name in FOLLOWED:
+        return
+    if action.name in FOLLOWED or (action.name == "retrieve" and message.ttl_s):
         raise Refused(
             f"{message.action} with a lifetime goes on telling its sender: take GET /events, "
-            "meteor.connect, or `meteor watch`",
+            "meteor.connect, `meteor watch`, or give notify_data a reply address",
             "linked_client",
         )

@@ -26,6 +26,7 @@ from meteor.rest.negotiation import JSON
 from meteor.rest.openapi import describe
 from meteor.rest.overlay import Overlay
 from meteor.rest.profiles import Profiles
+from meteor.rest.replies import Replies
 from meteor.rest.schemas import ref
 
 if TYPE_CHECKING:
@@ -54,17 +55,17 @@ def described_resources(
     """What `/openapi.json` describes, itself included, and what is to end when the peer stops."""
     began_s = time.time()
     guest = peer.guest
-    events, live = Events(guest, config), Live(peer, config)
+    events, live, replies = Events(guest, config), Live(peer, config), Replies()
     resources = [
         *Profiles(guest, config).resources(),
-        *Messages(guest, config).resources(),
+        *Messages(guest, config, replies).resources(),
         *events.resources(),
         *Overlay(peer, guest, config, began_s).resources(),
         *live.resources(),
         *others,
     ]
     resources.append(_description(resources, began_s))
-    return resources, [events.stop, live.stop]
+    return resources, [events.stop, live.stop, replies.stop]
 
 
 def _own_hosts(peer: Peer) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from meteor.record_id import stem_of
 from meteor.security.audience import checked_audience, may_see
 from meteor.security.credentials import Request as Signable
 from meteor.security.credentials import statement_of
-from meteor.security.policy import FORGET, OPEN, Policy, Request
+from meteor.security.policy import FORGET, OPEN, REPLY_ADDRESSES, Policy, Request
 from meteor.security.quotas import Holding, Ledger
 from meteor.security.verifying import DELEGATION, NOBODY, Actor, Verifier
 from squid import KeywordSpace
@@ -100,6 +100,16 @@ class Gatekeeper:
                 )
             self._spend(actor, now)
         return Admitted(actor, document, len(amend.document), _issued_ms(amend), self._limit(actor))
+
+    def admit_reply(self, address: str) -> None:
+        """Let a result be sent to a reply address; raises `Refused`."""
+        with self.counted():
+            if not self.policy.may_contact(address):
+                raise Refused(
+                    f"the reply address {address[:80]} is none that this peer's policy names; "
+                    "leave it out and read the result here",
+                    REPLY_ADDRESSES,
+                )
 
     def admit_forget(self, forget: Forget) -> None:
         """Let somebody declare lost intervals gone; raises `Refused`."""

@@ -7,6 +7,7 @@ lies wholly within its selector, one that denies of all that meets it: doubt den
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address, ip_network
@@ -27,6 +28,10 @@ BY_ID: Final = frozenset({"renew", "cancel", "find"})
 FORGET: Final = "forget"
 """Declaring the past of a lost arc gone: for who operates the ring, so that a rule which allows
 something else allows it not."""
+
+
+_ADDRESS: Final = re.compile(r"([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
+"""Of nothing else than a host and a port: what is contacted is what was looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +139,8 @@ class Policy:
 
     def may_contact(self, address: str) -> bool:
         """Whether a result may be sent to this `host:port`."""
+        if _ADDRESS.fullmatch(address) is None:
+            return False
         host, _, port = address.rpartition(":")
         return any(_is_meant(pattern, host, port) for pattern in self.reply_addresses)
 

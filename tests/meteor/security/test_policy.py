@@ -197,7 +197,8 @@ def test_a_deny_needs_no_more_than_a_doubt() -> None:
         ("a.example.org:1", True), ("example.org:1", False), ("example.org.evil.net:1", False),
         ("A.EXAMPLE.ORG:1", True), ("192.168.3.4:80", True), ("192.168.3.4:81", False),
         ("192.168.evil.net:80", False), ("[::1]:9", True), ("::1:9", False), ("", False),
-        (":80", False), ("localhost", False),
+        (":80", False), ("evil.net/#.example.org:80", False), ("u@a.example.org:80", False),
+        ("a.example.org:80/x", False), ("a.example.org:", False), ("localhost", False),
     ],
 )  # fmt: skip
 def test_reply_addresses(policy: Policy, address: str, may: bool) -> None:

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sim.data_study import DataRow
-from sim.lookup_study import Row, Spread
+if TYPE_CHECKING:
+    from sim.data_study import DataRow
+    from sim.lookup_study import Row, Spread
 
 HOW_TO_GET = "no plot: matplotlib is missing, pip install 'meteor-rendezvous[plot]'"
 

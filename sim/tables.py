@@ -8,9 +8,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from sim.data_study import DataRow
-from sim.lookup_study import Row, Spread
+if TYPE_CHECKING:
+    from sim.data_study import DataRow
+    from sim.lookup_study import Row, Spread
 
 
 def as_text(varied: str, rows: Sequence[Row]) -> str:

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sim import plot, tables
 from sim.cli import DONE, VIOLATED
-from sim.data_study import DataRow
-from sim.lookup_study import Row
+
+if TYPE_CHECKING:
+    from sim.data_study import DataRow
+    from sim.lookup_study import Row
 
 SHOWN_MAX = 20
 """Lost profiles that are named on the terminal; the file names all."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import erf, log, sqrt
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,35 @@ HOW_TO_GET: Final = (
 )
 
 
+class Urn(NamedTuple):
+    """Shares laid out so that a draw is one look-up, however many values there are: every place
+    holds one value up to its cut, and another beyond (Walker 1974, Vose 1991)."""
+
+    cut: npt.NDArray[np.float64]
+    other: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, shares: npt.NDArray[np.float64]) -> Urn:
+        """The urn of shares that together are 1."""
+        left = (shares * len(shares)).tolist()
+        cut, other = np.ones(len(shares)), np.arange(len(shares))
+        small = [place for place, share in enumerate(left) if share < 1]
+        large = [place for place, share in enumerate(left) if share >= 1]
+        while small and large:
+            place, giver = small.pop(), large[-1]
+            cut[place], other[place] = left[place], giver
+            left[giver] -= 1 - left[place]
+            if left[giver] < 1:
+                small.append(large.pop())
+        return cls(cut, other)
+
+    def drawn(self, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+        """The value for each number of [0, 1)."""
+        scaled = shares * len(self.cut)
+        place = np.minimum(scaled.astype(np.int64), len(self.cut) - 1)
+        return np.where(scaled - place < self.cut[place], place, self.other[place])
+
+
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """One dimension of the study's profiles."""
@@ -47,6 +76,8 @@ class Attribute:
     """By rank: how often the value is drawn; together 1."""
     cells: npt.NDArray[np.uint32]
     """By rank: the value's cell on the axis of the space."""
+    urn: Urn
+    """From which values are drawn."""
 
     @property
     def is_word(self) -> bool:
@@ -66,22 +97,22 @@ class Attribute:
 def word_attribute(name: str, source: Source, bits: int, size: int = VOCABULARY) -> Attribute:
     """Words of a to z with their frequencies.  Raises ImportError with what to install where real
     words are asked for and the package is not there."""
-    values, shares, cells = _words(source, bits, size)
-    return Attribute(Word(name, ALPHABET), values, shares, cells)
+    return Attribute(Word(name, ALPHABET), *_words(source, bits, size))
 
 
 @cache
 def _words(
     source: Source, bits: int, size: int
-) -> tuple[tuple[str, ...], npt.NDArray[np.float64], npt.NDArray[np.uint32]]:
-    """Values, shares and cells."""
+) -> tuple[tuple[str, ...], npt.NDArray[np.float64], npt.NDArray[np.uint32], Urn]:
+    """Values, shares, cells and urn."""
     words, frequencies = _real_words(size) if source == "real" else _zipf_words(size)
     order = sorted(range(len(words)), key=words.__getitem__)
     values = tuple(words[place] for place in order)
     weights = np.array(frequencies)[order]
     axis = Word("word", ALPHABET).axis(bits)
     cells = [axis.cells(WordInterval(word, word))[0] for word in values]
-    return values, weights / weights.sum(), np.array(cells, dtype=np.uint32)
+    shares = weights / weights.sum()
+    return values, shares, np.array(cells, dtype=np.uint32), Urn.of(shares)
 
 
 @cache
@@ -94,7 +125,8 @@ def number_attribute(name: str, bits: int) -> Attribute:
     dimension = Number(name, 1, NUMBER_MAX, "log")
     axis = dimension.axis(bits)
     cells = [axis.cells(NumberInterval(number, number))[0] for number in values]
-    return Attribute(dimension, values, shares / shares.sum(), np.array(cells, dtype=np.uint32))
+    shares /= shares.sum()
+    return Attribute(dimension, values, shares, np.array(cells, dtype=np.uint32), Urn.of(shares))
 
 
 def _real_words(size: int) -> tuple[list[str], list[float]]:

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from sim.spark.attributes import Attribute, Source, number_attribute, word_attribute
 from sim.spark.draws import Stream, uniform
@@ -61,18 +60,12 @@ class Workload:
         """The refinement trees of the space's curve."""
         return ArrayRefinement(len(self.attributes), self.space.bits)
 
-    @cached_property
-    def _cumulative(self) -> list[npt.NDArray[np.float64]]:
-        return [np.cumsum(attribute.shares) for attribute in self.attributes]
-
     def ranks(self, numbers: Numbers) -> list[Numbers]:
         """By attribute: the rank of its value in each profile."""
-        found = []
-        for place, cumulative in enumerate(self._cumulative):
-            drawn = uniform(numbers, self.seed, Stream.PROFILE + place)
-            rank = np.searchsorted(cumulative, drawn, "right")
-            found.append(np.minimum(rank, len(cumulative) - 1))
-        return found
+        return [
+            attribute.urn.drawn(uniform(numbers, self.seed, Stream.PROFILE + place))
+            for place, attribute in enumerate(self.attributes)
+        ]
 
     def codes(self, ranks: Sequence[Numbers]) -> Numbers:
         """One number a tuple: equal for equal tuples only."""

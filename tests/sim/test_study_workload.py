@@ -67,6 +67,18 @@ def test_real_words_come_with_their_frequencies() -> None:
     assert attribute.shares.sum() == pytest.approx(1)
 
 
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=40).filter(any))
+def test_an_urn_holds_each_value_as_often_as_its_share(weights: list[int]) -> None:
+    shares = np.array(weights) / sum(weights)
+    urn = attributes.Urn.of(shares)
+    held = np.bincount(np.arange(len(shares)), urn.cut, len(shares))
+    held += np.bincount(urn.other, 1 - urn.cut, len(shares))
+    assert held / len(shares) == pytest.approx(shares, abs=1e-12)
+    spread = (np.arange(5000) + 0.5) / 5000
+    assert shares[urn.drawn(spread)].min() > 0
+    assert urn.drawn(np.array([1 - 2**-53]))[0] < len(shares)
+
+
 def test_without_the_package_of_words_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "wordfreq", None)
     with pytest.raises(ImportError, match=r"meteor-rendezvous\[words\]"):

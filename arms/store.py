@@ -118,8 +118,7 @@ class Store:
         found: dict[Kind, list[tuple[_Kept, Profile]]] = {kind: [] for kind in KINDS}
         for record in records:
             assert record.key not in self._kept, "loaded before anything else comes"
-            kept = self._kept[record.key] = _Kept(record)
-            found[record.kind].append((kept, record.profile))
+            found[record.kind].append((self._enter(record), record.profile))
             self._deadlines.append((record.expires_s, record.key))
         heapq.heapify(self._deadlines)
         for kind, items in found.items():
@@ -247,17 +246,22 @@ class Store:
         key = record.key
         kept = self._kept.get(key)
         if kept is None:
-            kept = self._kept[key] = _Kept(record)
-            if record.owner:
-                self._owners.setdefault(record.stem, {})[record.owner] = None
+            kept = self._enter(record)
         else:
-            self._hidden -= bool(kept.record.visible_to)
-        self._hidden += bool(record.visible_to)
+            self._hidden += bool(record.visible_to) - bool(kept.record.visible_to)
         if kept.record.kind != record.kind:
             self._indexes[kept.record.kind].remove(kept)
         profile = self._indexes[record.kind].add(kept, record.profile)
         kept.record = record if profile is record.profile else replace(record, profile=profile)
         self._note_deadline(record.expires_s, key)
+
+    def _enter(self, record: Record) -> _Kept:
+        """Begin to keep a record of an identity that is not known here."""
+        kept = self._kept[record.key] = _Kept(record)
+        if record.owner:
+            self._owners.setdefault(record.stem, {})[record.owner] = None
+        self._hidden += bool(record.visible_to)
+        return kept
 
     def _note_deadline(self, at: float, key: Key) -> None:
         """Renewals leave stale deadlines behind.  When most are stale, those that count go into a

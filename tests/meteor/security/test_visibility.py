@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meteor import Client, LimitExceeded, ProfileError, Refused, parse_policy
+from arms import Record, Store
+from meteor import Client, LimitExceeded, Profile, ProfileError, Refused, parse_policy
 from meteor.security.audience import (
     AUDIENCE_MAX,
     checked_audience,
@@ -256,3 +257,33 @@ def test_an_audience_is_bounded_and_a_list() -> None:
         checked_audience(f"group:g{n}" for n in range(AUDIENCE_MAX + 1))
     with pytest.raises(TypeError, match="list"):
         checked_audience("group:one")
+
+
+@given(st.integers(0, 2**32))
+def test_the_store_knows_owners_and_what_is_hidden(seed: int) -> None:
+    """Against a recount, through puts of several versions, removes and a bulk load."""
+    drawn, now = random.Random(seed), 0.0
+    light = Profile.parse("type=light", SPACE)
+
+    def record(owner: str, stem: str, version: int) -> Record:
+        audience = drawn.choice([(), (FIRE,)])
+        kind = drawn.choice(["data", "watch"])
+        return Record(
+            kind, stem, owner, version, stem, "store", light, b"", 100.0, visible_to=audience
+        )
+
+    store = Store()
+    store.load(record(owner, "loaded", 1) for owner in ("", "a", "b"))
+    for version in range(2, 30):
+        owner, stem = drawn.choice(["", "a", "b"]), drawn.choice(["loaded", "x"])
+        if drawn.random() < 0.3:
+            store.remove(owner, stem)
+        else:
+            store.put(record(owner, stem, version), now)
+        kept = list(store.records())
+        assert store.public_count == len(list(store.public_records()))
+        assert store.public_count == sum(not one.visible_to for one in kept)
+        for name in ("loaded", "x"):
+            assert set(store.owners(name)) == {
+                one.owner for one in kept if one.owner and one.stem == name
+            }

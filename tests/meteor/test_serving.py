@@ -5,11 +5,8 @@ from __future__ import annotations
 import io
 import json
 import logging
-import os
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,6 +71,21 @@ def test_sigterm_hands_over_first_and_the_service_manager_is_told(
 
 @pytest.mark.processes
 @pytest.mark.sockets
+def test_a_second_signal_ends_a_peer_at_once(space_file: Path, manager: socket.socket) -> None:
+    """Its neighbour is held, so that handing over takes longer than anybody wants to wait."""
+    first, said = start("--space", str(space_file))
+    second, _ = start("--join", said["address"])
+    assert [manager.recv(100), manager.recv(100)] == [b"READY=1", b"READY=1"]
+    second.send_signal(signal.SIGSTOP)
+    first.send_signal(signal.SIGTERM)
+    assert manager.recv(100) == b"STOPPING=1"
+    assert stop(first) == (128 + signal.SIGTERM, "")
+    second.kill()
+    second.communicate()
+
+
+@pytest.mark.processes
+@pytest.mark.sockets
 def test_a_peer_runs_on_uvloop_under_tls_too(
     space_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -133,18 +145,19 @@ async def test_peers_of_one_name_find_each_other_on_the_network() -> None:
         ("meteor post --cs", {"--csv"}),
     ],
 )
-def test_the_shell_completes_commands_options_and_values(words: str, wanted: set[str]) -> None:
-    shell = {
-        "_METEOR_COMPLETE": "bash_complete",
-        "COMP_WORDS": words,
-        "COMP_CWORD": str(words.count(" ")),
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", "from meteor.cli import main; main()"],
-        env={**os.environ, **shell}, capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
-    offered = {line.partition(",")[2] for line in done.stdout.splitlines()}
-    assert wanted <= offered, done.stderr
+def test_the_shell_completes_commands_options_and_values(
+    words: str,
+    wanted: set[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("_METEOR_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
+    with pytest.raises(SystemExit):
+        main([])
+    offered = {line.partition(",")[2] for line in capsys.readouterr().out.splitlines()}
+    assert wanted <= offered
     assert len(offered) <= len(wanted) + 3
 
 

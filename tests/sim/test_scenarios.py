@@ -102,6 +102,29 @@ def own_what_another_owns(overlay: Overlay) -> None:
     overlay.peers[5].core.views.own[number] = view
 
 
+def show_what_was_deleted(overlay: Overlay) -> None:
+    """The peers note a delete, and go on showing the record."""
+    for peer in overlay.peers:
+        store = peer.core.shelf.store
+
+        def bury_nothing(*_: object) -> None:
+            return None
+
+        store.tombstone = bury_nothing  # type: ignore[method-assign]
+
+
+def let_nothing_expire(overlay: Overlay) -> None:
+    """The peers take every time to live for endless."""
+    for peer in overlay.peers:
+        peer.core.shelf._expires_s = lambda _: 1e6  # type: ignore[method-assign]
+
+
+def tell_nobody(overlay: Overlay) -> None:
+    """The peers find pairs, and keep them to themselves."""
+    for peer in overlay.peers:
+        peer.core.telling.tell = lambda _: None  # type: ignore[method-assign]
+
+
 def raise_in_a_handler(overlay: Overlay) -> None:
     """A bug."""
     peer = overlay.peers[5]
@@ -125,6 +148,9 @@ def log_an_error(_: Overlay) -> None:
         (hold_too_much, {"both hold"}),
         (lose_the_ring, {"30 s after healing"}),
         (own_what_another_owns, {"ownership: epoch"}),
+        (show_what_was_deleted, {"deletion"}),
+        (let_nothing_expire, {"lifetimes"}),
+        (tell_nobody, {"notification"}),
         (raise_in_a_handler, {"ZeroDivisionError: a bug in a handler"}),
         (log_an_error, {"logged as ERROR: this cannot be"}),
     ],

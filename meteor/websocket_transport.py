@@ -67,6 +67,7 @@ class WebSocketTransport:
         self._tls = tls
         self._dialling = None if tls is None else tls.client_context()
         self._listening = None if tls is None or not listen else tls.server_context()
+        self.certificate_end_s = None if tls is None else tls.end_s()
         self._contact: Contact | None = None
         self._acceptor: Acceptor | None = None
         self._runner: web.AppRunner | None = None
@@ -92,6 +93,7 @@ class WebSocketTransport:
             for context in (self._dialling, self._listening):
                 if context is not None:
                     self._tls.load_into(context)
+            self.certificate_end_s = self._tls.end_s()
 
     async def listen(self) -> str:
         """Take dials and requests, and return the address that others dial.

@@ -44,6 +44,7 @@ METRICS: Final[Mapping[str, str]] = {
     "meteor_denials_total": "Requests that were refused, by the rule's name.",
     "meteor_dropped_total": "Frames and replies given up, by reason.",
     "meteor_loop_lateness_seconds": "The worst delay of a timer within the last second.",
+    "meteor_certificate_end_timestamp_seconds": "Unix time at which the peer's certificate ends.",
     "meteor_links": "Open links to peers and clients.",
     "meteor_link_messages_total": "WebSocket messages by direction, of one frame or more.",
     "meteor_link_bytes_total": "Their bytes by direction, before encryption.",
@@ -65,6 +66,8 @@ class PeerCollector(Collector):
             yield from _of_clients(snapshot)
             yield from _of_ring(snapshot)
             yield from _of_traffic(snapshot.traffic)
+            if snapshot.certificate_end_s is not None:
+                yield _gauge("meteor_certificate_end_timestamp_seconds", snapshot.certificate_end_s)
             if snapshot.commits is not None:
                 yield _histogram("meteor_journal_commit_seconds", snapshot.commits)
 

@@ -54,6 +54,8 @@ class Snapshot:
     dropped: Counters
     """Frames and replies that were given up."""
     lateness_s: float
+    certificate_end_s: float | None
+    """Unix time at which the peer's certificate ends; None without TLS."""
     traffic: Traffic | None
     """None where the transport has no sockets."""
     commits: Distribution | None
@@ -86,6 +88,7 @@ def take(
         denials=dict(core.gatekeeper.denials),
         dropped=runtime.exchange.counters,
         lateness_s=runtime.lateness(),
+        certificate_end_s=getattr(transport, "certificate_end_s", None),
         traffic=_traffic(transport),
         commits=getattr(journal, "commits", None),
     )

@@ -54,6 +54,18 @@ class TLS:
         if self.cert is None:
             raise ValueError("tls: a peer needs cert and key: it proves to others that it belongs")
 
+    def end_s(self) -> float | None:
+        """When the own certificate ends, in seconds of Unix time; None without one.  Raises
+        `CertificateError`."""
+        if self.cert is None:
+            return None
+        from meteor.security.certificates import read_certificate  # noqa: PLC0415 - it is slow
+
+        try:
+            return read_certificate(Path(self.cert).read_bytes(), str(self.cert)).last.timestamp()
+        except OSError as error:
+            raise _unreadable("cert", self.cert, error) from error
+
     def server_context(self) -> ssl.SSLContext:
         """How to take connections; raises `CertificateError`."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

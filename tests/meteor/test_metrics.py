@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from pathlib import Path
 
 import aiohttp
@@ -19,17 +20,20 @@ from meteor.messages import Amend, Post
 from meteor.operation.metrics import METRICS
 from meteor.operation.snapshot import peers_by_density
 from meteor.tally import APPLICATION, MALFORMED, action_of
+from tests.certificates import NOW, tls
 from tests.meteor.building import SPACE
 
 ROOT = Path(__file__).parents[2]
 
 
-async def scraped(peer: meteor.Peer) -> dict[str, list[Sample]]:
+async def scraped(peer: meteor.Peer, shown: meteor.TLS | None = None) -> dict[str, list[Sample]]:
     """Samples by name."""
+    scheme = "http" if shown is None else "https"
+    context = shown.client_context() if shown is not None else True
     found: dict[str, list[Sample]] = {}
     async with (
         aiohttp.ClientSession() as session,
-        session.get(f"http://{peer.address}/metrics") as answer,
+        session.get(f"{scheme}://{peer.address}/metrics", ssl=context) as answer,
     ):
         assert answer.status == 200
         assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
@@ -89,9 +93,13 @@ async def test_what_a_peer_does_shows_in_its_metrics(tmp_path: Path) -> None:
 
 @pytest.mark.sockets
 async def test_every_metric_is_described_and_named_by_convention(tmp_path: Path) -> None:
-    async with meteor.Peer(space=SPACE, data_dir=tmp_path) as peer:
+    shown = tls("127.0.0.1")
+    async with meteor.Peer(space=SPACE, data_dir=tmp_path, tls=shown) as peer:
         await peer.store("type=a")
-        names = {name for name in await scraped(peer) if name.startswith("meteor_")}
+        samples = await scraped(peer, shown)
+    names = {name for name in samples if name.startswith("meteor_")}
+    ends = value(samples, "meteor_certificate_end_timestamp_seconds")
+    assert abs(ends - (NOW + timedelta(days=30)).timestamp()) < 2
     known = {re.sub(r"_(bucket|sum|count)$", "", name) for name in names}
     # denials have a sample once there is one
     assert known == METRICS.keys() - {"meteor_denials_total"}

@@ -17,7 +17,7 @@ from arms.index_table import MOST_COLUMNS, Table
 from arms.index_vocabulary import Floats
 from arms.profile import Profile
 from arms.profile_pack import PlainTest
-from arms.values import WILDCARD
+from arms.values import NUMBERS, WILDCARD
 
 K = TypeVar("K", bound=Hashable)
 
@@ -40,14 +40,16 @@ def insert_many(
     if len(table.columns) + len(cells) + SPARE_COLUMNS > MOST_COLUMNS:
         return None
     table.settle()
-    slots = table.store.extend(owners, profiles)
+    intervals = []
     for (name, axis), (places, low, high) in cells.items():
         number = table.column_for("/" + name, axis)
-        column = table.columns[number]
-        assert column is not None, "a number in use has a column"
-        table.store.fill(
-            slots, np.array(places), number, *_stored(table, number, column, low, high)
-        )
+        ends = _stored(table, number, low, high)
+        if ends is None:
+            return None
+        intervals.append((number, np.array(places), *ends))
+    slots = table.store.extend(owners, profiles)
+    for number, at, first, last in intervals:
+        table.store.fill(slots, at, number, first, last)
     table.learn_all(slots)
     return slots
 
@@ -57,31 +59,47 @@ def _cells_of(rows: Sequence[list[PlainTest]], width: int) -> dict[tuple[str, in
     first = 0
     for row in rows:
         place = first
-        for name, axis, low, high in row:
-            column = cells.get((name, axis))
+        for test in row:
+            column = cells.get((test.name, test.axis))
             if column is None:
-                column = cells[name, axis] = ([], [], [])
+                column = cells[test.name, test.axis] = ([], [], [])
             column[0].append(place)
-            column[1].append(low)
-            column[2].append(high)
+            column[1].append(test.low)
+            column[2].append(test.high)
             place += 1
         first += width
     return cells
 
 
-def _stored(
-    table: Table[K], number: int, column: Column, low: Ends, high: Ends
-) -> tuple[Floats, Floats]:
-    """The ends as they are kept: numbers themselves, labels of words."""
+def _stored(table: Table[K], number: int, low: Ends, high: Ends) -> tuple[Floats, Floats] | None:
+    """The ends as they are kept, numbers themselves or labels of words; None for what are no
+    intervals."""
+    column = table.columns[number]
+    assert column is not None, "a number in use has a column"
     if column.axis <= WILDCARD:
         return np.full(len(low), -np.inf), np.full(len(high), np.inf)
+    points = low == high
+    if {*map(type, low), *map(type, high)} != {float if column.axis == NUMBERS else str}:
+        return None
+    if column.axis == NUMBERS:
+        first = np.array(low, np.float64)
+        last = first if points else np.array(high, np.float64)
+    else:
+        labels = _labels(table, number, column, {*low} if points else {*low, *high})
+        first = np.array([labels[end] for end in low])
+        last = first if points else np.array([labels[end] for end in high])
+    return (first, last) if bool((first <= last).all()) else None
+
+
+def _labels(
+    table: Table[K], number: int, column: Column, ends: set[float | str]
+) -> dict[float | str, float]:
     words = column.vocabulary
-    if words is None:
-        return np.array(low, np.float64), np.array(high, np.float64)
-    different = sorted({str(end) for ends in (low, high) for end in ends} - OUTERMOST.keys())
+    assert words is not None, "a column of words has a vocabulary"
+    different = sorted({str(end) for end in ends} - OUTERMOST.keys())
     for word in different:
         if words.learn(word) is None:
             table.relabel(number, column)
             words.learn(word)
-    labels = {word: words.lowest_at(word) for word in different} | OUTERMOST
-    return np.array([labels[str(end)] for end in low]), np.array([labels[str(end)] for end in high])
+    labels: dict[float | str, float] = {word: words.lowest_at(word) for word in different}
+    return labels | {str(word): label for word, label in OUTERMOST.items()}

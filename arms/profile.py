@@ -124,10 +124,8 @@ class Profile:
 
     def plain_tests(self) -> list[PlainTest] | None:
         """The elements of a profile at rest when they all stand at the root, under different
-        names; None for every other profile.  Raises `ProfileError` as `tree`."""
-        if not self._packed:
-            return None
-        return plain_tests(_READ_ANY.decode(self._packed))
+        names; None for every other profile."""
+        return plain_tests(self._packed) if self._packed else None
 
     @classmethod
     def _from_element(cls, root: Element, space: Space | None, source: str = "") -> Profile:

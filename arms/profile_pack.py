@@ -7,7 +7,9 @@ decides (DESIGN section 4).
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, Final, Literal
+
+import msgspec
 
 from arms.errors import ProfileError
 from arms.tree import Node
@@ -22,8 +24,23 @@ _LONGEST_NAME: Final = 256
 
 Packed = list[object]
 
-PlainTest = tuple[str, int, float | str, float | str]
-"""Name, axis and bounds of an element that stands alone at the root."""
+
+class PlainTest(msgspec.Struct, array_like=True, frozen=True, gc=False, forbid_unknown_fields=True):
+    """A packed element without children, that is neither an alternative nor sought anywhere."""
+
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=_LONGEST_NAME)]
+    axis: Annotated[int, msgspec.Meta(ge=0, le=_AXIS)]
+    low: float | str = 0.0
+    high: float | str = 0.0
+
+
+_PLAIN_TREE = msgspec.msgpack.Decoder(
+    tuple[
+        Literal[""],
+        Literal[0],
+        Annotated[list[PlainTest], msgspec.Meta(min_length=1, max_length=LIMITS.elements)],
+    ]
+)
 
 
 def pack_node(node: Node) -> Packed:
@@ -96,29 +113,12 @@ def _bounds(axis: int, packed: list[object]) -> Value:
     raise ProfileError("a packed interval's bounds are no interval")
 
 
-def plain_tests(packed: object) -> list[PlainTest] | None:
-    """The elements of a packed tree when they all stand at the root, under different names and
-    none of them anywhere (`//`), in a group or as an alternative; else None.
-
-    Raises `ProfileError` for what no peer of ours packs."""
-    if type(packed) is not list or len(packed) != 3 or packed[0] != "" or packed[1] != 0:
+def plain_tests(packed: bytes) -> list[PlainTest] | None:
+    """The elements of a packed tree, in msgpack, when they all stand at the root, under different
+    names, without a group; else None.  Whether their bounds are intervals is not looked at."""
+    try:
+        tests = _PLAIN_TREE.decode(packed)[2]
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
-    if type(packed[2]) is not list or len(packed[2]) > LIMITS.elements:
-        return None
-    tests: list[PlainTest] = []
-    names = set()
-    for element in packed[2]:
-        if type(element) is not list or not 2 <= len(element) <= 4:
-            return None
-        name, bits = element[0], element[1]
-        if type(name) is not str or type(bits) is not int or name == GROUP:
-            return None
-        names.add(name)
-        if NUMBERS <= bits <= WORDS and len(element) == 4:
-            _, low, high = _bounds(bits, element)
-            tests.append((name, bits, low, high))
-        elif 0 <= bits < NUMBERS and len(element) == 2:
-            tests.append((name, bits, 0.0, 0.0))
-        else:
-            return None
-    return tests if len(names) == len(tests) else None
+    names = {test.name for test in tests}
+    return tests if len(names) == len(tests) and GROUP not in names else None

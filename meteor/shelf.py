@@ -325,10 +325,17 @@ class Shelf:
         """Read the journal back; what expired meanwhile is left out.  Nothing is held yet."""
         scan = await self._journal.scan()
         found = read(scan, self._curve)
-        for carried, profile in found.shown:
+        living: list[Record] = []
+        for carried, profile, box in found.shown:
             if self._expires_s(carried) > self._now():
                 self._number = max(self._number, carried.number)
-                self.show(carried, profile)
+                living.append(self.record_of(carried, profile, box))
+                self._place(key_of(carried), box, carried)
+        self.store.load(living)
+        for word in found.words:
+            if self._expires_s(word) > self._now():
+                self._number = max(self._number, word.number)
+                self.show(word)
         for key, carried in found.stored:
             self.attic.restore(key, carried)
         return Restored(found.note, len(self.table), tuple(found.damaged), scan.incomplete)

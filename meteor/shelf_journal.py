@@ -15,11 +15,13 @@ from meteor import codec
 from meteor.attic import PREFIX as ATTIC_KEYS
 from meteor.attic import Attic
 from meteor.copy_messages import ViewsNote
+from meteor.document import decode_document
 from meteor.journal import Entry, Scan
 from meteor.operations import Carried
-from meteor.placement import journal_key, key_of, readable
+from meteor.placement import GONE, KINDS, MOVED, journal_key, key_of, readable
+from meteor.record_id import split_id
 from meteor.views import Views
-from squid import HilbertCurve
+from squid import Box, HilbertCurve
 
 VIEWS_KEY: Final = b"views"
 OWN_KEYS: Final = (VIEWS_KEY, b"r:", ATTIC_KEYS)
@@ -42,8 +44,10 @@ class Contents:
     """What a scan of the journal says."""
 
     note: ViewsNote
-    shown: list[tuple[Carried, Profile | None]]
-    """Of the shelf; a tombstone has no profile."""
+    shown: list[tuple[Carried, Profile, Box]]
+    """Of the shelf, with their profiles at rest and where they live."""
+    words: list[Carried]
+    """Of the shelf: tombstones."""
     stored: list[tuple[bytes, Carried]]
     """Of the attic, with its keys."""
     damaged: list[bytes]
@@ -73,7 +77,7 @@ def anew(scan: Scan, records: list[Carried], attic: Attic, views: Views) -> list
 
 def read(scan: Scan, curve: HilbertCurve) -> Contents:
     """All that can be read; what cannot is named."""
-    found = Contents(ViewsNote(), [], [], list(scan.damaged))
+    found = Contents(ViewsNote(), [], [], [], list(scan.damaged))
     note = found.note
     for entry in scan.entries:
         if entry.value is None or not entry.key.startswith(OWN_KEYS):
@@ -86,11 +90,35 @@ def read(scan: Scan, curve: HilbertCurve) -> Contents:
         if isinstance(value, ViewsNote):
             note = value
             continue
-        profile = readable(value, curve) if isinstance(value, Carried) else None
-        if profile is None:
+        if not isinstance(value, Carried):
             found.damaged.append(entry.key)
         elif entry.key.startswith(ATTIC_KEYS):
-            found.stored.append((entry.key, value))
+            if readable(value, curve) is None:
+                found.damaged.append(entry.key)
+            else:
+                found.stored.append((entry.key, value))
         else:
-            found.shown.append((value, profile or None))
-    return Contents(note, found.shown, found.stored, found.damaged)
+            _sort_in(entry.key, value, curve, found)
+    return Contents(note, found.shown, found.words, found.stored, found.damaged)
+
+
+def _sort_in(key: bytes, carried: Carried, curve: HilbertCurve, found: Contents) -> None:
+    """A record or a tombstone, or something damaged.
+
+    What was written here was checked when it came, and its checksum fits: a profile is looked into
+    no further than the index does, unless it is an unusual one."""
+    try:
+        _, box = split_id(carried.id, curve)
+        if carried.kind in {GONE, MOVED}:
+            found.words.append(carried)
+            return
+        profile = Profile.resting(decode_document(carried.blob).profile)
+        if profile.plain_tests() is None:
+            profile = profile.awake()
+    except MeteorError:
+        found.damaged.append(key)
+        return
+    if carried.kind in KINDS:
+        found.shown.append((carried, profile, box))
+    else:
+        found.damaged.append(key)

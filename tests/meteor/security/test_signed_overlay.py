@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from meteor import ActingFor, Client, LocalOverlay, Refused
+from meteor.messages import Acknowledge
 from sim.clock import EPOCH_S
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE
@@ -204,3 +205,82 @@ async def test_identities_on_an_event_loop() -> None:
         with pytest.raises(Refused, match="somebody else's"):
             await bob.cancel(receipt.id)
         assert (await alice.cancel(receipt.id)).matches == 1
+
+
+# -- interests that somebody owns
+
+
+def test_an_interest_is_taken_up_by_its_owner_alone() -> None:
+    overlay = world()
+    alice, again = overlay.client(identity=ALICE), overlay.client(peer=1, identity=ALICE)
+    bob = overlay.client(peer=2, identity=BOB)
+    for audience, rule in ((None, "owner"), ([], "unknown")):
+        interest = overlay.run(alice.notify_data("type=light", visible_to=audience))
+        full_id = overlay.run(interest.detach())
+        for other in (bob, overlay.client(peer=3)):
+            with pytest.raises(Refused) as refused:
+                overlay.run(other.attach(full_id))
+            assert refused.value.rule == rule
+        taken = overlay.run(again.attach(full_id))
+        overlay.run(bob.store(A, b"x", ttl=5))
+        assert overlay.run(taken.recv(timeout=5)).data == b"x"
+        overlay.run(taken.replace("type=dark"))
+        overlay.run(bob.store("type=dark temperature=1", b"y", ttl=5))
+        assert overlay.run(taken.recv(timeout=5)).data == b"y"
+        overlay.run(taken.close())
+        overlay.run(until=overlay.kernel.now() + 10)
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_an_owned_interest_is_told_once_whoever_dies(seed: int) -> None:
+    """Watermarks travel with the owner: heirs tell what was not acknowledged, and that alone."""
+    print(f"seed {seed}")
+    overlay = Overlay(peers=6, space=SPACE, seed=seed)
+    alice, sensor = overlay.client(identity=ALICE), overlay.client(peer=1, identity=BOB)
+    came: list[bytes] = []
+    overlay.run(
+        alice.notify_data(
+            "type=light", handler=lambda told: came.append(told.data), id="mine", visible_to=[]
+        )
+    )
+    number = 0
+    for victim in (5, 3):
+        for _ in range(5):
+            number += 1
+            temperature = (number * 37) % 150 - 30
+            overlay.run(
+                sensor.store(
+                    {"type": "light", "temperature": temperature}, b"%d" % number, timeout=30,
+                    visible_to=[ALICE.key],
+                )
+            )  # fmt: skip
+        overlay.peers[victim].crash()
+        overlay.run(until=overlay.kernel.now() + 10)
+    overlay.run(until=overlay.kernel.now() + 45)
+    assert sorted(came, key=int) == [b"%d" % one for one in range(1, number + 1)]
+
+
+def test_nobody_acknowledges_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    overlay = world(peers=2)
+    alice, mallory = overlay.client(identity=ALICE), overlay.client(peer=1)
+    monkeypatch.setattr(alice._session, "_acknowledge", _never)
+    interest = overlay.run(alice.notify_data("type=light", id="mine"))
+    overlay.run(mallory.store(A, b"x", id="data"))
+    overlay.run(interest.recv(timeout=5))
+    holders = [peer.core.telling for peer in overlay.peers if peer.core.telling.waiting]
+    assert holders
+    (match,) = overlay.run(mallory.retrieve("type=light").all())
+    for peer in overlay.peers:
+        for client in (alice, mallory):
+            for owner in ("", ALICE.key):
+                ids = (f"mine:data:{match.version}",)
+                told = Acknowledge(
+                    "mine", ids, peer.contact, owner, int(client._runtime.contact.id)
+                )
+                mallory._runtime.send(overlay.peers[1].contact, told)
+    overlay.run(until=overlay.kernel.now() + 0.5)
+    assert all(telling.waiting for telling in holders)
+
+
+async def _never() -> None:
+    return

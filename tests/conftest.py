@@ -8,16 +8,11 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 SKIPS = Path(__file__).with_name("skips.txt")
 FILES_WANTED = 8192
@@ -45,16 +40,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def rewrite(request: pytest.FixtureRequest) -> bool:
     """Whether expected texts are to be written anew."""
     return bool(request.config.getoption("--rewrite"))
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    """One quiet local Spark for the whole run: it takes some seconds to start."""
-    from sim.spark.session import session
-
-    options = {"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2"}
-    with session(options=options) as local:
-        yield local
 
 
 def pytest_configure(config: pytest.Config) -> None:

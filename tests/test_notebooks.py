@@ -79,8 +79,14 @@ def test_axes_are_labelled(path: Path) -> None:
             assert "ylabel" in text, text
 
 
+def _on_its_worker(path: Path) -> Any:
+    """Spark starts where the other tests of Spark run, not beside them."""
+    marks = [pytest.mark.xdist_group("spark")] if "study" in path.stem else []
+    return pytest.param(path, marks=marks, id=path.stem)
+
+
 @pytest.mark.processes
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [_on_its_worker(path) for path in NOTEBOOKS])
 def test_it_runs(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name, value in SMALL.items():
         monkeypatch.setenv(name, os.environ.get(name, value))

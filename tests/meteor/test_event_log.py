@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -139,3 +141,19 @@ async def test_what_the_disk_does_not_take_is_dropped_and_said(
 def test_at_least_one_file_is_kept(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="files_max: 0"):
         EventFiles(tmp_path, "peer", files_max=0)
+
+
+@pytest.mark.processes
+def test_the_command_writes_its_log_when_it_is_stopped(tmp_path: Path) -> None:
+    space = tmp_path / "space.toml"
+    space.write_text(SPACE.to_toml())
+    command = [sys.executable, "-m", "meteor", "peer", "--listen", "127.0.0.1:0"]
+    command += ["--space", str(space), "--event-log", str(tmp_path / "events"), "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as peer:
+        assert peer.stdout is not None
+        serving = json.loads(peer.stdout.readline())
+        peer.terminate()
+        assert peer.wait(timeout=60) == 0
+    events = read(tmp_path / "events")
+    assert {event["event"] for event in events} == {"load"}
+    assert {event["peer"] for event in events} == {serving["id"]}

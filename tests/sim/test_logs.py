@@ -18,6 +18,7 @@ from sim.cli import commands
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.xdist_group("spark")
 SPACE = KeywordSpace("logs", [Word("what"), Word("where"), Number("size", 0, 100)], bits=20)
 
 

@@ -22,9 +22,10 @@ class Page:
         self._browser = browser
 
     async def open(self, address: str) -> None:
-        """Load the page and wait until it has shown everything once."""
+        """Load the page and wait until it has shown everything once, and looks on."""
         await self.run(lambda chrome: chrome.get(f"http://{address}/"))
         await self.until("return document.documentElement.dataset.ready === 'true'")
+        await self.shows("#state-text", "live")
 
     async def run(self, step: Callable[[Chrome], Any]) -> Any:
         """One step."""

@@ -76,11 +76,12 @@ class PlacementTable:
             if not any(self.meets(placed, interval) for interval in intervals)
         ]
 
-    def place(self, key: Key, box: Box, carried: Carried, now_ms: int) -> None:
-        """A record or tombstone shows, in the place of what had its identity."""
-        if box.is_point:
-            lowest: int | None = self._curve.encode(box.low)
-        else:
+    def place(
+        self, key: Key, box: Box, carried: Carried, now_ms: int, lowest: int | None = None
+    ) -> None:
+        """A record or tombstone shows, in the place of what had its identity; `lowest` saves
+        looking for the lowest index of its box."""
+        if lowest is None:
             lowest = self._curve.next_match(box, 0)
         assert lowest is not None, "a box has at least one cell"
         self.remove(key, now_ms)

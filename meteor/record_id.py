@@ -45,9 +45,15 @@ def make_id(stem: str, box: Box, curve: HilbertCurve) -> str:
     return f"{stem}.{_base32(_pack(box, curve))}"
 
 
-@lru_cache(maxsize=4096)
 def split_id(full_id: str, curve: HilbertCurve) -> tuple[str, Box]:
-    """Stem and box of a full id; raises `ProfileError` for malformed or non-canonical ones.
+    """Stem and box of a full id; raises `ProfileError` for malformed or non-canonical ones."""
+    stem, box, _ = place_of(full_id, curve)
+    return stem, box
+
+
+@lru_cache(maxsize=4096)
+def place_of(full_id: str, curve: HilbertCurve) -> tuple[str, Box, int | None]:
+    """The same, and of a point its curve index, which the id says; raises as `split_id`.
 
     Cached: one operation asks for the same id several times."""
     stem, dot, region = full_id.partition(".") if isinstance(full_id, str) else ("", "", "")
@@ -56,10 +62,10 @@ def split_id(full_id: str, curve: HilbertCurve) -> tuple[str, Box]:
             f"{full_id!r} is no full id: take `receipt.id`, which ends in the region"
         )
     check_stem(stem)
-    box = _unpack(region, curve) if len(region) <= _text_length_max(curve) else None
-    if box is None:
+    place = _unpack(region, curve) if len(region) <= _text_length_max(curve) else None
+    if place is None:
         raise ProfileError(f"the region of id {full_id!r} is not one of this keyword space")
-    return stem, box
+    return stem, *place
 
 
 def notice_id(interest: str, owner: str, stem: str, version: int) -> str:
@@ -91,8 +97,8 @@ def _pack(box: Box, curve: HilbertCurve) -> bytes:
     return bytes([_BOX]) + packed.to_bytes((2 * curve.index_bits + 7) // 8, "big")
 
 
-def _unpack(text: str, curve: HilbertCurve) -> Box | None:
-    """The box of a region's one text; None for every other text.
+def _unpack(text: str, curve: HilbertCurve) -> tuple[Box, int | None] | None:
+    """The box of a region's one text, and of a point its index; None for every other text.
 
     Read as one number of base 32, as peers that are restarted read a hundred thousand of them."""
     size, spare = divmod(5 * len(text), 8)
@@ -105,10 +111,10 @@ def _unpack(text: str, curve: HilbertCurve) -> Box | None:
     kind, number = number >> 8 * (size - 1), number & ((1 << 8 * (size - 1)) - 1)
     if kind == _POINT and size == 1 + (curve.index_bits + 7) // 8 and number < curve.size:
         point = curve.decode(number)
-        return Box(point, point)
+        return Box(point, point), number
     if kind == _BOX and size == 1 + (2 * curve.index_bits + 7) // 8:
         box = _unpack_box(number, curve)
-        return None if box is None or box.is_point else box
+        return None if box is None or box.is_point else (box, None)
     return None
 
 

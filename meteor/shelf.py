@@ -30,7 +30,7 @@ from meteor.placement import (
     readable,
 )
 from meteor.placement_table import PlacementTable
-from meteor.record_id import split_id, stem_of
+from meteor.record_id import place_of, split_id, stem_of
 from meteor.shelf_journal import Restored, anew, entry_of, noted, read
 from meteor.standing import is_later, is_renewal
 from meteor.views import Views
@@ -143,8 +143,8 @@ class Shelf:
 
     def place(self, carried: Carried) -> None:
         """Note where a record lives that the store has taken, or a tombstone."""
-        _, box = split_id(carried.id, self._curve)
-        self._place(key_of(carried), box, carried)
+        _, box, lowest = place_of(carried.id, self._curve)
+        self._place(key_of(carried), box, carried, lowest)
 
     def show(self, carried: Carried, profile: Profile | None = None) -> None:
         """Put a durable record, or a tombstone, into memory without matching it."""
@@ -326,11 +326,11 @@ class Shelf:
         scan = await self._journal.scan()
         found = read(scan, self._curve)
         living: list[Record] = []
-        for carried, profile, box in found.shown:
+        for carried, profile, box, lowest in found.shown:
             if self._expires_s(carried) > self._now():
                 self._number = max(self._number, carried.number)
                 living.append(self.record_of(carried, profile, box))
-                self._place(key_of(carried), box, carried)
+                self._place(key_of(carried), box, carried, lowest)
         self.store.load(living)
         for word in found.words:
             if self._expires_s(word) > self._now():
@@ -367,11 +367,11 @@ class Shelf:
         word = self.table.find((carried.owner, carried.id))
         return word is not None and carried.version < word.carried.version
 
-    def _place(self, key: Key, box: Box, carried: Carried) -> None:
+    def _place(self, key: Key, box: Box, carried: Carried, lowest: int | None) -> None:
         known = self.table.find(key)
         if known is not None and known.carried.id != carried.id:
             self.displaced(known.carried, carried)
-        self.table.place(key, box, carried, self.wall_ms())
+        self.table.place(key, box, carried, self.wall_ms(), lowest)
 
     def _left_behind(self, word: Carried) -> Key | None:
         """The record that the word of a move speaks of, if it is still here as it was."""

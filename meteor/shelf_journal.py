@@ -19,7 +19,7 @@ from meteor.document import decode_document
 from meteor.journal import Entry, Scan
 from meteor.operations import Carried
 from meteor.placement import GONE, KINDS, MOVED, journal_key, key_of, readable
-from meteor.record_id import split_id
+from meteor.record_id import place_of
 from meteor.views import Views
 from squid import Box, HilbertCurve
 
@@ -44,8 +44,8 @@ class Contents:
     """What a scan of the journal says."""
 
     note: ViewsNote
-    shown: list[tuple[Carried, Profile, Box]]
-    """Of the shelf, with their profiles at rest and where they live."""
+    shown: list[tuple[Carried, Profile, Box, int | None]]
+    """Of the shelf, with their profiles at rest and where they live: of points the index too."""
     words: list[Carried]
     """Of the shelf: tombstones."""
     stored: list[tuple[bytes, Carried]]
@@ -108,7 +108,7 @@ def _sort_in(key: bytes, carried: Carried, curve: HilbertCurve, found: Contents)
     What was written here was checked when it came, and its checksum fits: a profile is looked into
     no further than the index does, unless it is an unusual one."""
     try:
-        _, box = split_id(carried.id, curve)
+        _, box, lowest = place_of(carried.id, curve)
         if carried.kind in {GONE, MOVED}:
             found.words.append(carried)
             return
@@ -119,6 +119,6 @@ def _sort_in(key: bytes, carried: Carried, curve: HilbertCurve, found: Contents)
         found.damaged.append(key)
         return
     if carried.kind in KINDS:
-        found.shown.append((carried, profile, box))
+        found.shown.append((carried, profile, box, lowest))
     else:
         found.damaged.append(key)

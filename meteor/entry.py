@@ -7,7 +7,7 @@ decoded, typed and placed again here, and everything malformed comes back as its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
@@ -100,8 +100,10 @@ class Entry:
         except Busy as error:
             self.tally.failed(request, error)
             raise to_fault(error) from error
+        # expected from now on: its turn may come before the conversation takes its first step
+        turn = None if begins else self._runtime.expect((DOOR, ticket), None)
         self._go_round()
-        return Deferred(self._wait_and_answer(sender, request, conversation, ticket, begins))
+        return Deferred(self._wait_and_answer(sender, request, conversation, ticket, turn))
 
     def _go_round(self) -> None:
         if not self._goes_round and self._door.awaits_a_round:
@@ -126,12 +128,12 @@ class Entry:
         request: Post | Amend,
         conversation: Callable[[], Coroutine[Any, Any, PostReply]],
         ticket: int,
-        begins: bool,
+        turn: Awaitable[object] | None,
     ) -> PostReply:
         arrived_s = self._runtime.now()
         try:
-            if not begins:
-                await self._runtime.expect((DOOR, ticket), None)
+            if turn is not None:
+                await turn
             if self._runtime.now() - arrived_s > request.timeout_s:
                 raise to_fault(Busy("the time was up before it was this client's turn"))
             return await self._answer(conversation(), request)

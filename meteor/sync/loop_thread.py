@@ -11,7 +11,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from typing import Any, Final, ParamSpec, TypeVar
 
@@ -143,9 +143,11 @@ class LoopThread:
 
 
 def _result_of(future: Future[ResultT]) -> ResultT:
-    """What comes of it; leaving the wait cancels it."""
+    """What comes of it; leaving the wait cancels it, and the loop's end is `Closed`."""
     try:
         return future.result()
+    except CancelledError:
+        raise Closed("this client or peer was closed meanwhile; make a new one") from None
     except BaseException:
         future.cancel()  # without effect when it is its own error
         raise

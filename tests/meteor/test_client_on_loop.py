@@ -151,3 +151,21 @@ def test_the_interpreter_leaves_without_close_or_warning() -> None:
         check=False,
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "leaving\n", "")
+
+
+async def test_a_turn_that_comes_at_once_is_not_missed() -> None:
+    """Requests that wait at the door behind another client's begin also where their turn comes
+    before they have begun to wait for it."""
+    async with meteor.LocalOverlay(peers=2, space=SPACE) as overlay:
+        first = await overlay.connect()
+        receipts = first.post_many([meteor.Message(HOT) for _ in range(500)], concurrency=8)
+        for _ in range(50):
+            await anext(receipts)
+        receipts.close()
+        second = await overlay.connect()
+
+        async def post_some() -> None:
+            for number in range(25):
+                await second.store(f"type=t temperature={number}")
+
+        await asyncio.gather(*(post_some() for _ in range(4)))

@@ -312,6 +312,42 @@ def test_a_full_queue_has_its_policy(client: meteor.sync.Client) -> None:
     assert [interest.recv(5).text for _ in range(2)] == ["3", "4"]
 
 
+@pytest.mark.parametrize("closing", ["client", "peer"])
+def test_closing_ends_every_wait_of_other_threads(closing: str) -> None:
+    """With `Closed`, or the end of the iteration; whoever waits is never left."""
+    with meteor.sync.Peer(space=SPACE) as peer:
+        client: Any = peer if closing == "peer" else meteor.sync.connect(peer.address)
+        watch = client.notify_interest("type=t temperature=*")
+        interest, answer = client.notify_data("type=u"), client.retrieve("type=u", ttl=60)
+        waits: list[Callable[[], Any]] = [
+            lambda: list(interest),
+            lambda: list(answer),
+            watch.wait_active,
+            watch.recv,
+        ]
+        outcomes: list[Any] = []
+        threads = [
+            threading.Thread(target=lambda wait=wait: outcomes.append(outcome(wait)))
+            for wait in waits
+        ]
+        for thread in threads:
+            thread.start()
+        for _ in range(20):  # let them begin to wait
+            client.ring()
+        client.close()
+        for thread in threads:
+            thread.join(20)
+        assert len(outcomes) == len(waits)
+        assert all(one == [] or isinstance(one, meteor.Closed) for one in outcomes), outcomes
+
+
+def outcome(work: Callable[[], Any]) -> Any:
+    try:
+        return work()
+    except Exception as error:
+        return error
+
+
 # -- peers and overlays ----------------------------------------------------------------------
 
 

@@ -52,6 +52,7 @@ class CsvOptions:
     ttl: float | None
     timeout_s: float
     content_type: str | None
+    visible_to: tuple[str, ...] = ()
 
 
 class _Rejects:
@@ -173,7 +174,7 @@ class _Posting:
         options = self._options
         return await self._client.store(
             ready.profile, ready.data, content_type=options.content_type, ttl=options.ttl,
-            id=ready.stem, timeout=options.timeout_s,
+            id=ready.stem, timeout=options.timeout_s, visible_to=options.visible_to or None,
         )  # fmt: skip
 
     def _say_where(self) -> None:

@@ -42,6 +42,12 @@ _ROWS_ONLY = ("mapping", "whole_row", "has_header", "delimiter", "skip", "rate",
     "Rows of one name replace each other.",
 )  # fmt: skip
 @click.option(
+    "--visible-to",
+    multiple=True,
+    metavar="KEY",
+    help="A key, or group:NAME, that may know of it besides you; repeat it. Needs --identity.",
+)
+@click.option(
     "--csv", "csv_file", type=click.File("r", encoding="utf-8-sig"), metavar="FILE",
     help="Post each row of a CSV file; - is the input. PROFILE is what all rows share.",
 )  # fmt: skip
@@ -142,13 +148,15 @@ async def _post(
     content_type: str | None,
     ttl: float | None,
     stem: str | None,
+    visible_to: tuple[str, ...],
     timeout_s: float,
     link: Link,
 ) -> int:
     async with link.connect() as client:
         receipt = await client.store(
-            profile, data, content_type=content_type, ttl=ttl, id=stem, timeout=timeout_s
-        )
+            profile, data, content_type=content_type, ttl=ttl, id=stem, timeout=timeout_s,
+            visible_to=visible_to or None,
+        )  # fmt: skip
     if as_json:
         echo_json(receipt_object(receipt, "store"))
     else:

@@ -43,6 +43,8 @@ def test_sighup_reads_the_policy_again(tmp_path: Path, capsys: pytest.CaptureFix
         assert main(post) == exit_codes.REFUSED
         assert "rule 'default'" in capsys.readouterr().err
         assert main([*post, "--identity", str(identity)]) == 0
+        hidden = ["--visible-to", ALICE.key, "--identity", str(identity)]
+        assert main([*post, "--json", *hidden]) == 0
         policy.write_text("rubbish")
         peer.send_signal(signal.SIGHUP)
         said = [peer.stderr.readline() for _ in range(3)]  # twice that there are no certificates

@@ -257,6 +257,31 @@ def test_a_peer_runs_so_many_at_once_and_no_more(run: Run, overlay: Overlay) -> 
     run(scenario())
 
 
+def test_a_peer_that_dies_in_the_middle_of_its_run_is_missing(overlay: Overlay, run: Run) -> None:
+    """Its run is not repeated by who takes over: nobody knows how far it came."""
+    ran: list[str] = []
+
+    async def slow(context: ActionContext, _: Match, __: Sequence[Match]) -> bytes:
+        ran.append(context.peer)
+        await overlay.peers[0].runtime.sleep(1)
+        return b"done"
+
+    register(overlay, "slow", slow)
+
+    async def scenario() -> None:
+        client = overlay.client(peer=2)
+        asking = overlay.kernel.spawn(client.perform("slow", EVERY, timeout=8).all())
+        await client._runtime.sleep(0.5)
+        victim = overlay.peers[5]
+        victim.crash()
+        with pytest.raises(meteor.Incomplete, match=victim.contact.address) as caught:
+            await asking
+        assert len(caught.value.matches) == 7
+        assert len(ran) == len(set(ran)) == 8
+
+    run(scenario())
+
+
 def test_it_is_never_run_twice_when_the_link_breaks() -> None:
     """The client knows not whether it ran: it says so, and asks nobody else."""
     fake = FakeOverlay()

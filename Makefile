@@ -2,6 +2,7 @@
 # that `test` installs Debian's Chromium where it runs as root and there is none.
 #   make demo       16 peers bring sensors and clients together; READINGS=file.csv for real data
 #   make test       the suite                     make test-long  the longer suites as well
+#   make test-spark-floor  the study on PySpark 4.0, classic and Connect
 #   make lint       ruff                          make types      mypy --strict
 #   make bench      measurements, one JSON line each
 #   make compare    Meteor beside zenoh, OpenDHT, kademlia, NATS and mosquitto: docs/speed.md
@@ -50,6 +51,14 @@ test: $(STAMP) browser
 test-long: $(STAMP) browser
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m 'not benchmark'
 
+# The oldest PySpark that is supported, classic and over Spark Connect; with it, Connect's client.
+test-spark-floor: $(STAMP)
+	test -x $(VENV)-spark/bin/python || $(PYTHON) -m venv $(VENV)-spark
+	$(VENV)-spark/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --editable '.[test]' 'pyspark[sql,connect]>=4.0,<4.1'
+	$(VENV)-spark/bin/python -m pytest tests/sim/test_study_spark.py
+	METEOR_SPARK_REMOTE='local[2]' $(VENV)-spark/bin/python -m pytest tests/sim/test_study_spark.py
+
 lint: $(STAMP)
 	$(BIN)/ruff check .
 
@@ -74,4 +83,4 @@ docs: $(STAMP)
 	@echo "build/site/index.html"
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .hypothesis .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-spark build dist *.egg-info .hypothesis .mypy_cache .ruff_cache

@@ -74,7 +74,9 @@ class Stages:
         counted = Observation()
         observed = data.observe(counted, sql.count(sql.lit(1)).alias("rows"))
         observed.write.mode("overwrite").parquet(path)
-        rows = int(counted.get["rows"])
+        rows = counted.get.get("rows")
+        if rows is None:  # over Spark Connect 4.0 a write does not say what was observed
+            rows = self._spark.read.schema(data.schema).parquet(path).count()
         note = self._spark.createDataFrame([(name, arguments, rows)], _NOTE_SCHEMA)
         note.coalesce(1).write.mode("overwrite").json(f"{path}.note")
         self._progress(f"{name}: {rows:,} rows in {elapsed_s(began_s):.1f} s")

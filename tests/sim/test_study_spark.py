@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ pytestmark = pytest.mark.xdist_group("spark")
 Printed = pytest.CaptureFixture[str]
 SMALL: dict[str, Any] = {"peers": [40, 80], "profiles": 4000, "queries": 16, "words": "zipf"}
 
+FINGERPRINT = "b4184bdf01a3524c"
+"""Of the results of SMALL and seed 1: PySpark 4.0.5 under spark-submit gave it first."""
+
 
 @pytest.fixture(scope="module")
 def kept(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str], Any]:
@@ -29,7 +33,8 @@ def kept(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, li
 
 
 def fingerprint(table: Any) -> str:
-    return str(table[list(COLUMNS)].sort_values(list(KEYS)).to_csv(index=False))
+    text = table[list(COLUMNS)].sort_values(list(KEYS)).to_csv(index=False)
+    return sha256(text.encode()).hexdigest()[:16]
 
 
 def test_the_table_has_a_row_for_every_key(kept: tuple[Path, list[str], Any]) -> None:
@@ -108,7 +113,8 @@ def test_the_semi_join_names_the_peers_that_hold_a_match(spark: Any) -> None:
 
 
 def test_partitions_change_nothing(spark: Any, kept: tuple[Path, list[str], Any]) -> None:
-    """The same fingerprint with 3 and with 17 partitions, none of which Spark joins again."""
+    """The same fingerprint with 3 and with 17 partitions, none of which Spark joins again, and with
+    any PySpark from 4.0 on: `make test-spark-floor`."""
     from sim.spark import study
 
     settings = {
@@ -122,7 +128,8 @@ def test_partitions_change_nothing(spark: Any, kept: tuple[Path, list[str], Any]
     again = study.run(spark, **SMALL, seeds=[1], tasks=17).toPandas()
     for name, value in before.items():
         spark.conf.set(name, value)
-    assert fingerprint(again) == fingerprint(kept[2])
+    assert fingerprint(kept[2]) == FINGERPRINT
+    assert fingerprint(again) == FINGERPRINT
 
 
 def test_done_stages_are_found_again_and_others_never_taken_for_them(

@@ -12,6 +12,7 @@ export class Query {
   #watches;
   #timer = 0;
   #asked = 0;
+  #turn = 0;
 
   constructor(ring, space, watches) {
     [this.#ring, this.#space, this.#watches] = [ring, space, watches];
@@ -45,8 +46,10 @@ export class Query {
     byId("ask-note").textContent = "";
   }
 
-  /** Show the box and the peers that it touches while somebody types. */
+  /** Show the box and the peers that it touches while somebody types.  What comes late is not
+   *  shown any more, but returned all the same to whoever asked; null for what is no selector. */
   async #explain() {
+    clearTimeout(this.#timer);
     const asked = ++this.#asked;
     const select = byId("selector").value.trim();
     if (select === "") {
@@ -56,9 +59,10 @@ export class Query {
     }
     try {
       const explanation = await api.explain(select);
-      if (asked !== this.#asked) return null;
-      this.#light(explanation, select);
-      this.#say(cost(explanation));
+      if (asked === this.#asked) {
+        this.#light(explanation, select);
+        this.#say(cost(explanation));
+      }
       return explanation;
     } catch (problem) {
       if (asked === this.#asked) this.#refuse(problem, select);
@@ -67,28 +71,29 @@ export class Query {
   }
 
   async #retrieve() {
-    clearTimeout(this.#timer);
     const select = byId("selector").value.trim();
     if (select === "") {
       byId("selector").focus();
       this.#say("Type a selector first: a name, an operator, a value.", "trouble");
       return;
     }
+    const turn = ++this.#turn;
     const explanation = await this.#explain();
     if (explanation === null) return;
     const began = performance.now();
     try {
       const answer = await api.retrieve(select, explanation.needs_everywhere || undefined);
+      if (turn !== this.#turn) return; // something else was asked meanwhile
       this.#found(answer, performance.now() - began);
       this.#space.query(select, true, explanation.needs_everywhere || undefined);
     } catch (problem) {
-      this.#refuse(problem, select);
+      if (turn === this.#turn) this.#refuse(problem, select);
     }
   }
 
   async #watch() {
-    const explanation = await this.#explain();
     const select = byId("selector").value.trim();
+    const explanation = await this.#explain();
     if (explanation === null) {
       if (select === "") this.#say("Type what to watch for first.", "trouble");
       byId("selector").focus();

@@ -73,6 +73,26 @@ async def test_a_post_from_the_page_reaches_the_watch_of_the_page(
     await page.shows("#watches", "No interest yet")
 
 
+async def test_a_watch_is_not_lost_to_what_is_typed_after_it(page: Page) -> None:
+    slow = {"offline": False, "latency": 400, "downloadThroughput": -1, "uploadThroughput": -1}
+    emulate = "Network.emulateNetworkConditions"
+    await page.run(lambda chrome: chrome.execute_cdp_cmd(emulate, slow))
+    try:
+        await page.script(
+            """
+            const input = document.querySelector("#selector");
+            input.value = "room=roof";
+            document.querySelector("#watch-button").click();
+            input.value = "room=roof temperature>=30";  // explained while the first is under way
+            input.dispatchEvent(new Event("input"));
+            """
+        )
+        await page.shows(".watch-state", "waiting")
+        assert await page.text(".watch header code") == "room=roof"
+    finally:
+        await page.run(lambda chrome: chrome.execute_cdp_cmd(emulate, {**slow, "latency": 0}))
+
+
 async def test_a_slip_in_a_selector_is_shown_where_it_is(page: Page) -> None:
     await page.write("#selector", "temperature=20...30")
     await page.until("return document.querySelector('#ask-note mark') !== null")

@@ -232,8 +232,8 @@ def _who_answers(outcome: Outcome) -> list[tuple[Contact, Intervals]]:
     parts: dict[int, tuple[Contact, Intervals]] = {}
     taken: Intervals = ()
     for peer, body in outcome.summaries:
-        willing = codec.decode(body) if body else None
-        if not isinstance(willing, Willing):
+        willing = _willing(body)
+        if willing is None:
             continue
         fresh = subtract(merge(willing.intervals), taken)
         if fresh:
@@ -241,6 +241,15 @@ def _who_answers(outcome: Outcome) -> list[tuple[Contact, Intervals]]:
             _, before = parts.get(peer.id, (peer, ()))
             parts[peer.id] = (peer, merge(before, fresh))
     return list(parts.values())
+
+
+def _willing(body: bytes) -> Willing | None:
+    """What a report says; None for what no peer of ours would."""
+    try:
+        willing = codec.decode(body)
+    except MeteorError:
+        return None
+    return willing if isinstance(willing, Willing) else None
 
 
 def _left_over(replies: Iterable[tuple[Intervals, Performed]]) -> Intervals:

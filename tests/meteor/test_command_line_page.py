@@ -80,7 +80,7 @@ def section(name: str, command: click.Command) -> str:
     return "\n".join(
         [
             f"{level} meteor {name}", "", f"`meteor {name} {usage}`", "", plain(command.help), "",
-            *(["```sh", *examples, "```", ""] if examples else []),
+            *(["```text", *examples, "```", ""] if examples else []),
             "| option | meaning |", "|---|---|", *options, "",
         ]
     )  # fmt: skip
@@ -116,11 +116,7 @@ A flag beats the environment, which beats the file. Paths in the file are relati
 
 ## Completion
 
-```sh
-eval "$(_METEOR_COMPLETE=bash_source meteor)"
-```
-
-in `~/.bashrc`; `zsh_source` in `~/.zshrc`; for fish
+`eval "$(_METEOR_COMPLETE=bash_source meteor)"` in `~/.bashrc`; `zsh_source` in `~/.zshrc`; for fish
 `_METEOR_COMPLETE=fish_source meteor | source` in its configuration.
 
 {sections}"""

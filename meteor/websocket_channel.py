@@ -84,6 +84,8 @@ class Traffic:
     messages_out: int = 0
     bytes_in: int = 0
     bytes_out: int = 0
+    strangers: int = 0
+    """Dials of who claimed to be a peer and showed no certificate that says so."""
 
 
 class WebSocketChannel:

@@ -263,6 +263,7 @@ class WebSocketTransport:
             return web.Response(status=400, text=str(error))
         stranger = self._refusal(contact, request.transport)
         if stranger is not None:
+            self.traffic.strangers += 1
             return web.Response(status=403, headers={REASON_HEADER: stranger}, text=stranger)
         if self._contact is None or self._acceptor is None or self._stopping.is_set():
             return web.Response(status=503, text="this peer does not serve")

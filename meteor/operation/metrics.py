@@ -48,6 +48,7 @@ METRICS: Final[Mapping[str, str]] = {
     "meteor_links": "Open links to peers and clients.",
     "meteor_link_messages_total": "WebSocket messages by direction, of one frame or more.",
     "meteor_link_bytes_total": "Their bytes by direction, before encryption.",
+    "meteor_strangers_total": "Dials of would-be peers without a fitting certificate.",
     "meteor_journal_commit_seconds": "How long a durable commit of the journal took.",
 }
 
@@ -132,6 +133,7 @@ def _of_traffic(traffic: Traffic | None) -> Iterator[Metric]:
     yield _counters("meteor_link_messages_total", "direction", messages)
     sizes = {"in": traffic.bytes_in, "out": traffic.bytes_out}
     yield _counters("meteor_link_bytes_total", "direction", sizes)
+    yield _counter("meteor_strangers_total", traffic.strangers)
 
 
 def _named(name: str) -> tuple[str, str]:

@@ -26,6 +26,7 @@ class Traffic:
     messages_out: int
     bytes_in: int
     bytes_out: int
+    strangers: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,4 +123,5 @@ def _traffic(transport: Transport | None) -> Traffic | None:
         counted.messages_out,
         counted.bytes_in,
         counted.bytes_out,
+        counted.strangers,
     )

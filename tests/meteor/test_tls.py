@@ -70,6 +70,10 @@ async def test_the_certificate_of_a_client_makes_no_peer(peer: meteor.Peer) -> N
     with pytest.raises(CallError, match=r"names no host, not 127\.0\.0\.1"):
         await runtime.call(peer.contact, GetNeighbours(), 5)
     await runtime.aclose()
+    counted = peer.snapshot()
+    assert counted is not None
+    assert counted.traffic is not None
+    assert counted.traffic.strangers >= 1
 
 
 @pytest.mark.parametrize("shown", [tls(), tls(client="ann")], ids=["no certificate", "a client's"])

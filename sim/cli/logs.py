@@ -24,14 +24,18 @@ from sim.cli.study import explained
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), help="Also write the table as CSV."
 )
+@click.option(
+    "--beside", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
+    help="The results.csv of a study: its rows of the nearest size are printed below.",
+)  # fmt: skip
 @explained
-def command(directory: Path, store: Path | None, out: Path | None) -> int:
+def command(directory: Path, store: Path | None, out: Path | None, beside: Path | None) -> int:
     """What peers wrote into DIRECTORY (`meteor peer --event-log DIR`), in the study's measures.
 
     A row a class of queries: wildcard, range, point. Processing are the peers that were handed a
     share, matching those that held a match; what a query found, and how long it took.
 
-    Example: meteor-sim logs /var/log/meteor --new /var/lib/meteor-logs
+    Example: meteor-sim logs /var/log/meteor --new /var/lib/meteor-logs --beside results/results.csv
     """
     import pyarrow.csv  # noqa: PLC0415 (comes with PySpark)
 
@@ -55,6 +59,9 @@ def command(directory: Path, store: Path | None, out: Path | None) -> int:
             events = logs.collect_new(spark, path, str(store.resolve()))
         table = logs.measures(events).toArrow()
     click.echo(logs.as_text(table))
+    if beside is not None:
+        click.echo(f"\n{beside}, by the size nearest to that:")
+        click.echo(logs.as_text(logs.nearest(pyarrow.csv.read_csv(beside), table)))
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
         pyarrow.csv.write_csv(table, out)

@@ -16,15 +16,13 @@ from sim.tables import aligned
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-_SHOWN = {"overhead_us": "us a peer", "matching_us": "matching, us"}
-
 
 def as_text(points: Sequence[DataclassInstance]) -> str:
-    """A row a point, a column a field; numbers with three digits that count."""
+    """A row a point, a column a field with its unit; numbers with three digits that count."""
     if not points:
         return "nothing was measured"
     names = [field.name for field in fields(points[0])]
-    head = [_SHOWN.get(name, name.replace("_", " ")) for name in names]
+    head = [name.replace("_", " ") for name in names]
     body = [[_shown(getattr(point, name)) for name in names] for point in points]
     return "\n".join(aligned([head, *body]))
 

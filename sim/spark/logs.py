@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
+from pyarrow import compute
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
@@ -31,6 +32,11 @@ COLUMNS: Final = (
 are none, and hops are the messages), and what only a real overlay has: queries that came back
 incomplete, the longest chain of hand-ons, and the seconds from post to reply, as means."""
 
+BESIDE: Final = (
+    "peers", "profiles", "query_class", "placement", "routing", "queries", "processing_pct",
+    "matching_pct", "messages", "routing_peers", "matches", "load_max_mean", "empty_pct",
+)  # fmt: skip
+"""The columns of a study that can stand beside measures."""
 _MEANS: Final = ("messages", "depth", "routing_peers", "matches", "seconds")
 
 
@@ -142,6 +148,20 @@ def measures(events: DataFrame) -> DataFrame:
 def _at(event: str, name: str) -> Column:
     """A field of one kind of event; null elsewhere."""
     return sql.when(sql.col("event") == event, sql.col(name))
+
+
+def nearest(study: pa.Table, measured: pa.Table) -> pa.Table:
+    """The rows of a study that can stand beside measures: of the size nearest to theirs, of the
+    classes that logs tell apart, handed on by fingers as peers do, and the floor."""
+    sizes = set(study.column("peers").to_pylist())
+    wanted = max(measured.column("peers").to_pylist(), default=1)
+    size = min(sizes, key=lambda peers: (abs(peers - wanted), peers), default=0)
+    chosen = (
+        compute.field("peers").isin([size])
+        & compute.field("query_class").isin(["wildcard", "range"])
+        & compute.field("routing").isin(["fingers", "floor"])
+    )
+    return study.filter(chosen).select(BESIDE).sort_by("query_class")
 
 
 def as_text(table: pa.Table) -> str:

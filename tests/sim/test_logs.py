@@ -131,3 +131,25 @@ def test_a_simulated_overlays_log_is_what_its_clients_saw(
 def test_an_empty_directory_is_explained(tmp_path: Path) -> None:
     outcome = CliRunner().invoke(commands, ["logs", str(tmp_path)])
     assert "no *.jsonl" in outcome.output
+
+
+def test_the_study_of_the_nearest_size_stands_beside() -> None:
+    import pyarrow as pa
+
+    from sim.spark import logs
+
+    rows = [
+        {"peers": peers, "routing": routing, "query_class": name, "placement": "hash"}
+        for peers in (10, 30, 1000)
+        for routing in ("fingers", "first_match", "floor")
+        for name in ("wildcard", "range", "Q1")
+    ]
+    study = pa.Table.from_pylist(rows)
+    for name in logs.BESIDE:
+        if name not in study.column_names:
+            study = study.append_column(name, pa.nulls(len(study), pa.float64()))
+    chosen = logs.nearest(study, pa.table({"peers": [20, 20]}))
+    assert set(chosen.column("peers").to_pylist()) == {10}
+    assert chosen.column("query_class").to_pylist() == ["range", "range", "wildcard", "wildcard"]
+    assert set(chosen.column("routing").to_pylist()) == {"fingers", "floor"}
+    assert len(logs.as_text(chosen).splitlines()) == 5

@@ -66,7 +66,7 @@ def test_one_size_says_nothing_of_growth() -> None:
 def test_tables_are_for_people_and_programs() -> None:
     text = as_text(ROUTING)
     assert len({len(line) for line in text.splitlines()}) == 1
-    assert "us a peer" in text
+    assert "overhead us" in text
     assert as_csv(LOOKUPS).splitlines()[1] == "2,off,100,1.0,0.52,2.0"
     assert as_text([]) == "nothing was measured"
 

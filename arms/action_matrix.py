@@ -195,10 +195,11 @@ def _falling(
     for record in candidates:
         if record is not None:
             yield from _AS_MUCH_WORK
-        yield record if record is not None and _falls(selector, record, mode) else None
+        yield record if record is not None and falls(selector, record, mode) else None
 
 
-def _falls(selector: Profile, record: Record, mode: str) -> bool:
+def falls(selector: Profile, record: Record, mode: str) -> bool:
+    """Whether a delete of this selector takes a record: one that it contains, or overlaps."""
     if mode == "overlap":
         return selector.matches(record.profile)
     return selector.contains_profile(record.profile, as_selector=record.kind == INTEREST)

@@ -23,6 +23,7 @@ from arms.action_matrix import (
     Tell,
     deletable,
     everywhere,
+    falls,
 )
 from arms.actions import DATA, INTEREST, WATCH, Kind
 from arms.profile import Profile
@@ -123,6 +124,10 @@ class Rendezvous:
             deletable(self.store, selector, kind, owner, mode, now)
             for kind in (DATA, INTEREST, WATCH) if kind in kinds
         )  # fmt: skip
+
+    def is_deletable(self, selector: Profile, record: Record, mode: str, now: float) -> bool:
+        """Whether a delete of this selector takes a record of its poster, as it is now."""
+        return record.lives(now) and falls(selector, record, mode)
 
     def delete(
         self,

@@ -156,10 +156,26 @@ class Changes:
         """Where a delete was not carried out before."""
         return subtract(part, self._remember(operation_id).part)
 
-    def still_in(self, records: Sequence[Record], part: Intervals) -> list[Record]:
-        """Those of the records that are still here, and live in this part."""
-        kept = (record for record in records if self._shelf.store.holds(record))
-        return [record for record in kept if self._shelf.lives_in(record, part)]
+    def still_in(
+        self, task: Task, selected: Sequence[Record], part: Intervals
+    ) -> list[Record]:
+        """What a delete selected, as it is now: what is still here and lives in this part.  A
+        version that came since is taken where the selector takes it too: a delete comes before
+        another post or after it, and never misses both of its versions."""
+        present = [self._shelf.store.get(*record.key) for record in selected]
+        return [
+            now
+            for now, then in zip(present, selected, strict=True)
+            if now is not None
+            and (now.version == then.version or self._is_taken(task, now))
+            and self._shelf.lives_in(now, part)
+        ]
+
+    def _is_taken(self, task: Task, record: Record) -> bool:
+        assert task.profile is not None, "a delete has a selector"
+        return self._rendezvous.is_deletable(
+            task.profile, record, task.operation.mode, self._runtime.now()
+        )
 
     async def buried(self, operation_id: bytes, part: Intervals) -> Summary:
         """A delete was carried out in this part: how much it took there, each counted where its
@@ -177,10 +193,9 @@ class Changes:
         """How many records an operation on one identity took whose lowest cell lies in `part`."""
         return sum(covers(part, stone.lowest) for stone in self._shelf.buried(operation_id))
 
-    async def bury(self, selected: Sequence[Record], operation_id: bytes, write: Write) -> None:
-        """Put tombstones in the place of records that are still here.  Waits for earlier changes
-        also without any."""
-        records = [record for record in selected if self._shelf.store.holds(record)]
+    async def bury(self, records: Sequence[Record], operation_id: bytes, write: Write) -> None:
+        """Put tombstones in the place of records that are here.  Waits for earlier changes also
+        without any."""
         until_ms = self._shelf.wall_ms() + TOMBSTONE_MS
         stones = [
             replace(

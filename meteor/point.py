@@ -258,9 +258,9 @@ class RendezvousPoint:
             return await self.changes.would_delete(selected, part)
         fresh = self.changes.fresh_part(task.id, part)
         for at in range(0, max(len(selected), 1), BURIED_AT_ONCE):
-            some = self.changes.still_in(selected[at : at + BURIED_AT_ONCE], fresh)
+            some = selected[at : at + BURIED_AT_ONCE]
             await self._undisturbed(part, [record.key for record in some])
-            await self.changes.bury(some, task.id, write)
+            await self.changes.bury(self.changes.still_in(task, some, fresh), task.id, write)
         return [], await self.changes.buried(task.id, part)
 
 

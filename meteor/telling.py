@@ -7,22 +7,28 @@ client that was far behind has caught up (DESIGN section 4).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from bisect import insort
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from operator import itemgetter
+from typing import Final
 
-from arms import Record, Rendezvous, Return, Tell
+from arms import Reaction, Record, Rendezvous, Return, Tell
 from chord import Contact, Handler, Runtime
 from meteor.document import wishes_in, without_data
 from meteor.holdings import Holdings, Intervals
 from meteor.messages import Acknowledge, Found, Notice
 from meteor.operations import Notices
-from meteor.outbox import BEGINNING, Outbox, Position, owner_and_stem, stream_name
+from meteor.outbox import PENDING_MAX, Outbox, Position, owner_and_stem, stream_name
 from meteor.placement import Admission, route_of
 from meteor.record_id import notice_id
 from meteor.shelf import Shelf
 from squid import covers
+
+DERIVED_AT_ONCE: Final = 64
+"""Pairs that are looked at, or told of, in one turn."""
 
 NOTICES_BYTES = 256 * 1024
 """Payload that travels in one message of notices, unless one alone is larger."""
@@ -67,11 +73,13 @@ class Telling:
     def _number_of(self, reaction: Tell) -> int:
         return self._shelf.number_of_pair(reaction.to, reaction.about)
 
+    def _position_of(self, reaction: Tell) -> Position:
+        return self._number_of(reaction), _id_of(reaction)
+
     def _notice_of(self, reaction: Tell) -> Notice:
         told, about = reaction.to, reaction.about
-        kind = "" if reaction.kind == "match" else f":{reaction.kind}"
         return Notice(
-            id=notice_id(told.stem, about.owner, about.stem, about.version) + kind,
+            id=_id_of(reaction),
             interest=told.stem,
             kind=reaction.kind,
             found=found_of(self._shelf, about, payload=wishes_in(told.blob).with_data),
@@ -151,10 +159,9 @@ class Telling:
         record: Record,
         part: Intervals,
         was_met: Callable[[Record], bool],
-        beginning: Position = BEGINNING,
     ) -> None:
-        """Tell of the pairs of a record in `part` that were not met before, from a position of its
-        stream on, in the stream's order: what does not fit comes after the rest."""
+        """Tell of the pairs of a record in `part` that were not met before, in the order of its
+        stream: what does not fit comes after the rest."""
 
         def belongs(left: Record, right: Record) -> bool:
             if was_met(right if left is record else left):
@@ -162,19 +169,40 @@ class Telling:
             lowest = self._shelf.lowest_common(left, right)
             return lowest is not None and covers(part, lowest)
 
-        due: list[tuple[Position, Notice]] = []
-        for reaction in self._rendezvous.meet(record, self._runtime.now(), belongs):
-            if reaction is None:
-                continue
-            told = (
-                Tell(record, reaction.record, "match") if isinstance(reaction, Return) else reaction
-            )
-            if told.to is record:
-                notice = self._notice_of(told)
-                due.append(((self._number_of(told), notice.id), notice))
-        for position, notice in sorted(due, key=itemgetter(0)):
-            if position >= beginning:
-                self._keep(record, notice, position[0])
+        steps = self._rendezvous.meet(record, self._runtime.now(), belongs)
+        due = [(self._position_of(told), told) for told in _told_to(record, steps)]
+        for position, told in sorted(due, key=itemgetter(0)):
+            self._keep(record, self._notice_of(told), position[0])
+
+    async def _derive_again(self, record: Record, missed: Position) -> None:
+        """The client has caught up with what fitted: tell of the next that fit, from the first on
+        that was missed, a few in every turn."""
+        held, first = self._holdings.held, missed[0]
+
+        def belongs(left: Record, right: Record) -> bool:
+            if self._shelf.number_of_pair(left, right) < first:
+                return False
+            lowest = self._shelf.lowest_common(left, right)
+            return lowest is not None and covers(held, lowest)
+
+        hold = self.hold_back(first)
+        try:
+            steps = self._rendezvous.meet(record, self._runtime.now(), belongs)
+            due: list[tuple[Position, Tell]] = []
+            while some := list(islice(steps, DERIVED_AT_ONCE)):
+                for told in _told_to(record, some):
+                    position = self._position_of(told)
+                    if position >= missed:
+                        insort(due, (position, told), key=itemgetter(0))
+                        del due[PENDING_MAX + 1 :]
+                await self._runtime.sleep(0.0)
+            for at in range(0, len(due), DERIVED_AT_ONCE):
+                for position, told in due[at : at + DERIVED_AT_ONCE]:
+                    if self._shelf.store.holds(record):
+                        self._keep(record, self._notice_of(told), position[0])
+                await self._runtime.sleep(0.0)
+        finally:
+            self.let_go(hold)
 
     def _on_acknowledge(self, sender: Contact, message: object, __: float) -> None:
         assert isinstance(message, Acknowledge)
@@ -195,13 +223,7 @@ class Telling:
         if record is None:
             return
         if missed is not None:
-            first = missed[0]
-            self._derive_one(
-                record,
-                self._holdings.held,
-                lambda about: self._shelf.number_of_pair(record, about) < first,
-                missed,
-            )
+            self._runtime.spawn(self._derive_again(record, missed))
         self._stir(record)
 
     def _stir(self, record: Record) -> None:
@@ -223,6 +245,21 @@ class Telling:
         self.sent += len(due)
         for page in _paged(due):
             self._runtime.send(route.peer, Notices(route.client, page))
+
+
+def _id_of(reaction: Tell) -> str:
+    told, about = reaction.to, reaction.about
+    kind = "" if reaction.kind == "match" else f":{reaction.kind}"
+    return notice_id(told.stem, about.owner, about.stem, about.version) + kind
+
+
+def _told_to(record: Record, steps: Iterable[Reaction | None]) -> Iterator[Tell]:
+    """What a record's own client is told."""
+    for step in steps:
+        if isinstance(step, Return):
+            yield Tell(record, step.record, "match")
+        elif step is not None and step.to is record:
+            yield step
 
 
 def _name(record: Record) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from arms import Profile, Store
-from meteor import Client, Interest, changes, point, reactions
+from meteor import Client, Interest, changes, outbox, point, reactions, telling
 from meteor.codec import wire_codec
 from meteor.shelf import Shelf
 from sim.overlay import Overlay
@@ -118,6 +118,16 @@ def test_an_interest_in_much_that_is_there(overlay: Overlay, client: Client, wor
     assert work.most("lowest_common") <= AT_ONCE
 
 
+def test_a_client_that_catches_up_with_more_than_may_wait(
+    overlay: Overlay, client: Client, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its stream is derived again and again, from what did not fit on."""
+    monkeypatch.setattr(outbox, "PENDING_MAX", 30)
+    monkeypatch.setattr(telling, "PENDING_MAX", 30)
+    monkeypatch.setattr(telling, "DERIVED_AT_ONCE", AT_ONCE)
+    test_an_interest_in_much_that_is_there(overlay, client, work)
+
+
 def test_data_that_many_wait_for(overlay: Overlay, client: Client, work: Work) -> None:
     async def all_told() -> None:
         interests = [
@@ -180,18 +190,18 @@ def test_who_leaves_while_others_are_told_hears_nothing(
 
 
 def test_no_watermark_passes_what_was_not_told_yet(overlay: Overlay, client: Client) -> None:
-    telling = overlay.peers[0].core.telling
+    tells = overlay.peers[0].core.telling
 
     def changed() -> list[int]:
-        return [mark for _, _, mark in telling.watermarks()]
+        return [mark for _, _, mark in tells.watermarks()]
 
-    telling._outbox.start("i", 9)
+    tells._outbox.start("i", 9)
     assert changed() == [9]
-    first, second = telling.hold_back(7), telling.hold_back(5)
+    first, second = tells.hold_back(7), tells.hold_back(5)
     assert changed() == [4]
-    telling.let_go(second)
+    tells.let_go(second)
     assert changed() == [6]
-    telling.let_go(first)
+    tells.let_go(first)
     assert changed() == [9]
 
 

@@ -19,6 +19,7 @@ from meteor.client import Client
 from meteor.peer import Peer
 from meteor.security.credentials import ActingFor
 from meteor.security.identity import Identity
+from meteor.security.policy import Policy
 from meteor.transport import MemoryHub, MemoryTransport, Transport
 from squid import KeywordSpace
 
@@ -38,6 +39,7 @@ class LocalOverlay:
         config: ChordConfig | None = None,
         seed: int = 1,
         copies: int = 3,
+        policy: Policy | None = None,
     ) -> None:
         if peers < 1:
             raise ValueError(f"an overlay has at least one peer, not {peers}")
@@ -48,6 +50,7 @@ class LocalOverlay:
         self.peers: list[Peer] = []
         self._count, self._space, self._name = peers, space, transport
         self._ids, self._config, self._seed, self._copies = ids, config, seed, copies
+        self._policy = policy
         self._hub = MemoryHub()
         self._clients: list[Client] = []
 
@@ -93,6 +96,7 @@ class LocalOverlay:
             config=self._config,
             seed=self._seed + number,
             copies=self._copies,
+            policy=self._policy,
         )
         await peer.start()
         self.peers.append(peer)

@@ -13,6 +13,7 @@ from meteor.local import LocalOverlay as AsyncLocalOverlay
 from meteor.local import TransportName
 from meteor.security.credentials import ActingFor
 from meteor.security.identity import Identity
+from meteor.security.policy import Policy
 from meteor.sync.client import Client
 from meteor.sync.overlay_life import OverlayLife
 from meteor.sync.peer import Peer
@@ -32,6 +33,7 @@ class LocalOverlay(OverlayLife):
         config: ChordConfig | None = None,
         seed: int = 1,
         copies: int = 3,
+        policy: Policy | None = None,
     ) -> None:
         super().__init__(
             AsyncLocalOverlay(
@@ -42,6 +44,7 @@ class LocalOverlay(OverlayLife):
                 config=config,
                 seed=seed,
                 copies=copies,
+                policy=policy,
             )
         )
 

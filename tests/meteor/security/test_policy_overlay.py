@@ -223,3 +223,11 @@ async def test_a_peer_signs_what_it_posts_itself() -> None:
     async with LocalOverlay(peers=1, space=SPACE) as overlay:
         with pytest.raises(Refused, match="identity"):
             overlay.peers[0].store(A, b"1", visible_to=[])
+
+
+async def test_a_local_overlay_tries_a_policy_out() -> None:
+    async with LocalOverlay(peers=2, space=SPACE, policy=POLICY) as overlay:
+        alice = await overlay.connect(identity=ALICE)
+        await alice.store(A, b"1")
+        with pytest.raises(Refused, match="rule 'default'"):
+            await (await overlay.connect(peer=1)).retrieve("type=light")

@@ -31,8 +31,6 @@ Position = tuple[int, str]
 """A pair's place in its stream: its number, then the id of its notice, as an interest that meets
 many data at once gives all their pairs one number."""
 
-BEGINNING: Position = (0, "")
-
 
 def stream_name(owner: str, stem: str) -> str:
     """The name of the stream of an interest: two owners may have chosen one stem."""

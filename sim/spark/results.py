@@ -35,12 +35,13 @@ def by_query(
 ) -> DataFrame:
     """A row for each system, query and way of routing, with what it cost and found."""
     keys = ["system", "query"]
-    rows = routed.drop("peers", "reached_by").join(found, keys, "left")
+    # A row a query and system: one task is quicker than any exchange.
+    rows = routed.drop("peers", "reached_by").coalesce(1).join(found.coalesce(1), keys, "left")
     rows = rows.join(sql.broadcast(asked.select("query", "kind")), "query", "inner")
     if true_matches is None:
         rows = rows.withColumn("true_matches", sql.lit(None).cast("long"))
     else:
-        rows = rows.join(true_matches, keys, "left").fillna(0, ["true_matches"])
+        rows = rows.join(true_matches.coalesce(1), keys, "left").fillna(0, ["true_matches"])
     counts = [name for name in found.columns if name not in keys]
     rows = rows.fillna(0, counts)
     ways = [_way(routing) for routing in ROUTINGS] + [_floor()]

@@ -66,10 +66,15 @@ class Rings:
         """The seat that owns each index, in the ring of that number."""
         seats = np.empty(len(indexes), dtype=np.int64)
         for number in np.unique(ring).tolist():
-            begin, count = int(self.begins[number]), int(self.counts[number])
             here = ring == number
-            found = np.searchsorted(self.lasts[begin : begin + count], indexes[here])
-            seats[here] = begin + found % count
+            seats[here] = self.owners_in(number, indexes[here])
+        return seats
+
+    def owners_in(self, number: int, indexes: Numbers) -> Numbers:
+        """The seat that owns each index in one ring."""
+        begin, count = int(self.begins[number]), int(self.counts[number])
+        found = np.searchsorted(self.lasts[begin : begin + count], indexes)
+        seats: Numbers = begin + found % count
         return seats
 
     def places(self, seats: Numbers) -> Numbers:

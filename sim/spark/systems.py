@@ -63,6 +63,5 @@ class Overlay:
 
     def places(self, system: int, indexes: Numbers) -> Numbers:
         """Which peer of a system owns each index, by its place in the ring."""
-        ring = np.full(len(indexes), system)
-        places: Numbers = self.rings.owners(ring, indexes) - self.rings.begins[system]
+        places: Numbers = self.rings.owners_in(system, indexes) - self.rings.begins[system]
         return places

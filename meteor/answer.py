@@ -185,9 +185,15 @@ class Answer(Generic[ItemT]):
         item = self._mailbox.take_now()
         return None if item is None else _or_raised(item)
 
-    async def ready(self) -> bool:
-        """Return when there is something to take, False at a complete end."""
-        return await self._mailbox.ready()
+    @property
+    def mailbox(self) -> Mailbox[ItemT | MeteorError]:
+        """Where matches wait, for takers in other threads."""
+        return self._mailbox
+
+    async def ready(self, timeout: float | None = None) -> bool:
+        """Return when there is something to take, False at a complete end; raises
+        `chord.RequestTimeout` after `timeout` seconds."""
+        return await self._mailbox.ready(timeout)
 
     def begin(self) -> None:
         """Ask, unless that was done: one pass over the answer begins.  After `all` it is the same

@@ -121,6 +121,11 @@ class Interest:
         self._check_unhandled()
         return self._mailbox.take_now()
 
+    @property
+    def mailbox(self) -> Mailbox[Notification]:
+        """Where notifications wait, for takers in other threads."""
+        return self._mailbox
+
     async def ready(self, timeout: float | None = None) -> bool:
         """Return when a notification is here to be taken, False when none will come any more;
         raises `Timeout` after `timeout` seconds, `SlowConsumer`."""

@@ -8,7 +8,8 @@ iterator over a mailbox is a thin view of its deque.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Final, Generic, Literal, TypeVar
 
 from chord import RequestTimeout, Runtime
@@ -55,7 +56,7 @@ class Signal:
 class Mailbox(Generic[ItemT]):
     """First in, first out; ends once, with or without an error, after what is queued was taken."""
 
-    __slots__ = ("_ending", "_runtime", "_signal", "ended", "items")
+    __slots__ = ("_ending", "_runtime", "_signal", "_wakers", "ended", "items")
 
     def __init__(self, runtime: Runtime) -> None:
         self.items: Final[deque[ItemT]] = deque()
@@ -64,23 +65,44 @@ class Mailbox(Generic[ItemT]):
         self._ending: MeteorError | None = None
         self._runtime = runtime
         self._signal = Signal(runtime)
+        self._wakers: deque[Callable[[], object]] = deque()
 
     def put(self, item: ItemT) -> None:
         """Queue one."""
         self.items.append(item)
         if self._signal.awaited:
             self._signal.notify()
+        if self._wakers:
+            self._wake()
 
     def extend(self, items: Iterable[ItemT]) -> None:
         """Queue several."""
         self.items.extend(items)
         self._signal.notify()
+        self._wake()
 
     def end(self, error: MeteorError | None = None) -> None:
         """Nothing more will come: takers get `error`, or the end of iteration."""
         if not self.ended:
             self.ended, self._ending = True, error
             self._signal.notify()
+            self._wake()
+
+    def wake_when_ready(self, waker: Callable[[], object]) -> bool:
+        """Call `waker` once, in the turn in which something is queued or the end has come; whether
+        that is so already.  For takers in other threads: to be called from theirs."""
+        self._wakers.append(waker)
+        return bool(self.items) or self.ended
+
+    def let_sleep(self, waker: Callable[[], object]) -> None:
+        """The taker waits no longer; from any thread, and harmless when it was woken."""
+        with suppress(ValueError):
+            self._wakers.remove(waker)
+
+    def _wake(self) -> None:
+        with suppress(IndexError):  # a taker that went meanwhile took himself out
+            while self._wakers:
+                self._wakers.popleft()()
 
     async def take(self, timeout_s: float | None = None) -> ItemT:
         """The next item; raises the ending error, `StopAsyncIteration` at a plain end, and

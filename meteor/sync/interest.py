@@ -7,7 +7,6 @@ its own, so that it may block and use the client.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
@@ -31,7 +30,7 @@ class Interest(Stream[Notification]):
     `recv()` from it, or give it a handler."""
 
     def __init__(self, owner: object, thread: LoopThread, inner: AsyncInterest) -> None:
-        super().__init__(owner, thread, inner.take_now, inner.ready)
+        super().__init__(owner, thread, inner.mailbox, inner.take_now, inner.ready)
         self._inner = inner
         self._handler: NotificationHandler | None = None
 
@@ -73,21 +72,16 @@ class Interest(Stream[Notification]):
         """The next notification; raises `Timeout` after `timeout` seconds, `Closed` when none will
         come, `SlowConsumer`."""
         self._check_unhandled()
-        deadline = None if timeout is None else time.monotonic() + timeout
-        while True:
-            notification = self._inner.take_now()
-            if notification is not None:
-                return notification
-            left_s = None if deadline is None else max(deadline - time.monotonic(), 0.0)
-            try:
-                is_ready = self._thread.wait(self._inner.ready, left_s)
-            except Timeout:
-                raise Timeout(
-                    f"recv of interest {self.id}: no notification within {timeout} s; wait longer, "
-                    "or iterate without a limit"
-                ) from None
-            if not is_ready:
-                raise Closed(f"recv of interest {self.id}: it is {self.state}")
+        try:
+            notification = self._take_within(timeout)
+        except StopIteration:
+            raise Closed(f"recv of interest {self.id}: it is {self.state}") from None
+        if notification is None:
+            raise Timeout(
+                f"recv of interest {self.id}: no notification within {timeout} s; wait longer, or "
+                "iterate without a limit"
+            )
+        return notification
 
     def replace(self, profile: ProfileLike, *, timeout: float = 10.0) -> Receipt:
         """Ask for something else from now on; the stream goes on, also while it moves.

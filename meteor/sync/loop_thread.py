@@ -101,8 +101,9 @@ class LoopThread:
         if not self.is_current:
             self._thread.join(STOP_S)
 
-    def _running(self) -> asyncio.AbstractEventLoop:
-        """The loop, started if need be."""
+    def check(self) -> None:
+        """Raises `Closed` after `stop` and in a child process, `RuntimeError` in the loop's own
+        thread."""
         if os.getpid() != self._process:
             raise Closed("this client or peer is of the process before the fork; make one here")
         if self._is_stopped:
@@ -112,6 +113,10 @@ class LoopThread:
                 "a blocking call in the thread that would carry it out: it would wait for itself; "
                 "call from another thread"
             )
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        """The loop, started if need be; raises as `check`."""
+        self.check()
         with self._starting:
             if self._loop is None:
                 self._start()

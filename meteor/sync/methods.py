@@ -134,6 +134,7 @@ ANSWER: Final = Mirror(
         "take": "a loop does it",
         "take_now": "a loop does it",
         "ready": "a loop does it",
+        "mailbox": "a loop takes from it",
         "leave": "leaving a loop does it",
         "abandon": "closing the client does it",
     },
@@ -154,7 +155,7 @@ INTEREST: Final = Mirror(
         "close": "own",
         "detach": "own",
     },
-    {"take_now": "a loop does it, and `recv`", "ready": "a loop does it, and `recv`"},
+    dict.fromkeys(("take_now", "ready", "mailbox"), "a loop does it, and `recv`"),
 )
 
 WATCH: Final = Mirror(

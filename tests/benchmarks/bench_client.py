@@ -26,7 +26,7 @@ import meteor
 from tests.benchmarks.measuring import report
 
 COUNT = int(os.environ.get("CLIENT_NOTICES", "20000"))
-TURNS = 5
+TURNS = 9
 ROOT = Path(__file__).parent.parent.parent
 
 pytestmark = pytest.mark.benchmark

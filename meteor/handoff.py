@@ -208,7 +208,10 @@ class Handoff:
         """The founder of a ring holds the whole curve; of what it had a part in before it knows
         only what nobody else can know better."""
         for step in self.heirs.resume(self.everything):
-            await self._take(step.piece, step.view, (), (), lost=step.kind == "lost")
+            if step.kind == "lost":
+                await self._take_lost(step.piece, step.sources)
+            else:
+                await self._take(step.piece, step.view, (), (), lost=False)
 
     async def _claim(self, interval: Interval) -> None:
         """Find who holds the interval and pull it; else take it over from a copy, or as lost."""
@@ -224,7 +227,7 @@ class Handoff:
         for step in self.heirs.plan(found):
             part = intersect(step.piece, self.uncovered())
             if part and step.kind == "lost":
-                await self._take(part, None, (), (), lost=True)
+                await self._take_lost(part, step.sources)
             elif part and step.kind == "adopt" and step.view is not None:
                 await self._adopt(part, step.view, step.sources)
 
@@ -269,6 +272,12 @@ class Handoff:
         self._keeper.expect((interval,))
         return self._holdings.await_from(interval, source)
 
+    async def _take_lost(self, piece: Intervals, torn: tuple[Contact, ...]) -> None:
+        """Hold a piece whose past nobody knows; a damaged last word shows, nothing older does."""
+        if all(one.id != self._runtime.contact.id for one in torn):
+            await self._keeper.clear(piece)
+        await self._take(piece, None, (), (), lost=True)
+
     async def _take(
         self,
         piece: Intervals,
@@ -280,8 +289,6 @@ class Handoff:
     ) -> None:
         """Hold a piece whose content is here, or of which nobody knows the past."""
         gone = piece if lost else intersect(view.lost if view is not None else (), piece)
-        if lost:
-            await self._keeper.clear(piece)
         copies = self._replication.among(others)
         new = self._replication.new_view(piece, copies, gone, () if view is None else view.rivals)
         begun = await self._replication.begin(new, 0 if view is None else view.epoch)

@@ -65,9 +65,9 @@ class Step:
     piece: Intervals
     kind: Literal["adopt", "wait", "lost"]
     view: View | None = None
-    """The newest view, when it is adopted."""
+    """The newest view, when it is adopted, or lost with something left of it."""
     sources: tuple[Contact, ...] = ()
-    """Who has all of it."""
+    """Who has all of it; of what is lost, who has the last word with holes: a damaged journal."""
 
 
 def is_peer(contact: Contact, named: Contact) -> bool:
@@ -127,7 +127,12 @@ def _decide(piece: Interval, evidence: Sequence[Evidence], asked: Asked, orphane
         return Step((piece,), "wait")
     if not having or not _proven(newest, having, evidence, asked.answered):
         # whoever does not know of it may be about to have it: an heir's copies know of it first
-        return Step((piece,), "lost" if asked.patient else "wait")
+        if not asked.patient:
+            return Step((piece,), "wait")
+        torn = [] if having else [one for one in evidence if _is_at(one, newest)]
+        if torn and _proven(newest, torn, evidence, asked.answered):
+            return Step((piece,), "lost", newest, tuple(one.contact for one in torn))
+        return Step((piece,), "lost")
     sources = tuple(one.contact for one in having if one.fresh or not fresh)
     return Step((piece,), "adopt", newest, sources)
 

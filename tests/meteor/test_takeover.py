@@ -69,15 +69,23 @@ def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bo
         return ("wait", None, ())
     heard_of = {one.contact.id for one in known if one.view.key == newest.key}
     moved_on = newest.holder_ids - unheard - heard_of
-    have = {one.contact.id for one in having} & newest.holder_ids
-    most = len(have) > len(newest.holder_ids) / 2
-    silent = len(newest.holder_ids) - len(have) - len(moved_on)
-    if survivors and moved_on and not most:
-        return ("lost" if asked.patient else "wait", None, ())
-    if not survivors and (moved_on or not most or silent > 1):
-        return ("lost" if asked.patient else "wait", None, ())
-    sources = survivors or [one.contact for one in having]
-    return ("adopt", (*newest.key, newest.epoch), tuple(sources))
+
+    def is_last(those: Sequence[Evidence]) -> bool:
+        have = {one.contact.id for one in those} & newest.holder_ids
+        most = len(have) > len(newest.holder_ids) / 2
+        silent = len(newest.holder_ids) - len(have) - len(moved_on)
+        if any(one.fresh for one in those):
+            return most or not moved_on
+        return most and not moved_on and silent <= 1
+
+    name = (*newest.key, newest.epoch)
+    if having and is_last(having):
+        return ("adopt", name, tuple(survivors or [one.contact for one in having]))
+    if not asked.patient:
+        return ("wait", None, ())
+    if at and not having and is_last(at):
+        return ("lost", name, tuple(one.contact for one in at))
+    return ("lost", None, ())
 
 
 def of_step(step: Step) -> Decision:

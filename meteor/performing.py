@@ -44,6 +44,8 @@ FINDING_SHARE: Final = 0.4
 """Of a post's time, for finding out who answers; the rest is for the runs."""
 MARGIN_S: Final = 0.1
 """Of a run's time, kept back for its result's way."""
+KNOWN_MAX: Final = 32
+"""Names of actions in the answer to one that is unknown: enough to see the slip."""
 TROUBLES_MAX: Final = 8
 """Sentences about runs that failed, in one reply: the rest would say the same."""
 
@@ -165,7 +167,7 @@ class Performing:
         address = self._runtime.contact.address
         if handler is None:
             reason = f"{address}: no action {document.action!r} here"
-            return Performed((), trouble=reason, known=self._actions.names)
+            return Performed((), trouble=reason, known=self._actions.names[:KNOWN_MAX])
         matches, done = await self._select(request, ends_s)
         if not done:
             return Performed((), trouble=f"{address}: it answers for nothing of this any more")

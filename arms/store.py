@@ -77,8 +77,8 @@ class Store:
         self._kept: dict[Key, _Kept] = {}
         self._owners: dict[str, dict[str, None]] = {}
         """By stem, of what somebody owns: a few bytes for what nobody does would be too many."""
-        self._hidden = 0
-        """How many of them not everybody may see."""
+        self._hidden: dict[Kind, int] = dict.fromkeys(KINDS, 0)
+        """How many of a kind not everybody may see."""
         self._indexes: dict[Kind, ProfileIndex[_Kept]] = {
             DATA: ProfileIndex("subjects"),
             INTEREST: ProfileIndex("selectors"),
@@ -161,7 +161,7 @@ class Store:
         if kept is None:
             return None
         self._indexes[kept.record.kind].remove(kept)
-        self._hidden -= bool(kept.record.visible_to)
+        self._hidden[kept.record.kind] -= bool(kept.record.visible_to)
         if owner:
             owners = self._owners[stem]
             del owners[owner]
@@ -216,10 +216,11 @@ class Store:
         """As `records`, without what not everybody may see."""
         return (record for record in self.records() if not record.visible_to)
 
-    @property
-    def public_count(self) -> int:
-        """How many they are."""
-        return len(self._kept) - self._hidden
+    def public_count(self, kind: Kind | None = None) -> int:
+        """How many they are, of one kind or of all."""
+        if kind is None:
+            return len(self._kept) - sum(self._hidden.values())
+        return self.count(kind) - self._hidden[kind]
 
     def count(self, kind: Kind) -> int:
         """How many records of this kind are kept."""
@@ -248,7 +249,8 @@ class Store:
         if kept is None:
             kept = self._enter(record)
         else:
-            self._hidden += bool(record.visible_to) - bool(kept.record.visible_to)
+            self._hidden[kept.record.kind] -= bool(kept.record.visible_to)
+            self._hidden[record.kind] += bool(record.visible_to)
         if kept.record.kind != record.kind:
             self._indexes[kept.record.kind].remove(kept)
         profile = self._indexes[record.kind].add(kept, record.profile)
@@ -260,7 +262,7 @@ class Store:
         kept = self._kept[record.key] = _Kept(record)
         if record.owner:
             self._owners.setdefault(record.stem, {})[record.owner] = None
-        self._hidden += bool(record.visible_to)
+        self._hidden[record.kind] += bool(record.visible_to)
         return kept
 
     def _note_deadline(self, at: float, key: Key) -> None:

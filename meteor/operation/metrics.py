@@ -33,7 +33,7 @@ METRICS: Final[Mapping[str, str]] = {
     "meteor_notifications_acknowledged_total": "Notices that clients acknowledged.",
     "meteor_notifications_waiting": "Notices that no client has acknowledged yet.",
     "meteor_clients": "Clients that have posted over a link which is open.",
-    "meteor_records": "Records kept here by kind, copies for other peers among them.",
+    "meteor_records": "Public records kept here by kind, copies for others among them.",
     "meteor_lookups_total": "Lookups that went out, by outcome.",
     "meteor_lookup_hops_total": "Peers that the found lookups were handed to, in all.",
     "meteor_lookups_hedged_total": "Attempts of lookups made because an earlier one was slow.",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from arms import DATA, INTEREST, WATCH
 from chord import Contact, Counters, LookupTally, distance
 from meteor.asyncio_runtime import AsyncioRuntime
 from meteor.distribution import Distribution
@@ -80,7 +81,7 @@ def take(
         notifications_acknowledged=telling.acknowledged,
         notifications_waiting=telling.waiting,
         clients=len(core.entry.clients),
-        records={kind: core.shelf.store.count(kind) for kind in ("data", "interest", "watch")},
+        records={kind: core.shelf.store.public_count(kind) for kind in (DATA, INTEREST, WATCH)},
         lookups=core.node.lookups,
         ring_peers=peers,
         copies_missing=copies_missing(core, peers),

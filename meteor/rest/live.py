@@ -118,7 +118,7 @@ class Live:
         )
         form = {
             "records": [record_object(one, core.shelf.ttl_ms(one)) for one in page.records],
-            "kept": core.shelf.store.public_count,
+            "kept": core.shelf.store.public_count(),
             "examined": page.examined,
             "more": page.next is not None,
         }

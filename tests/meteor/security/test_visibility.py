@@ -281,8 +281,11 @@ def test_the_store_knows_owners_and_what_is_hidden(seed: int) -> None:
         else:
             store.put(record(owner, stem, version), now)
         kept = list(store.records())
-        assert store.public_count == len(list(store.public_records()))
-        assert store.public_count == sum(not one.visible_to for one in kept)
+        assert store.public_count() == len(list(store.public_records()))
+        assert store.public_count() == sum(not one.visible_to for one in kept)
+        for kind in ("data", "watch"):
+            shown = sum(not one.visible_to and one.kind == kind for one in kept)
+            assert store.public_count(kind) == shown
         for name in ("loaded", "x"):
             assert set(store.owners(name)) == {
                 one.owner for one in kept if one.owner and one.stem == name

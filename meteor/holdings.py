@@ -67,6 +67,10 @@ class Holdings:
         """Something of `part` may be known elsewhere alone."""
         self._lost = merge(self._lost, intersect(part, self._held))
 
+    def reckon(self, unknown: Intervals) -> None:
+        """Of what is held only `unknown` may be known elsewhere alone."""
+        self._lost = intersect(merge(unknown), self._held)
+
     # -- freezing: nothing new begins in a part that is about to be given away
 
     def freeze(self, interval: Interval) -> int:

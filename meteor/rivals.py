@@ -19,7 +19,7 @@ from meteor.replication import Replication
 from meteor.turns import Bell
 from meteor.view import RIVALS_MAX, Rival, View, rivals_within
 from meteor.views import Views
-from squid import intersect, subtract
+from squid import intersect, merge, subtract
 
 AGAIN_S, IDLE_S = 0.2, 1.0
 """How often it is looked while there are rivals, and while there are none."""
@@ -78,14 +78,27 @@ class Rivals:
     async def go_on(self) -> None:
         """Write rivals down, and merge what they had, for ever."""
         while True:
-            heard, self._heard = self._heard, {}
-            for rival in heard:
-                await self._note(rival)
+            await self._note_heard()
             for view in list(self._views.own.values()):
                 for rival in view.rivals:
                     await self._settle(view, rival)
             pending = any(view.rivals for view in self._views.own.values())
             await self._bell.wait(AGAIN_S if pending else IDLE_S)
+
+    async def _note_heard(self) -> None:
+        heard, self._heard = self._heard, {}
+        for rival in heard:
+            await self._note(rival)
+            if not self._is_noted(rival):  # the view was another one meanwhile
+                self._heard[rival] = None
+        doubted = (rival.intervals for rival in self._heard)
+        self._holdings.reckon(merge(self._views.unknown(), *doubted))
+
+    def _is_noted(self, rival: Rival) -> bool:
+        mine = self._views.touching(rival.intervals)
+        unknown = merge(*(view.unknown for view in mine))
+        held = merge(*(view.intervals for view in mine))
+        return not subtract(intersect(rival.intervals, held), unknown)
 
     async def _note(self, rival: Rival) -> None:
         for view in self._views.touching(rival.intervals):

@@ -147,3 +147,13 @@ def test_payload_is_bounded_too_but_one_always_fits() -> None:
     outbox.add(notice(2, blob=b"x"), 2)
     assert len(outbox.due("i", 0.0)) == 1
     assert outbox.acknowledge("i", ("i:d1:1",))
+
+
+def test_what_is_doubted_is_lost_until_it_is_reckoned_anew() -> None:
+    holdings = Holdings(held=((0, 31),), lost=((0, 3),))
+    holdings.doubt(((10, 40),))
+    assert holdings.lost == ((0, 3), (10, 31))
+    holdings.reckon(((2, 11), (30, 40)))
+    assert holdings.lost == ((2, 11), (30, 31))
+    holdings.reckon(())
+    assert holdings.lost == ()

@@ -136,3 +136,19 @@ def test_a_part_of_a_view_has_the_rivals_of_that_part(world: AnsweredBeside) -> 
     assert part is not None
     assert part.unknown == ((5, 9), (20, 22))
     assert rivals_within((*rivals, *rivals), ((9, 9),)) == (Rival(((9, 9),), 5, ()),)
+
+
+def test_a_rival_is_noted_though_its_view_becomes_another_meanwhile(world: AnsweredBeside) -> None:
+    """The number under which the interval was held is gone when the note is to be written."""
+    peer, replication = world.peer, world.peer.core.replication
+    written, tries = replication.rival, []
+
+    async def fail_once(number: int, **changes: object) -> None:
+        tries.append(number)
+        await written(-1 if len(tries) == 1 else number, **changes)  # type: ignore[arg-type]
+
+    replication.rival = fail_once  # type: ignore[method-assign,assignment]
+    world.say(copies=())
+    world.overlay.run_for(1.0)
+    assert len(tries) > 1
+    assert peer.core.views.unknown() == world.unknown == (world.interval,)

@@ -32,7 +32,7 @@ REMEMBERED_S = 600.0
 not take what was stored after the delete was answered (DESIGN section 3)."""
 REMEMBERED_MAX = 8192
 
-SWEPT_AT_ONCE = 64
+SWEPT_AT_ONCE = 32
 """Records, or tombstones, that are given back in one turn: some 20 microseconds each, and for an
 interest a look at the watches."""
 

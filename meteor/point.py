@@ -37,7 +37,7 @@ from meteor.views import Views
 from squid import Box, HandOn, HilbertCurve, Work, intersect, merge, subtract
 
 FROZEN_PAUSE_S = 0.02
-BURIED_AT_ONCE = 64
+BURIED_AT_ONCE = 32
 """Records that a delete takes in one step: some 50 microseconds each, here and at every copy."""
 
 Write = Callable[[Sequence[Carried]], Awaitable[list[Carried]]]

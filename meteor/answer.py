@@ -190,11 +190,6 @@ class Answer(Generic[ItemT]):
         """Where matches wait, for takers in other threads."""
         return self._mailbox
 
-    async def ready(self, timeout: float | None = None) -> bool:
-        """Return when there is something to take, False at a complete end; raises
-        `chord.RequestTimeout` after `timeout` seconds."""
-        return await self._mailbox.ready(timeout)
-
     def begin(self) -> None:
         """Ask, unless that was done: one pass over the answer begins.  After `all` it is the same
         once more.  Raises `Closed`."""

@@ -94,6 +94,11 @@ class Mailbox(Generic[ItemT]):
         self._wakers.append(waker)
         return bool(self.items) or self.ended
 
+    def check_end(self) -> None:
+        """Raises the ending error, if it ended with one."""
+        if self._ending is not None:
+            raise self._ending.with_traceback(None)
+
     def let_sleep(self, waker: Callable[[], object]) -> None:
         """The taker waits no longer; from any thread, and harmless when it was woken."""
         with suppress(ValueError):
@@ -124,8 +129,7 @@ class Mailbox(Generic[ItemT]):
         deadline = None if timeout_s is None else self._runtime.now() + timeout_s
         while not self.items:
             if self.ended:
-                if self._ending is not None:
-                    raise self._ending.with_traceback(None)
+                self.check_end()
                 return False
             left = None if deadline is None else deadline - self._runtime.now()
             if left is not None and left <= 0:

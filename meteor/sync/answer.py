@@ -97,7 +97,7 @@ class Matches(Stream[ItemT]):
     iterator any more, and the answer stops asking."""
 
     def __init__(self, owner: object, thread: LoopThread, inner: AsyncAnswer[ItemT]) -> None:
-        super().__init__(owner, thread, inner.mailbox, inner.take_now, inner.ready)
+        super().__init__(owner, thread, inner.mailbox, inner.take_now)
         self._inner: AsyncAnswer[ItemT] = inner
 
     def __iter__(self) -> Self:

@@ -30,7 +30,7 @@ class Interest(Stream[Notification]):
     `recv()` from it, or give it a handler."""
 
     def __init__(self, owner: object, thread: LoopThread, inner: AsyncInterest) -> None:
-        super().__init__(owner, thread, inner.mailbox, inner.take_now, inner.ready)
+        super().__init__(owner, thread, inner.mailbox, inner.take_now)
         self._inner = inner
         self._handler: NotificationHandler | None = None
 

@@ -133,7 +133,6 @@ ANSWER: Final = Mirror(
         "begin": "a loop does it, and `with`",
         "take": "a loop does it",
         "take_now": "a loop does it",
-        "ready": "a loop does it",
         "mailbox": "a loop takes from it",
         "leave": "leaving a loop does it",
         "abandon": "closing the client does it",

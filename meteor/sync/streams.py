@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from meteor.mailbox import Mailbox
@@ -28,10 +28,9 @@ class Stream(Generic[ItemT]):
         thread: LoopThread,
         mailbox: Mailbox[Any],
         take_now: Callable[[], ItemT | None],
-        ready: Callable[[float | None], Awaitable[bool]],
     ) -> None:
-        self._owner, self._thread, self._mailbox = owner, thread, mailbox
-        self._take_now, self._ready = take_now, ready
+        self._owner, self._thread = owner, thread
+        self._mailbox, self._take_now = mailbox, take_now
 
     def _take(self) -> ItemT:
         """The next item; raises `StopIteration` where nothing will come any more."""
@@ -47,10 +46,13 @@ class Stream(Generic[ItemT]):
             left_s = None if deadline is None else deadline - time.monotonic()
             if left_s is not None and left_s <= 0:
                 return None
-            self._sleep(left_s)
+            is_over = self._mailbox.ended  # asked first: what was put before the end is there
+            if not is_over:
+                self._sleep(left_s)
             item = self._take_now()
-            if item is None and self._mailbox.ended:
-                self._conclude()
+            if item is None and is_over:
+                self._mailbox.check_end()
+                raise StopIteration
         return item
 
     def _sleep(self, timeout_s: float | None) -> None:
@@ -63,8 +65,3 @@ class Stream(Generic[ItemT]):
                 asleep.acquire(timeout=-1 if timeout_s is None else timeout_s)
         finally:
             self._mailbox.let_sleep(asleep.release)
-
-    def _conclude(self) -> None:
-        """Nothing will come any more; raises why."""
-        if not self._thread.wait(self._ready, None):
-            raise StopIteration

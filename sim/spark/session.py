@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -57,9 +57,8 @@ def session(
     except ImportError as error:
         raise SparkMissing(HOW_TO_GET) from error
     if remote is not None:
-        if remote.startswith("local"):
-            _prepare(_scratch())  # a server on this machine, for the session alone
-        connected = SparkSession.builder.remote(remote).getOrCreate()
+        with _environment(_scratch()) if remote.startswith("local") else nullcontext():
+            connected = SparkSession.builder.remote(remote).getOrCreate()
         with tempfile.TemporaryDirectory() as folder:
             # Functions travel by their module's name, so the server's workers get the modules.
             connected.addArtifacts(str(packed(Path(folder) / "meteor.zip")), pyfile=True)
@@ -83,11 +82,11 @@ def _local(options: Mapping[str, str]) -> SparkSession:
     from pyspark.sql import SparkSession  # noqa: PLC0415 (an extra)
 
     scratch = _scratch()
-    _prepare(scratch)
     builder = SparkSession.builder.master(options.get("spark.master", "local[*]"))
     for name, value in {**_settings(scratch), **options}.items():
         builder = builder.config(name, value)
-    return builder.appName("meteor routing study").getOrCreate()
+    with _environment(scratch):
+        return builder.appName("meteor routing study").getOrCreate()
 
 
 def _scratch() -> Path:
@@ -97,14 +96,29 @@ def _scratch() -> Path:
     return scratch
 
 
-def _prepare(scratch: Path) -> None:
-    """Tell a Spark that this process starts of its Java, its Python and where it is."""
-    os.environ["JAVA_HOME"] = str(java_home(scratch / "java"))
-    # Workers would be the `python3` of the path, and the machine's name may lead anywhere.
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    os.environ["SPARK_LOCAL_HOSTNAME"] = "localhost"
-    os.environ["PYTHONPATH"] = os.pathsep.join(_module_folders())
+@contextmanager
+def _environment(scratch: Path) -> Iterator[None]:
+    """What a Spark that this process starts is told of its Java, its Python and where it is; these
+    variables are then again what they were."""
+    told = {
+        "JAVA_HOME": str(java_home(scratch / "java")),
+        # Workers would be the `python3` of the path, and the machine's name may lead anywhere.
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_LOCAL_HOSTNAME": "localhost",
+        "PYTHONPATH": os.pathsep.join(_module_folders()),
+    }
+    before = {name: os.environ.get(name) for name in told}
+    os.environ.update(told)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def _module_folders() -> list[str]:

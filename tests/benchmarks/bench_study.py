@@ -6,7 +6,6 @@ Each figure says what the machine was doing; quiet, two cores: see docs/study.md
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -32,11 +31,8 @@ PEERS, BITS = 5000, 20
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
-    before = dict(os.environ)
     with session() as made:
         yield made
-    os.environ.clear()
-    os.environ.update(before)
 
 
 def seconds(frame: Any, repeats: int = 3) -> float:

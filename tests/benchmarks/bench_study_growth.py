@@ -30,11 +30,8 @@ Taken = dict[str, float]
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
-    before = dict(os.environ)
     with session() as made:
         yield made
-    os.environ.clear()
-    os.environ.update(before)
 
 
 def cpu_s() -> float:

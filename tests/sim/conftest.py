@@ -14,13 +14,12 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """A local session, or one of the Spark Connect server METEOR_SPARK_REMOTE; what it sets in the
-    environment goes with it."""
+    """A local session, or one of the Spark Connect server METEOR_SPARK_REMOTE."""
     from sim.spark.session import session
 
     before = dict(os.environ)
     options = {"spark.master": "local[2]", "spark.sql.shuffle.partitions": "3"}
     with session(os.environ.get("METEOR_SPARK_REMOTE"), options) as made:
+        left = {name for name in os.environ if os.environ[name] != before.get(name)}
+        assert all(name.startswith("SPARK_") for name in left), left  # what Connect itself notes
         yield made
-    os.environ.clear()
-    os.environ.update(before)

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from measuring import report
 
 from sim.spark import study, transforms
 from sim.spark.kernels import Batches
 from sim.spark.rings import Rings
 from sim.spark.session import session
 from squid import HilbertCurve
+from tests.benchmarks.measuring import report
 
 pytestmark = pytest.mark.benchmark
 ROWS, SCALAR_ROWS = 4_000_000, 100_000
@@ -72,7 +72,7 @@ def by_package(ring: np.ndarray[Any, Any]) -> Callable[[int, int, int], int]:
 
     package, lasts = PackagedCurve(p=BITS, n=3), ring.tolist()
 
-    def owner(x: int, y: int, z: int) -> int:
+    def owner(x, y, z):  # without types, which Spark would take for a wish
         return bisect_left(lasts, package.distance_from_point([x, y, z])) % len(lasts)
 
     return owner

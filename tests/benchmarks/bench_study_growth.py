@@ -14,10 +14,10 @@ from time import perf_counter
 from typing import Any
 
 import pytest
-from measuring import report
 
 from sim.spark import study
 from sim.spark.session import session
+from tests.benchmarks.measuring import report
 
 pytestmark = pytest.mark.benchmark
 SMALL = bool(os.environ.get("METEOR_BENCH_SMALL"))

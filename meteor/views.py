@@ -286,11 +286,15 @@ class Views:
         del self.stored[:-FORMER_MAX]
 
     def bring_back(self, epoch: int, part: Intervals) -> None:
-        """The content of the former views of an epoch that have `part` is on the shelf again."""
+        """What former views of an epoch have of `part` is on the shelf again; the rest stays."""
         for one in list(self.stored):
-            if one.view.epoch == epoch and intersect(one.view.intervals, part):
-                self.stored.remove(one)
-                self.remember(one.view)
+            back, left = one.view.within(part), one.view.without(part)
+            if one.view.epoch != epoch or back is None:
+                continue
+            self.stored.remove(one)
+            self.remember(back)
+            if left is not None:
+                self.stored.append(replace(one, view=left))
 
     def forget_former(self, part: Intervals) -> None:
         """What is known of a former life about `part` is not needed any more."""

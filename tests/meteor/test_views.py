@@ -358,6 +358,9 @@ def test_content_in_the_attic_is_evidence_and_not_kept_on_the_shelf() -> None:
     views.forget_stored(((2, 3),))
     assert [one.view.intervals for one in views.stored] == [((0, 1),)]
     views.bring_back(7, ((0, 0),))
+    assert views.kept() == ((0, 0),), "only what is on the shelf again"
+    assert [one.view.intervals for one in views.stored] == [((1, 1),)]
+    views.bring_back(7, ((0, 3),))
     assert views.stored == []
     assert views.kept() == ((0, 1),)
 

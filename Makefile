@@ -12,8 +12,11 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-# Named by what is installed: another set of dependencies makes another stamp.
-STAMP  := $(VENV)/.installed-$(shell cat setup.cfg pyproject.toml | cksum | cut -d' ' -f1)
+# Named by what is installed: another set of dependencies makes another stamp.  What runs a peer is
+# small and there in seconds; what the tests need has Spark in it, half a gigabyte.
+EDITION := $(shell cat setup.cfg pyproject.toml | cksum | cut -d' ' -f1)
+RUNS_PEERS := $(VENV)/.installed-$(EDITION)
+STAMP  := $(VENV)/.complete-$(EDITION)
 READINGS ?=
 RUNS ?=
 SEED ?= 1
@@ -26,15 +29,20 @@ WORKERS ?= 2
 help:
 	@sed -n 's/^#   //p' Makefile
 
-$(STAMP):
+$(RUNS_PEERS):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Meteor needs Python 3.11 or later; try: make PYTHON=python3.12"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	rm -f $(VENV)/.installed-*
 	touch $@
 
-demo: $(STAMP)
+$(STAMP): | $(RUNS_PEERS)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	rm -f $(VENV)/.complete-*
+	touch $@
+
+demo: $(RUNS_PEERS)
 	$(BIN)/meteor demo $(if $(READINGS),--readings '$(READINGS)')
 
 # What drives the dashboard in tests: Debian's.  Where it cannot be installed those tests are skipped

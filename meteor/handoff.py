@@ -89,10 +89,10 @@ class Handoff:
         self.reconciling = Reconciling(
             runtime, self._config, shelf, views, replication, self._gained
         )
-        self.heirs = Heirs(node, runtime, views, self._config)
         self.rivals = Rivals(
-            runtime, views, holdings, replication, self.reconciling, keeper, self.heirs
+            runtime, views, holdings, replication, self.reconciling, keeper.checked_view
         )
+        self.heirs = Heirs(node, runtime, views, self._config)
         self._bell = Bell(runtime, "handoff")
         self.leaving = False
 

@@ -8,13 +8,11 @@ part of the view, so that it goes wherever the interval goes (DESIGN section 5).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from chord import Contact, Handler, Runtime
-from meteor.copy_keeper import CopyKeeper
 from meteor.copy_messages import Beside
-from meteor.heirs import Heirs
 from meteor.holdings import Holdings
 from meteor.reconciling import Reconciling
 from meteor.replication import Replication
@@ -42,12 +40,11 @@ class Rivals:
         holdings: Holdings,
         replication: Replication,
         reconciling: Reconciling,
-        keeper: CopyKeeper,
-        heirs: Heirs,
+        checked: Callable[[View], View],
     ) -> None:
         self._runtime, self._views, self._holdings = runtime, views, holdings
         self._replication, self._reconciling = replication, reconciling
-        self._keeper, self._heirs = keeper, heirs
+        self._checked = checked
         self._since_s: dict[Rival, float] = {}
         self._heard: dict[Rival, None] = {}
         """Not written down yet."""
@@ -60,7 +57,7 @@ class Rivals:
 
     def _on_beside(self, sender: Contact, message: object, _: float) -> None:
         assert isinstance(message, Beside)
-        ended = self._keeper.checked_view(message.view)
+        ended = self._checked(message.view)
         if ended.primary.id != sender.id:
             return
         for mine in self._views.touching(ended.intervals):
@@ -124,8 +121,6 @@ class Rivals:
     async def _is_merged(self, rival: Rival) -> bool:
         """Whether somebody who had all of it gave it."""
         for holder in rival.holders:
-            if not await self._has(holder, rival):
-                continue
             if holder.id == self._runtime.contact.id:
                 merged = await self._reconciling.absorb_own(rival.intervals, rival.epoch)
             else:
@@ -134,30 +129,3 @@ class Rivals:
             if merged:
                 return True
         return False
-
-    async def _has(self, holder: Contact, rival: Rival) -> bool:
-        """Whether a holder still has what it had under the rival: it may keep the interval for
-        somebody else by now, or was restarted and knows nothing."""
-        if holder.id == self._runtime.contact.id:
-            whole = [copy.view for copy in self._views.copies.values() if copy.whole]
-            return _covers([*self._views.remembered(), *whole], holder, rival)
-        known: list[View] = []
-        for interval in rival.intervals:
-            answer = await self._heirs.ask_one(holder, interval)
-            if answer is None:
-                return False
-            known += [*answer.copies, *(() if answer.damaged else answer.former)]
-            if not rival.epoch and not subtract((interval,), answer.held):
-                known.append(View(holder, 0, 0, (interval,), ()))
-        return _covers(known, holder, rival)
-
-
-def _covers(views: Iterable[View], holder: Contact, rival: Rival) -> bool:
-    """Whether these say that all of a rival's content is there; of one that was only heard of as
-    answering, its own views do."""
-    having = (
-        view.intervals
-        for view in views
-        if view.epoch == rival.epoch or (not rival.epoch and view.primary.id == holder.id)
-    )
-    return not subtract(rival.intervals, merge(*having))

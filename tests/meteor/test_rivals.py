@@ -66,10 +66,6 @@ def test_what_a_rival_had_is_named_at_once_and_by_every_holder(world: AnsweredBe
 
 def test_what_a_holder_of_a_rival_gives_is_merged(world: AnsweredBeside) -> None:
     """It lies in the attic of the peer itself, as the stranger's copy."""
-    views = world.peer.core.views
-    former = world.stranger.view((world.interval,), 77)
-    views.remember(former)
-    views.store(former, world.peer.core.shelf.store_lot(former.intervals))
     rival = Rival((world.interval,), 77, (world.peer.contact,))
     world.peer.core._handoff.rivals.note(rival)
     assert world.unknown == (world.interval,)
@@ -156,13 +152,3 @@ def test_a_rival_is_noted_though_its_view_becomes_another_meanwhile(world: Answe
     world.overlay.run_for(1.0)
     assert len(tries) > 1
     assert peer.core.views.unknown() == world.unknown == (world.interval,)
-
-
-def test_a_holder_that_knows_nothing_of_the_rival_gives_nothing_of_it(
-    world: AnsweredBeside,
-) -> None:
-    """It keeps a copy of the interval for the peer itself, which is no proof."""
-    (view,) = world.peer.core.views.own.values()
-    world.peer.core._handoff.rivals.note(Rival((world.interval,), 77, view.holders))
-    world.overlay.run_for(3.0)
-    assert world.unknown == (world.interval,)

@@ -260,11 +260,16 @@ class Shelf:
         return int(self._wall_clock() * 1000)
 
     def lowest_common(self, asker: Record, asked: Record) -> int | None:
-        """The lowest index that two records' regions share: its holder reports the pair to the
-        sender of `asker`; None also where that must not know of the other."""
+        """The lowest index that the regions of two records that match share: its holder reports the
+        pair to the sender of `asker`; None also where that must not know of the other."""
         if asked.visible_to and not self.sees(asker.owner, asked):
             return None
-        return lowest_of(self._curve, box_of(asker), box_of(asked))
+        box = box_of(asked)
+        if box.is_point:  # two that match share a cell, and this has one
+            placed = self.table.find(asked.key)
+            if placed is not None and placed.box == box:
+                return placed.lowest
+        return lowest_of(self._curve, box_of(asker), box)
 
     def page(self, interval: Interval, cursor: int, *, whole: bool = False) -> PulledPage:
         """The records of an interval changed here after `cursor`, oldest change first."""

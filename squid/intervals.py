@@ -87,7 +87,10 @@ def _is_single(some: Iterable[Interval]) -> TypeGuard[tuple[Interval]]:
 
 def covers(intervals: Iterable[Interval], index: int) -> bool:
     """Whether an index is in the set."""
-    return any(first <= index <= last for first, last in intervals)
+    for first, last in intervals:  # noqa: SIM110 - a generator takes three times as long
+        if first <= index <= last:
+            return True
+    return False
 
 
 def count(intervals: Iterable[Interval]) -> int:

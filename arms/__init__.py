@@ -22,6 +22,7 @@ from arms.errors import SelectorError as SelectorError
 from arms.errors import UnknownAction as UnknownAction
 from arms.hardened_xml import XML_LIMITS as XML_LIMITS
 from arms.hardened_xml import XmlLimits as XmlLimits
+from arms.message import ActionOutput as ActionOutput
 from arms.message import FoundMessage as FoundMessage
 from arms.message import Message as Message
 from arms.message import NotificationMessage as NotificationMessage
@@ -48,7 +49,8 @@ from squid import TypeMismatch as TypeMismatch
 
 __all__ = [
     "Profile", "profile", "ANY", "between", "prefix", "Space", "LIMITS", "Limits", "ProfileIndex",
-    "Message", "FoundMessage", "Result", "NotificationMessage", "XmlLimits", "XML_LIMITS",
+    "Message", "FoundMessage", "Result", "ActionOutput", "NotificationMessage",
+    "XmlLimits", "XML_LIMITS",
     "parse_message", "write_message", "write_result", "write_notification",
     "ACTIONS", "Action", "Kind", "DATA", "INTEREST", "WATCH", "action_named", "any_action",
     "parse_call",

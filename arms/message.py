@@ -52,6 +52,19 @@ class FoundMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class ActionOutput:
+    """What one peer's run of an application's action gave."""
+
+    peer: str
+    """The address of the peer."""
+    matches: int
+    """Over how many matches it ran."""
+    data: bytes = b""
+    intervals: tuple[tuple[int, int], ...] = ()
+    """The intervals of curve indexes that it speaks for, both ends included."""
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """What came of a message."""
 
@@ -63,6 +76,10 @@ class Result:
     missing: tuple[tuple[int, int], ...] = ()
     """Intervals of curve indexes without an answer, both ends included."""
     found: tuple[FoundMessage, ...] = field(default=())
+    outputs: tuple[ActionOutput, ...] = ()
+    """Of an application's action, a run each."""
+    troubles: tuple[str, ...] = ()
+    """Why peers did not run it, the first few."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from arms.hardened_xml import (
     parse_document,
     serialised,
 )
-from arms.message import FoundMessage, Message, NotificationMessage, Pairs, Result
+from arms.message import ActionOutput, FoundMessage, Message, NotificationMessage, Pairs, Result
 from arms.payload_xml import NAMES, payload_bytes, read_payload
 from arms.profile import Profile
 from arms.profile_xml import profile_element, read_profile
@@ -111,7 +111,11 @@ def write_result(result: Result) -> bytes:
     root.set("peers", str(result.peers))
     for first, last in result.missing:
         etree.SubElement(root, "missing", {"first": str(first), "last": str(last)})
-    return _with_payloads(root, [_write_match(root, found) for found in result.found])
+    for trouble in result.troubles:
+        _set_text(etree.SubElement(root, "trouble"), trouble)
+    payloads = [_write_match(root, found) for found in result.found]
+    payloads += [_write_output(root, output) for output in result.outputs]
+    return _with_payloads(root, payloads)
 
 
 def write_notification(notification: NotificationMessage) -> bytes:
@@ -208,6 +212,17 @@ def _write_match(parent: etree._Element, found: FoundMessage) -> bytes:
     _write_context(match, found.context)
     match.append(etree.ProcessingInstruction("payload", "here"))
     return payload_bytes(found.data, found.content_type)
+
+
+def _write_output(parent: etree._Element, given: ActionOutput) -> bytes:
+    """Write one run's result, as a match is written."""
+    output = etree.SubElement(parent, "output")
+    _set(output, "peer", given.peer)
+    output.set("matches", str(given.matches))
+    for first, last in given.intervals:
+        etree.SubElement(output, "part", {"first": str(first), "last": str(last)})
+    output.append(etree.ProcessingInstruction("payload", "here"))
+    return payload_bytes(given.data, "")
 
 
 def _write_context(parent: etree._Element, context: Pairs) -> None:

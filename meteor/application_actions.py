@@ -22,6 +22,8 @@ from squid import KeywordSpace
 
 ACTIONS_MAX: Final = 1024
 """How many one peer may have: a program that registers names out of its data is told so."""
+TROUBLE_LENGTH_MAX: Final = 400
+"""Characters of what a run raised that its poster is shown."""
 
 _log = logging.getLogger("meteor.actions")
 
@@ -102,7 +104,7 @@ async def run_bounded(
             outcome.append(await result if inspect.isawaitable(result) else result)
         except Exception as error:  # the application's own: the poster is told
             _log.exception("the action %r failed", context.action)
-            outcome.append(RunFailed(f"it raised {type(error).__name__}: {error}"))
+            outcome.append(RunFailed(f"it raised {_said(error)}"))
         runtime.deliver(token, None)
 
     ended = runtime.expect(token, context.timeout)
@@ -113,6 +115,16 @@ async def run_bounded(
         task.cancel()
         raise RunFailed(f"it did not end within {context.timeout:.3g} s") from None
     return _checked(outcome[0])
+
+
+def _said(error: Exception) -> str:
+    """What an error says, as far as that is text which can travel: its class is anybody's."""
+    try:
+        said = f"{type(error).__name__}: {error}"
+    except Exception:
+        said = f"{type(error).__name__}, which cannot say itself"
+    cut = said[:TROUBLE_LENGTH_MAX]
+    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in cut)
 
 
 def _checked(result: object) -> bytes | None:

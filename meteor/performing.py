@@ -2,7 +2,8 @@
 
 Law of this file: conversations.  First the region is asked who answers for what; then each of them
 runs the action once, over all that it reports.  A run is never repeated: whoever does not answer,
-or has no such action, is missing (SPEC section 1).  What a run is given is found as any retrieve
+or has no such action, is missing (SPEC section 1); so is whoever ran the same signed request
+already, sent again by somebody who read along.  What a run is given is found as any retrieve
 finds it, by the worker of the peer's own router.
 """
 
@@ -22,6 +23,7 @@ from meteor.errors import MeteorError, UnknownAction, to_fault
 from meteor.messages import Found, Post, PostReply, ResultPage
 from meteor.operations import Operation
 from meteor.record_id import stem_of
+from meteor.repeats import Ran
 from meteor.task import PERFORM
 from meteor.values import Match
 from squid import (
@@ -64,6 +66,7 @@ class Performing:
         self._runtime, self._router, self._worker = runtime, router, worker
         self._space, self._actions = space, actions
         self._running = 0
+        self._ran = Ran()
 
     @property
     def handlers(self) -> Mapping[type, Handler]:
@@ -171,6 +174,8 @@ class Performing:
         matches, done = await self._select(request, ends_s)
         if not done:
             return Performed((), trouble=f"{address}: it answers for nothing of this any more")
+        if not self._ran.begin(request.owner, request.stem, request.version, self._runtime.now()):
+            return Performed((), trouble=f"{address}: this signed request ran here already")
         message = Match(Found(request.stem, request.version, request.owner, 0, request.document))
         left_s = max(ends_s - self._runtime.now(), 0.0)
         context = ActionContext(document.action, address, done, self._space, left_s)

@@ -90,5 +90,31 @@ class Repeats:
             self._done.popitem(last=False)
 
 
+class Ran:
+    """The signed requests for an application's action that one peer has run lately: what a run did
+    is the application's, so that a repeat of one is not run, instead of being answered alike."""
+
+    def __init__(self) -> None:
+        self._ran: OrderedDict[tuple[str, str, int], float] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._ran)
+
+    def begin(self, owner: str, stem: str, version: int, now: float) -> bool:
+        """Whether this is to run; not where it did.  What nobody signed is no repeat of anything:
+        its poster may say the same again."""
+        if not owner:
+            return True
+        while self._ran and (
+            len(self._ran) >= REMEMBERED_MAX or now - next(iter(self._ran.values())) > REMEMBERED_S
+        ):
+            self._ran.popitem(last=False)
+        name = (owner, stem, version)
+        if name in self._ran:
+            return False
+        self._ran[name] = now
+        return True
+
+
 def _name(operation: Operation) -> _Name:
     return operation.verb, operation.owner, operation.id, operation.version

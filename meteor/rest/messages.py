@@ -11,7 +11,8 @@ from typing import Any, Final, cast
 
 from aiohttp import web
 
-from arms import FoundMessage, Message, action_named, parse_message
+from arms import ACTIONS, FoundMessage, Message, any_action, parse_message
+from meteor.answer import Answer
 from meteor.errors import LimitExceeded, Refused
 from meteor.guest import Guest
 from meteor.interest import Interest
@@ -23,6 +24,7 @@ from meteor.rest.body import document_form
 from meteor.rest.call import Call, Operation, Resource
 from meteor.rest.config import RestConfig
 from meteor.rest.negotiation import JSON, XML
+from meteor.rest.outputs import collected, outputs_answer
 from meteor.rest.paging import Page
 from meteor.rest.parameters import Parameter
 from meteor.rest.profiles import EVERYWHERE, timeout_parameter
@@ -30,6 +32,7 @@ from meteor.rest.replies import Replies, notification_document
 from meteor.rest.schemas import ref
 from meteor.rest.signed import verbs_of
 from meteor.values import Match, Notification, Receipt
+from meteor.values import Result as PeerResult
 from meteor.verbs import Verbs
 from meteor.xml_form import found_message, result_of
 
@@ -51,7 +54,7 @@ class Messages:
             "POST", self._post, "Post a message of the overlay",
             parameters=(EVERYWHERE, timeout),
             forms=(XML, JSON), takes=(XML, JSON), body_schema=ref("Message"),
-            answers={200: {"anyOf": [ref("Receipt"), ref("Answer")]}}, changes=True,
+            answers={200: {"anyOf": [ref("Receipt"), ref("Answer"), ref("Results")]}}, changes=True,
         )  # fmt: skip
         delete = Operation(
             "DELETE", self._cancel, "Take back what was posted, by the id of its receipt",
@@ -112,6 +115,8 @@ class Messages:
     async def _carry_out(
         self, call: Call, verbs: Verbs, message: Message, options: PostOptions
     ) -> web.Response:
+        if message.action not in ACTIONS:
+            return await self._perform(call, verbs, message, options)
         if message.action != "retrieve":
             posted = verbs.post(message.profile, message.action, **options)
             return self._settled(call, message, await cast("Awaitable[Receipt]", posted))
@@ -123,6 +128,16 @@ class Messages:
             raise LimitExceeded("matches", picked.total, len(picked.matches))
         receipt = answer.receipt or Receipt("", complete=False)
         return self._found(call, message, receipt, picked.matches)
+
+    async def _perform(
+        self, call: Call, verbs: Verbs, message: Message, options: PostOptions
+    ) -> web.Response:
+        """Have an application's action run, and wait for all its results."""
+        posted = verbs.post(message.profile, message.action, **options)
+        answer = cast("Answer[PeerResult]", posted)
+        results = await collected(answer)
+        receipt = answer.receipt or Receipt("", complete=False)
+        return outputs_answer(call.form, message, receipt, results)
 
     def _options(self, message: Message, call: Call) -> PostOptions:
         options: PostOptions = {
@@ -186,7 +201,7 @@ def check_owner(message: Message, owner: str) -> None:
 
 def check_repliable(message: Message) -> None:
     """REST answers once; raises `Refused`, and `UnknownAction` before that."""
-    action = action_named(message.action)
+    action = any_action(message.action)
     if message.reply_to and action.name in FOLLOWED:
         return
     if action.name in FOLLOWED or (action.name == "retrieve" and message.ttl_s):

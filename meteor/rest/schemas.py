@@ -61,12 +61,27 @@ SCHEMAS: Final[dict[str, Schema]] = {
         },
         {"id": TEXT, "next": TEXT},
     ),
+    "Results": _object(
+        {
+            **_OUTCOME, "matches": COUNT, "peers": COUNT,
+            "results": _list(
+                _object({"peer": TEXT, "matches": COUNT, "intervals": INTERVALS}, _PAYLOAD)
+            ),
+            "troubles": _list(TEXT),
+        }
+    ),
     "Message": _object(
         {"profile": {"type": "string", "format": "meteor-profile"}},
         {
             "id": {"type": "string", "pattern": "^[A-Za-z0-9_-]{0,64}$"},
             "action": {
-                "type": "string", "enum": ["store", "retrieve", "delete_data", "delete_interest"],
+                "anyOf": [
+                    {"enum": ["store", "retrieve", "delete_data", "delete_interest"]},
+                    {
+                        "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$",
+                        "description": "An action of the application's own.",
+                    },
+                ],
             },
             "ttl": {"type": "number", "minimum": 0, "maximum": 2_592_000},
             "owner": TEXT, "content_type": TEXT, "context": TEXTS, "data": TEXT,

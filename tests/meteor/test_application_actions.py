@@ -190,12 +190,24 @@ def test_an_action_that_nobody_has_is_unknown(overlay: Overlay, run: Run) -> Non
     run(scenario())
 
 
+class Speechless(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+def fail(error: Exception) -> None:
+    raise error
+
+
 @pytest.mark.parametrize(
     ("handler", "reason"),
     [
         (lambda *_: 1 / 0, "it raised ZeroDivisionError: division by zero"),
         (lambda *_: 7, "it gave int; an action gives bytes, or None"),
         (lambda *_: bytes(1_000_001), "it gave 1000001 bytes, above the 1000000"),
+        (lambda *_: fail(ValueError("half \ud800 and \x00")), "it raised ValueError: half . and ."),
+        (lambda *_: fail(ValueError("long" * 10**6)), "it raised ValueError: long"),
+        (lambda *_: fail(Speechless()), "it raised Speechless, which cannot say itself"),
     ],
 )
 def test_what_fails_is_missing_and_said(

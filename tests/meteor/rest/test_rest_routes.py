@@ -269,7 +269,7 @@ async def test_a_retrieving_message_gets_its_matches(http: Any) -> None:
         (b"no xml", 400, "ProfileError"),
         (b'<!DOCTYPE m [<!ENTITY a "b">]><message/>', 400, "ProfileError"),
         (b"<message/>", 400, "ProfileError"),
-        (MESSAGE.format(ttl=0, action="burn", data="").encode(), 400, "UnknownAction"),
+        (MESSAGE.format(ttl=0, action="stor", data="").encode(), 400, "UnknownAction"),
         (MESSAGE.format(ttl=0, action="retrieve(h:1)", data="").encode(), 403, "Refused"),
         (MESSAGE.format(ttl=600, action="retrieve", data="").encode(), 403, "Refused"),
         (MESSAGE.format(ttl=0, action="notify_data", data="").encode(), 403, "Refused"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chord import Contact
-from meteor import Client, MeteorError, Refused
+from meteor import ActionContext, Client, Match, MeteorError, Refused
 from meteor.errors import from_fault
 from meteor.messages import Amend, Post, PostReply
 from meteor.operations import Operation, Summary
-from meteor.repeats import REMEMBERED_MAX, REMEMBERED_S, Repeats
+from meteor.repeats import REMEMBERED_MAX, REMEMBERED_S, Ran, Repeats
 from meteor.security.verifying import WINDOW_S
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE
@@ -223,6 +224,30 @@ def test_another_ring_takes_no_request_of_this_one(alice: Client, wire: Wire) ->
     assert refused.value.rule == "signature"
 
 
+def test_an_action_of_the_application_runs_once(
+    overlay: Overlay, alice: Client, wire: Wire
+) -> None:
+    """By way of whichever peer it comes again: it is missing, and said so."""
+    ran: list[int] = []
+
+    def count(_: ActionContext, message: Match, matches: Sequence[Match]) -> bytes:
+        ran.append(len(matches))
+        return b"ran"
+
+    for peer in overlay.peers:
+        peer.core.actions.add("count", count)
+    overlay.run(alice.store(A, b"1", ttl=60))
+    assert len(overlay.run(alice.perform("count", "type=light").all())) == len(ran) > 0
+    runs = len(ran)
+    for peer in range(5):
+        reply = wire.again(wire.read[-1], peer)
+        assert not reply.complete
+        assert all("ran here already" in trouble for trouble in reply.troubles)
+    assert len(ran) == runs
+    overlay.run(alice.perform("count", "type=light").all())  # signed anew it is another one
+    assert len(ran) == 2 * runs
+
+
 # -- the memory alone
 
 
@@ -262,6 +287,19 @@ def test_the_memory_is_bounded_and_short() -> None:
     repeats.note(operation(-1, 1), b"a", ((0, 1),), Summary(1), now=REMEMBERED_S + 1)
     assert len(repeats) == 1
     assert REMEMBERED_S > 2 * WINDOW_S
+
+
+def test_the_memory_of_runs_is_bounded_and_short() -> None:
+    ran = Ran()
+    assert ran.begin("alice", "s", 1, now=0.0)
+    assert not ran.begin("alice", "s", 1, now=REMEMBERED_S)
+    assert ran.begin("bob", "s", 1, now=REMEMBERED_S)
+    assert ran.begin("alice", "s", 1, now=2 * REMEMBERED_S), "the window is over"
+    assert ran.begin("", "s", 1, now=0.0)
+    assert ran.begin("", "s", 1, now=0.0), "nobody signed it: it is no repeat"
+    for number in range(REMEMBERED_MAX + 1):
+        ran.begin("alice", f"s{number}", 1, now=2 * REMEMBERED_S)
+    assert len(ran) == REMEMBERED_MAX
 
 
 def test_what_nobody_signed_or_what_was_refused_is_not_remembered() -> None:

@@ -7,7 +7,8 @@ decoded, typed and placed again here, and everything malformed comes back as its
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
 from functools import lru_cache
 from typing import Any, Final
 
@@ -91,20 +92,45 @@ class Entry:
         request: Post | Amend,
         conversation: Callable[[], Coroutine[Any, Any, PostReply]],
     ) -> Deferred:
-        """Answer when it is this client's turn; who is embedded in this peer needs none."""
+        """Answer when it is this client's turn; who is embedded in this peer needs none here."""
         if sender.id == self._runtime.contact.id:
             return Deferred(self._answer(conversation(), request))
         try:
-            ticket, begins = self._door.arrive(
-                sender.id, len(request.document), self._runtime.now()
-            )
+            ticket, turn = self._arrive(sender.id, len(request.document))
         except Busy as error:
             self.tally.failed(request, error)
             raise to_fault(error) from error
+        return Deferred(self._wait_and_answer(sender, request, conversation, ticket, turn))
+
+    def _arrive(self, client: int, size: int) -> tuple[int, Awaitable[object] | None]:
+        """A ticket, and its turn where that is not now; raises `Busy`."""
+        ticket, begins = self._door.arrive(client, size, self._runtime.now())
         # expected from now on: its turn may come before the conversation takes its first step
         turn = None if begins else self._runtime.expect((DOOR, ticket), None)
         self._go_round()
-        return Deferred(self._wait_and_answer(sender, request, conversation, ticket, turn))
+        return ticket, turn
+
+    @asynccontextmanager
+    async def turn(self, caller: int, size: int, timeout_s: float) -> AsyncIterator[None]:
+        """The turn of somebody who asks over this peer's own link, as HTTP does: callers wait as
+        clients do, each for its own.  Raises `Busy`."""
+        ticket, turn = self._arrive(caller, size)
+        try:
+            await self._wait(turn, timeout_s)
+            yield
+        finally:
+            self._leave(caller, ticket)
+
+    async def _wait(self, turn: Awaitable[object] | None, timeout_s: float) -> None:
+        arrived_s = self._runtime.now()
+        if turn is not None:
+            await turn
+        if self._runtime.now() - arrived_s > timeout_s:
+            raise Busy("the time was up before it was this client's turn")
+
+    def _leave(self, client: int, ticket: int) -> None:
+        self._let_in(self._door.leave(client, ticket, self._runtime.now()))
+        self._go_round()
 
     def _go_round(self) -> None:
         if not self._goes_round and self._door.awaits_a_round:
@@ -131,16 +157,14 @@ class Entry:
         ticket: int,
         turn: Awaitable[object] | None,
     ) -> PostReply:
-        arrived_s = self._runtime.now()
         try:
-            if turn is not None:
-                await turn
-            if self._runtime.now() - arrived_s > request.timeout_s:
-                raise to_fault(Busy("the time was up before it was this client's turn"))
+            try:
+                await self._wait(turn, request.timeout_s)
+            except Busy as error:
+                raise to_fault(error) from error
             return await self._answer(conversation(), request)
         finally:
-            self._let_in(self._door.leave(sender.id, ticket, self._runtime.now()))
-            self._go_round()
+            self._leave(sender.id, ticket)
 
     async def _answer(
         self, conversation: Coroutine[Any, Any, PostReply], request: Post | Amend

@@ -16,7 +16,7 @@ from aiohttp import web
 from meteor.problems import Problem, problem_of
 from meteor.rest.answers import Refusal, problem_answer
 from meteor.rest.body import check_announced
-from meteor.rest.call import Operation, Resource, make_call
+from meteor.rest.call import Operation, Resource, TakeTurn, make_call, no_queue
 from meteor.rest.config import RestConfig
 from meteor.rest.identity import Caller, read_caller
 from meteor.rest.negotiation import JSON, NotAcceptable
@@ -39,9 +39,10 @@ def install(
     resources: Sequence[Resource],
     config: RestConfig,
     own_hosts: Callable[[], Sequence[str]],
+    take_turn: TakeTurn = no_queue,
 ) -> None:
     """Add the resources to an application that has not started."""
-    door = _Door(config, own_hosts)
+    door = _Door(config, own_hosts, take_turn)
     application.middlewares.append(door.answer)
     application.on_response_prepare.append(door.prepare)
     for resource in resources:
@@ -57,15 +58,19 @@ def install(
 class _Door:
     """What every request passes on its way in and out."""
 
-    def __init__(self, config: RestConfig, own_hosts: Callable[[], Sequence[str]]) -> None:
-        self._config, self._own_hosts = config, own_hosts
+    def __init__(
+        self, config: RestConfig, own_hosts: Callable[[], Sequence[str]], take_turn: TakeTurn
+    ) -> None:
+        self._config, self._own_hosts, self._take_turn = config, own_hosts, take_turn
 
     def handler_of(self, operation: Operation) -> AiohttpHandler:
         """The handler of an operation, for aiohttp."""
 
         async def handle(request: web.Request) -> web.StreamResponse:
-            call = make_call(request, operation, self._caller(request), self._config)
-            response = await operation.handler(call)
+            caller = self._caller(request)
+            call = make_call(request, operation, caller, self._config, self._take_turn)
+            carried_out = call.in_turn(operation) if operation.in_turn else operation.handler(call)
+            response = await carried_out
             if len(operation.forms) > 1 and not response.prepared:
                 response.headers.setdefault("Vary", "Accept")
             return response

@@ -7,6 +7,7 @@ and the caller's right is checked here, before a handler runs, the same for all.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +23,14 @@ from meteor.rest.parameters import Parameter, Parameters, read_parameters
 
 Schema = dict[str, Any]
 
+TakeTurn = Callable[[str, int, float], AbstractAsyncContextManager[None]]
+"""The turn of the caller at this address, with so many bytes, in at most so many seconds."""
+
+
+def no_queue(_: str, __: int, ___: float) -> AbstractAsyncContextManager[None]:
+    """Everybody's turn is now."""
+    return nullcontext()
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -33,6 +42,7 @@ class Call:
     form: str
     """The media type to answer in."""
     config: RestConfig
+    take_turn: TakeTurn = no_queue
     _read: list[bytes] = field(default_factory=list)
     """The body, once it was read."""
 
@@ -41,6 +51,17 @@ class Call:
         if not self._read:
             self._read.append(await read_body(self.request, self.config))
         return self._read[0]
+
+    async def in_turn(self, operation: Operation) -> web.StreamResponse:
+        """Carry an operation out when it is this caller's turn, whose body is here by then: a slow
+        sender keeps nobody waiting.  Raises `Busy`, and as the operation."""
+        size = len(await self.body()) if operation.takes else 0
+        async with self.turn(size):
+            return await operation.handler(self)
+
+    def turn(self, size: int = 0) -> AbstractAsyncContextManager[None]:
+        """The caller's turn at the peer's door; raises `Busy` when it is entered."""
+        return self.take_turn(self.request.remote or "", size, self.timeout_s)
 
     @property
     def timeout_s(self) -> float:
@@ -69,6 +90,8 @@ class Operation:
     """Schema of the JSON form of each success."""
     changes: bool = False
     """Whether it changes anything: then the caller must have the right to."""
+    in_turn: bool = False
+    """Whether it asks the overlay, so that its caller waits for its turn as a client does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +110,11 @@ class Resource:
 
 
 def make_call(
-    request: web.Request, operation: Operation, caller: Caller, config: RestConfig
+    request: web.Request,
+    operation: Operation,
+    caller: Caller,
+    config: RestConfig,
+    take_turn: TakeTurn = no_queue,
 ) -> Call:
     """Read what is declared; raises `Refused`, `Refusal` (401, 406) and `ParameterError`."""
     if operation.changes:
@@ -95,7 +122,7 @@ def make_call(
     form = chosen_form(request.headers.get("Accept"), _offers(request, operation))
     raw_query = request.raw_path.partition("#")[0].partition("?")[2]
     parameters = read_parameters(raw_query, operation.parameters)
-    return Call(request, parameters, caller, form, config)
+    return Call(request, parameters, caller, form, config, take_turn)
 
 
 def _offers(request: web.Request, operation: Operation) -> tuple[str, ...]:

@@ -185,7 +185,8 @@ class Events:
         feed.put(_word("open", name, {"interest": name, "select": select}))
         self._streams[name] = stream
         try:
-            await stream.interest
+            async with call.turn():
+                await stream.interest
         except BaseException:
             self._streams.pop(name, None)
             raise

@@ -55,10 +55,12 @@ class Messages:
             parameters=(EVERYWHERE, timeout),
             forms=(XML, JSON), takes=(XML, JSON), body_schema=ref("Message"),
             answers={200: {"anyOf": [ref("Receipt"), ref("Answer"), ref("Results")]}}, changes=True,
+            in_turn=True,
         )  # fmt: skip
         delete = Operation(
             "DELETE", self._cancel, "Take back what was posted, by the id of its receipt",
             parameters=(timeout,), forms=(JSON, XML), answers={200: ref("Receipt")}, changes=True,
+            in_turn=True,
         )  # fmt: skip
         name = Parameter(
             "id", "text", "The id of a receipt or a match.", required=True, form="meteor-id"

@@ -150,7 +150,8 @@ class Overlay:
         form["found"] = []
         if selector is not None and parameters.flag("found"):
             everywhere = parameters.flag("everywhere")
-            form["found"] = await self._found(selector, everywhere, plane, call.config.timeout_s)
+            async with call.turn():
+                form["found"] = await self._found(selector, everywhere, plane, call.timeout_s)
         return conditional(call.request, json_answer(form))
 
     async def _found(

@@ -65,7 +65,7 @@ class Profiles:
         return Operation(
             "GET", self._retrieve, "What lives and matches a selector",
             parameters=(SELECT, EVERYWHERE, limit, after, timeout),
-            forms=(JSON, XML), answers={200: ref("Answer")},
+            forms=(JSON, XML), answers={200: ref("Answer")}, in_turn=True,
         )  # fmt: skip
 
     def _post(self) -> Operation:
@@ -91,6 +91,7 @@ class Profiles:
         return Operation(
             "POST", self._store, "Store the body under a profile", parameters=parameters,
             forms=(JSON, XML), takes=("*/*",), answers={200: ref("Receipt")}, changes=True,
+            in_turn=True,
         )  # fmt: skip
 
     def _delete(self) -> Operation:
@@ -103,7 +104,7 @@ class Profiles:
         return Operation(
             "DELETE", self._remove, "Delete the data that a selector contains",
             parameters=(SELECT, mode, dry_run, EVERYWHERE, timeout),
-            forms=(JSON, XML), answers={200: ref("Receipt")}, changes=True,
+            forms=(JSON, XML), answers={200: ref("Receipt")}, changes=True, in_turn=True,
         )  # fmt: skip
 
     async def _retrieve(self, call: Call) -> web.Response:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from functools import cache
+from contextlib import AbstractAsyncContextManager
+from functools import cache, partial
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
@@ -46,7 +48,10 @@ def add_routes(
     config = config or RestConfig()
     resources, stops = described_resources(peer, config, others)
     application.on_shutdown.extend(stops)
-    install(application, [*resources, *Pages().resources()], config, lambda: _own_hosts(peer))
+    install(
+        application, [*resources, *Pages().resources()], config, lambda: _own_hosts(peer),
+        partial(_turn_of, peer),
+    )  # fmt: skip
 
 
 def described_resources(
@@ -66,6 +71,15 @@ def described_resources(
     ]
     resources.append(_description(resources, began_s))
     return resources, [events.stop, live.stop, replies.stop]
+
+
+def _turn_of(
+    peer: Peer, address: str, size: int, timeout_s: float
+) -> AbstractAsyncContextManager[None]:
+    """The turn of a caller among the clients of a peer.  Callers are told apart by their address
+    alone: a key, as a connection, costs nothing to make."""
+    caller = int.from_bytes(sha256(b"http " + address.encode()).digest())
+    return peer.core.entry.turn(caller, size, timeout_s)
 
 
 def _own_hosts(peer: Peer) -> tuple[str, ...]:

@@ -1,0 +1,91 @@
+"""Callers over HTTP wait for their turn as clients do: one's flood is not the others' weather."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import aiohttp
+import pytest
+
+import meteor
+from meteor.fair_queue import DoorLimits
+from tests.meteor.building import SPACE
+from tests.meteor.rest.http_client import Http
+
+pytestmark = pytest.mark.sockets
+
+LIMITS = DoorLimits()
+ABOVE = LIMITS.each + LIMITS.waiting + 20
+"""More requests at once than one caller may have."""
+
+
+@asynccontextmanager
+async def caller_at(host: str, peer: meteor.Peer) -> AsyncIterator[Http]:
+    connector = aiohttp.TCPConnector(local_addr=(host, 0), limit=0)
+    async with aiohttp.ClientSession(connector=connector) as session:
+        yield Http(session, [peer])
+
+
+async def test_a_flood_is_bounded_and_another_caller_is_served_meanwhile() -> None:
+    async with (
+        meteor.Peer(space=SPACE) as peer,
+        caller_at("127.0.0.1", peer) as flooder,
+        caller_at("127.0.0.2", peer) as other,
+    ):
+        statuses: Counter[int] = Counter()
+
+        async def post(number: int) -> None:
+            profile = f"type=flood temperature={number % 100}"
+            status, headers, form = await flooder.ask("POST", "/profiles", profile=profile)
+            statuses[status] += 1
+            assert status == 200 or (
+                headers["Retry-After"] and form["type"] == "urn:meteor:error:Busy"
+            )
+
+        flood = asyncio.gather(*(post(number) for number in range(ABOVE)))
+        door = peer.core.entry._door
+        async with asyncio.timeout(60):
+            while door.waiting < LIMITS.waiting // 2:
+                await asyncio.sleep(0)
+        assert max(queue.in_progress for queue in door._queues.values()) <= LIMITS.each
+        status, _, _ = await other.ask("POST", "/profiles", profile="type=calm temperature=5")
+        assert status == 200
+        assert door.waiting, "its turn came before all of the flood's"
+        await flood
+        assert set(statuses) <= {200, 503}
+        assert statuses[200] >= LIMITS.each + LIMITS.waiting
+        assert not door.waiting
+        assert not door._in_progress
+
+
+async def test_who_hangs_up_while_waiting_leaves_nothing_behind() -> None:
+    async with meteor.Peer(space=SPACE) as peer, caller_at("127.0.0.1", peer) as caller:
+        door = peer.core.entry._door
+        for _ in range(5):
+            asked = [
+                asyncio.ensure_future(caller.ask("GET", "/profiles", select="type=flood"))
+                for _ in range(200)
+            ]
+            while not door._in_progress:
+                await asyncio.sleep(0)
+            for one in asked:
+                one.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
+        status, _, _ = await caller.ask("GET", "/profiles", select="type=flood")
+        assert status == 200
+        async with asyncio.timeout(60):
+            while door._in_progress or door.waiting:
+                await asyncio.sleep(0)
+
+
+async def test_what_asks_nobody_waits_for_nobody() -> None:
+    """Health, numbers and pictures are there while the door is full."""
+    async with meteor.Peer(space=SPACE) as peer, caller_at("127.0.0.1", peer) as caller:
+        door = peer.core.entry._door
+        tickets = [door.arrive(client, 0, 0.0)[0] for client in range(LIMITS.in_progress)]
+        assert len(tickets) == LIMITS.in_progress
+        for path in ("/healthz", "/readyz", "/metrics", "/space", "/ring", "/"):
+            assert (await caller.ask("GET", path))[0] == 200, path

@@ -5,7 +5,9 @@ Law of this file: a frozen value, in seconds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from chord import ChordConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +30,21 @@ class CopiesConfig:
     """How often the copies are compared with the ring when nothing is known to have changed."""
     shun_s: float = 3.0
     """A peer that could not become a copy is asked again after this."""
+
+    @classmethod
+    def beside(cls, ring: ChordConfig, copies: int) -> CopiesConfig:
+        """The waits that fit a ring's own, so that a preset says both: a ring that names another
+        owner after twice the silence has copies that are waited for twice as long.
+
+        Left as they are with the Internet's: a copy was given up for the second or so in which a
+        packet that was lost is sent again."""
+        usual = cls(copies=copies)
+        scale = ring.silence_s / ChordConfig().silence_s
+        return replace(
+            usual,
+            silence_s=usual.silence_s * scale,
+            lease_s=usual.lease_s * scale,
+            lateness_s_max=usual.lateness_s_max * scale,
+            ask_s_max=usual.ask_s_max * scale,
+            shun_s=usual.shun_s * scale,
+        )

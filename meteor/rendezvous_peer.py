@@ -90,14 +90,14 @@ class RendezvousPeer:
         policy: Policy = OPEN,
     ) -> None:
         self._runtime, self.space = runtime, space
-        self._config = config or ChordConfig.local()
-        self.copies_config = CopiesConfig(copies=check_copies(copies, self._config))
+        self._config = replace(config or ChordConfig.local(), realm=space.digest)
+        kept_by = check_copies(copies, self._config)
+        self.copies_config = CopiesConfig.beside(self._config, kept_by)
         self._ready = False
         self.restored: Restored | None = None
         self._foreign: dict[type, Handler] = {}
         self._foreign_link_closed: Callable[[Contact], None] = _nobody
         self._ring_note = RingNote(journal, runtime)
-        self._config = replace(self._config, realm=space.digest)
         self.node = ChordNode(runtime.contact, runtime, self._config, self, self._ring_note.keep)
         store = Store()
         rendezvous = Rendezvous(store, runtime.random)

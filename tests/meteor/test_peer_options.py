@@ -9,7 +9,9 @@ import pytest
 
 import meteor
 from chord import ChordConfig, RelocationConfig
+from meteor.copies_config import CopiesConfig
 from meteor.peer_options import PeerOptions, chosen_config
+from sim.overlay import Overlay
 from tests.certificates import tls
 from tests.meteor.building import SPACE
 
@@ -25,6 +27,21 @@ def test_presets_differ_where_distance_matters() -> None:
     assert wan.silence_s > lan.silence_s
     assert wan.call_timeout_s_initial > lan.call_timeout_s_initial
     assert (wan.bits, wan.successor_count) == (lan.bits, lan.successor_count)  # one ring
+
+
+@pytest.mark.parametrize("name", ["local", "lan", "wan"])
+def test_copies_are_waited_for_as_long_as_the_preset_says(name: Any) -> None:
+    """A copy is given up, and a lease is over, before the ring names another owner."""
+    config = chosen_config(None, name)
+    overlay = Overlay(peers=2, space=SPACE, config=config, copies=2)
+    kept = overlay.peers[0].core.copies_config
+    assert kept.copies == 2
+    assert kept.silence_s < kept.lease_s < config.silence_s
+    assert kept.lease_s < kept.ask_s_max
+    if name == "wan":
+        assert kept == CopiesConfig(2, 1.2, 2.0, 0.6, 16.0, 1.0, 6.0)
+    else:
+        assert kept == CopiesConfig(2)
 
 
 def test_a_preset_that_is_none_or_one_too_many_is_refused() -> None:

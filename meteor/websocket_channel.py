@@ -1,28 +1,42 @@
 """One WebSocket between two peers, dialled or accepted, as a channel.
 
-Law of this file: writing never waits.  aiohttp hands a message to the socket's buffer before it
-waits for that buffer to drain, so the wait is given up and the buffer's size is told instead
-(`backlog`); the link refuses more when it is too large.  Closing flushes and is immediate: no
-closing handshake is waited for.
+Law of this file: nothing waits.  aiohttp shakes hands; from then on the socket is this channel's,
+which reads and writes frames itself (`meteor.websocket_frames`) and hands a message over in the
+turn in which it was read, without a queue, a future or a task in between: an exact store took a
+third longer with them, most of it for a fresh buffer of 256 KiB at every read.  What was written
+and not taken yet is told (`backlog`); the link refuses more when it is too much.  Closing flushes
+and is immediate: no closing handshake is waited for.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 import aiohttp
-from aiohttp import WSMsgType, web
 
 from chord import Contact
-from meteor.codec import WIRE_VERSION, MalformedFrame
+from meteor.codec import FRAME_BYTES_MAX, WIRE_VERSION, MalformedFrame
+from meteor.websocket_frames import (
+    BrokenFrame,
+    CloseCode,
+    Message,
+    MessageReader,
+    Opcode,
+    close_frame,
+    frame,
+)
 
 PROTOCOL: Final = f"meteor.{WIRE_VERSION}"
 """The WebSocket subprotocol: peers of another wire version are refused at the door."""
 CONTACT_HEADER: Final = "Meteor-Contact"
 VERSION_HEADER: Final = "Meteor-Wire"
+MESSAGE_BYTES_MAX: Final = FRAME_BYTES_MAX + 64 * 1024
+"""One WebSocket message: the largest frame and its envelope."""
+READ_BYTES: Final = 64 * 1024
+"""Read at once; all channels of one transport read into one buffer."""
 READ_AT_ONCE: Final = 4
 """Messages of one socket that are taken in before others get their turn."""
 HEARTBEAT_S: Final = 15.0
@@ -88,27 +102,43 @@ class Traffic:
     """Dials of who claimed to be a peer and showed no certificate that says so."""
 
 
-class WebSocketChannel:
+class WebSocketChannel(asyncio.BufferedProtocol):
     """One end of a WebSocket link."""
 
     def __init__(
         self,
         contact: Contact,
-        socket: DialledSocket | web.WebSocketResponse,
-        transport: asyncio.Transport | None,
+        transport: asyncio.Transport,
         channels: dict[WebSocketChannel, None],
         traffic: Traffic,
+        buffer: memoryview,
+        socket: DialledSocket | None = None,
     ) -> None:
+        """Take a socket over from aiohttp; `socket` is what was dialled, None of an accepted one.
+        `buffer` takes in what is read, and is used by nobody else meanwhile."""
         self._contact = contact
-        self._socket = socket
-        self._transport = transport
-        self._channels, self._traffic = channels, traffic
+        self._socket, self._transport = socket, transport
+        self._channels, self._traffic, self._buffer = channels, traffic, buffer
         self._received: Callable[[bytes], None] = lambda _: None
         self._closed: Callable[[str], None] = lambda _: None
-        self._open = True
+        self._reader = MessageReader(MESSAGE_BYTES_MAX)
+        self._masks = socket is not None
+        self._open, self._waits = True, False
         self._quiet_beats = 0
         """How often it was looked at since something came."""
+        self._held: list[bytes] | None = None
+        """What waits until the other side of an accepted socket says that it took it over: what
+        came before that would be aiohttp's."""
+        self._former = transport.get_protocol()
+        """aiohttp's side of the socket, which is to hear of its end."""
+        self.gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        """Done when the socket is released."""
         channels[self] = None
+        transport.set_protocol(self)
+        if socket is None:
+            self._held = []
+        else:
+            self._put(Opcode.PONG, b"")  # what nobody asked for is no question: "it is mine now"
 
     @property
     def contact(self) -> Contact:
@@ -118,32 +148,35 @@ class WebSocketChannel:
     @property
     def backlog(self) -> int:
         """Bytes that the operating system has not taken yet."""
-        if self._transport is None or not self._open:
+        if not self._open:
             return 0  # a TLS transport that is closed twice forgets what it has
-        return self._transport.get_write_buffer_size()
+        waiting = self._transport.get_write_buffer_size()
+        return waiting if self._held is None else waiting + sum(map(len, self._held))
 
     def read_with(self, received: Callable[[bytes], None], closed: Callable[[str], None]) -> None:
         """Name who takes what arrives and who hears of the end."""
         self._received, self._closed = received, closed
+
+    # -- writing
 
     def write(self, data: bytes) -> None:
         """Put one message into the socket's buffer."""
         if self._open:
             self._traffic.messages_out += 1
             self._traffic.bytes_out += len(data)
-            self._put(self._socket.send_bytes(data))
+            if self._held is None:
+                self._put(Opcode.BINARY, data)
+            else:
+                self._held.append(data)
 
-    def _put(self, sending: Coroutine[Any, Any, None]) -> None:
-        """Let a message leave without waiting for it."""
-        try:
-            draining = sending.send(None)
-        except StopIteration:
-            return
-        except (ConnectionError, RuntimeError) as error:
-            asyncio.get_running_loop().call_soon(self._end, f"the socket broke: {error}")
-        else:
-            draining.add_done_callback(_look_at)
-            sending.close()
+    def _put(self, opcode: Opcode, payload: bytes) -> None:
+        if not self._transport.is_closing():
+            self._transport.write(frame(opcode, payload, masked=self._masks))
+
+    def _let_go(self) -> None:
+        held, self._held = self._held, None
+        for data in held or ():
+            self._put(Opcode.BINARY, data)
 
     def close(self, reason: str) -> None:  # noqa: ARG002 - sockets end without words
         """Flush and end it."""
@@ -156,39 +189,76 @@ class WebSocketChannel:
         if self._quiet_beats > _BEATS_TO_PING:
             self._end("the other side does not answer a ping")
         elif self._quiet_beats == _BEATS_TO_PING:
-            self._put(self._socket.ping())
+            self._put(Opcode.PING, b"")
 
-    async def pump(self) -> None:
-        """Hand on what arrives until the socket ends; run by its owner, once."""
-        reason = ""
-        read = 0
+    # -- reading (called by the event loop)
+
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - it is what it is
+        """Where to put what comes."""
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """So much came."""
+        if not self._open:
+            return
+        self._quiet_beats = 0
+        if self._held is not None:
+            self._let_go()
+        self._reader.feed(bytes(self._buffer[:nbytes]))
+        if not self._waits:
+            self._take_in()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The socket is gone."""
+        self._end("closed by the other side" if exc is None else f"the socket broke: {exc}")
+        self._former.connection_lost(exc)
+        if not self.gone.done():
+            self.gone.set_result(None)
+
+    def _take_in(self) -> None:
+        """Hand on what was read, a few messages at a time; nothing more is read meanwhile."""
         try:
-            while self._open and not reason:
-                message = await self._socket.receive()
-                self._quiet_beats = 0
-                read += 1
-                if read % READ_AT_ONCE == 0:  # what is there already comes without a pause
-                    await asyncio.sleep(0)
-                if message.type is WSMsgType.BINARY:
-                    self._traffic.messages_in += 1
-                    self._traffic.bytes_in += len(message.data)
-                    self._received(message.data)
-                elif message.type is WSMsgType.PING:
-                    self._answer(message.data)
-                elif message.type is not WSMsgType.PONG:
-                    reason = _why(message)
-        except ConnectionError as error:  # aiohttp answers a close on a socket that just broke
-            reason = f"the socket broke: {error}"
-        finally:
-            if reason:
-                self._end(reason)
-            else:  # the loop is ending: nobody is to react any more
-                self._drop()
+            for _ in range(READ_AT_ONCE):
+                message = self._reader.next()
+                if message is None or not self._open:
+                    break
+                self._take(message)
+        except BrokenFrame as error:
+            self._end_with(error.code, str(error))
+        if not self._open:
+            return
+        waits = message is not None and self._reader.waiting > 0
+        if waits:
+            asyncio.get_running_loop().call_soon(self._take_in)
+        if waits is not self._waits:
+            self._waits = waits
+            if waits:
+                self._transport.pause_reading()
+            else:
+                self._transport.resume_reading()
 
-    def _answer(self, ping: bytes) -> None:
-        """What still waits to leave is an answer to a ping too: pongs never pile up."""
-        if self._open and not self.backlog:
-            self._put(self._socket.pong(ping))
+    def _take(self, message: Message) -> None:
+        if message.opcode == Opcode.BINARY:
+            self._traffic.messages_in += 1
+            self._traffic.bytes_in += len(message.payload)
+            self._received(message.payload)
+        elif message.opcode == Opcode.PING:
+            # What still waits to leave is an answer to a ping too: pongs never pile up.
+            if not self.backlog:
+                self._put(Opcode.PONG, message.payload)
+        elif message.opcode == Opcode.CLOSE:
+            self._end_with(CloseCode.NORMAL, "closed by the other side")
+        elif message.opcode == Opcode.TEXT:
+            self._end("text instead of frames")
+        elif message.opcode != Opcode.PONG:
+            raise BrokenFrame(f"there is no frame of kind {message.opcode}")
+
+    # -- ending
+
+    def _end_with(self, code: CloseCode, reason: str) -> None:
+        if self._open and not self._transport.is_closing():
+            self._transport.write(close_frame(code, masked=self._masks))
+        self._end(reason)
 
     def _end(self, reason: str) -> None:
         if self._open:
@@ -196,15 +266,18 @@ class WebSocketChannel:
             self._closed(reason)
 
     def _drop(self) -> None:
+        if not self._open:
+            return
+        self._let_go()
         self._open = False
         self._channels.pop(self, None)
         transport = self._transport
-        lingers = transport is not None and not transport.is_closing() and _lingers(transport)
-        if isinstance(self._socket, DialledSocket):
+        lingers = not transport.is_closing() and _lingers(transport)
+        if self._socket is not None:
             self._socket.release()
-        elif transport is not None:
+        else:
             transport.close()
-        if lingers and transport is not None:
+        if lingers:
             asyncio.get_running_loop().call_later(LINGER_S, transport.abort)
 
 
@@ -212,17 +285,3 @@ def _lingers(transport: asyncio.Transport) -> bool:
     """Whether a transport that is closed waits for the other side: to take what was written, or,
     under TLS, to say that it closes too, for half a minute if nobody cuts it."""
     return bool(transport.get_write_buffer_size() or transport.get_extra_info("ssl_object"))
-
-
-def _look_at(drained: asyncio.Future[None]) -> None:
-    """Nobody waits for the drained buffer, so an error of it is looked at here."""
-    if not drained.cancelled():
-        drained.exception()
-
-
-def _why(message: aiohttp.WSMessage) -> str:
-    if message.type is WSMsgType.ERROR:
-        return f"the socket broke: {message.data}"
-    if message.type is WSMsgType.TEXT:
-        return "text instead of frames"
-    return "closed by the other side"

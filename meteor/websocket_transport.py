@@ -30,7 +30,9 @@ from meteor.websocket_channel import (
     BEAT_S,
     CONTACT_HEADER,
     LINGER_S,
+    MESSAGE_BYTES_MAX,
     PROTOCOL,
+    READ_BYTES,
     VERSION_HEADER,
     DialledSocket,
     Traffic,
@@ -40,8 +42,6 @@ from meteor.websocket_channel import (
 )
 from meteor.websocket_refusals import REASON_HEADER, meaning_of
 
-MESSAGE_BYTES_MAX: Final = FRAME_BYTES_MAX + 64 * 1024
-"""One WebSocket message: the largest frame and its envelope."""
 SHUTDOWN_S: Final = 0.5
 """How long open HTTP requests may take when the peer stops; links are closed at once."""
 TURNS_TO_ACCEPT: Final = 3
@@ -75,7 +75,8 @@ class WebSocketTransport:
         self._session: aiohttp.ClientSession | None = None
         self._channels: dict[WebSocketChannel, None] = {}
         self.traffic = Traffic()
-        self._pumps: set[asyncio.Task[None]] = set()
+        self._sockets: set[asyncio.Future[None]] = set()
+        self._buffer = memoryview(bytearray(READ_BYTES))
         self._stopping = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
         self._heart: asyncio.TimerHandle | None = None
@@ -153,31 +154,29 @@ class WebSocketTransport:
 
     def _dialled(self, address: str, socket: DialledSocket) -> WebSocketChannel:
         """The channel over a dialled socket, whose other side has introduced itself."""
-        contact = Contact.at(address)
+        transport = socket.transport
         try:
-            introduced = parse_contact(socket.headers.get(CONTACT_HEADER, ""))
-            refusal = self._refusal(introduced, socket.transport)
-            if refusal is not None:
-                raise LinkClosed(f"{address}: {refusal}")
-            contact = introduced
+            contact = parse_contact(socket.headers.get(CONTACT_HEADER, ""))
         except MalformedFrame as error:
+            socket.release()
             raise DialRefused(f"no peer of Meteor's listens at {address}: {error}") from error
-        finally:
-            channel = self._channel(contact, socket, socket.transport)
-            pump = asyncio.get_running_loop().create_task(channel.pump())
-            self._pumps.add(pump)
-            pump.add_done_callback(self._pumps.discard)
-            if not contact.known:
-                channel.close("no introduction")
-        return channel
+        refusal = self._refusal(contact, transport)
+        if transport is None or transport.is_closing():
+            refusal = "it ended the dial"
+        if refusal is not None or transport is None:
+            socket.release()
+            raise LinkClosed(f"{address}: {refusal}")
+        return self._channel(contact, transport, socket)
 
     def _channel(
-        self,
-        contact: Contact,
-        socket: DialledSocket | web.WebSocketResponse,
-        transport: asyncio.Transport | None,
+        self, contact: Contact, transport: asyncio.Transport, socket: DialledSocket | None = None
     ) -> WebSocketChannel:
-        return WebSocketChannel(contact, socket, transport, self._channels, self.traffic)
+        channel = WebSocketChannel(
+            contact, transport, self._channels, self.traffic, self._buffer, socket
+        )
+        self._sockets.add(channel.gone)
+        channel.gone.add_done_callback(self._sockets.discard)
+        return channel
 
     @property
     def links(self) -> int:
@@ -228,8 +227,8 @@ class WebSocketTransport:
                 await self._session.close()
             if self._runner is not None:
                 await self._runner.cleanup()
-            if self._pumps:
-                await asyncio.wait(list(self._pumps))
+            if self._sockets:
+                await asyncio.wait(list(self._sockets))
 
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -283,9 +282,15 @@ class WebSocketTransport:
         )
         socket.headers[CONTACT_HEADER] = contact_header(own)
         await socket.prepare(request)
-        channel = self._channel(contact, socket, request.transport)
+        transport = request.transport
+        if transport is None or transport.is_closing() or self._stopping.is_set():
+            return socket
+        channel = self._channel(contact, transport)
         acceptor.opened(channel)
-        await channel.pump()
+        try:
+            await asyncio.shield(channel.gone)
+        finally:
+            channel.close("the loop ends")
         return socket
 
     def _refusal(self, contact: Contact, transport: asyncio.BaseTransport | None) -> str | None:

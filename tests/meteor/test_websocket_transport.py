@@ -15,7 +15,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from chord import Contact, DialRefused, LinkClosed, RemoteFault
+from chord import Contact, DialRefused, FrameKind, LinkClosed, RemoteFault
 from meteor import asyncio_links, link_keeping, websocket_transport
 from meteor.asyncio_runtime import AsyncioRuntime
 from meteor.codec import FRAME_BYTES_MAX
@@ -23,13 +23,15 @@ from meteor.errors import AddressInUse
 from meteor.messages import Greet, Greeting
 from meteor.websocket_channel import (
     CONTACT_HEADER,
+    MESSAGE_BYTES_MAX,
     PROTOCOL,
+    READ_AT_ONCE,
     VERSION_HEADER,
     WebSocketChannel,
     contact_header,
     parse_contact,
 )
-from meteor.websocket_transport import MESSAGE_BYTES_MAX, WebSocketTransport
+from meteor.websocket_transport import WebSocketTransport
 
 pytestmark = pytest.mark.sockets
 
@@ -413,3 +415,67 @@ def test_a_program_that_never_closes_its_peer_ends_cleanly_and_soon() -> None:
         capture_output=True, text=True, timeout=20, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, "ends without close\n", "")
+
+
+# ---- the socket itself ------------------------------------------------------------------------
+
+
+async def test_many_messages_at_once_are_taken_in_a_few_at_a_time(make: Make) -> None:
+    peer, answering = await make(1), 300
+    async with aiohttp.ClientSession() as session:
+        socket = await session.ws_connect(
+            f"http://{peer.contact.address}/peer",
+            protocols=(PROTOCOL,), headers=HEADERS, autoping=False,
+        )  # fmt: skip
+        await until(lambda: len(channels(peer)) == 1)
+        (channel,) = channels(peer)
+        taken, turns = [0], [0]
+        take = channel._take_in
+
+        def counted() -> None:
+            turns[0] += 1
+            before = channel._traffic.messages_in
+            take()
+            taken[0] = max(taken[0], channel._traffic.messages_in - before)
+
+        channel._take_in = counted  # type: ignore[method-assign]
+        for number in range(answering):
+            frames = peer._links.codec.encode_frame(FrameKind.REQUEST, number + 1, 5.0, Greet())
+            await socket.send_bytes(peer._links.codec.join([frames]))
+        replies = 0
+        while replies < answering:
+            message = await socket.receive(timeout=10)
+            assert message.type is aiohttp.WSMsgType.BINARY
+            replies += len(peer._links.codec.split(message.data))
+        assert taken[0] <= READ_AT_ONCE
+        assert turns[0] >= answering / READ_AT_ONCE
+        await socket.close()
+
+
+async def test_an_accepted_socket_is_silent_until_the_other_side_took_it_over(make: Make) -> None:
+    peer = await make(1)
+    async with aiohttp.ClientSession() as session:
+        socket = await session.ws_connect(
+            f"http://{peer.contact.address}/peer",
+            protocols=(PROTOCOL,), headers=HEADERS, autoping=False,
+        )  # fmt: skip
+        await until(lambda: len(channels(peer)) == 1)
+        (channel,) = channels(peer)
+        channel.write(b"\x01\x90")
+        assert channel.backlog == 2
+        with pytest.raises(TimeoutError):
+            await socket.receive(timeout=0.05)
+        await socket.pong()
+        assert (await socket.receive(timeout=10)).data == b"\x01\x90"
+        await socket.close()
+
+
+async def test_a_close_is_answered_with_a_close(make: Make) -> None:
+    peer = await make(1)
+    async with aiohttp.ClientSession() as session:
+        socket = await session.ws_connect(
+            f"http://{peer.contact.address}/peer", protocols=(PROTOCOL,), headers=HEADERS
+        )
+        assert await socket.close()
+        assert socket.close_code == 1000
+    await until(lambda: channels(peer) == [])

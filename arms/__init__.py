@@ -1,5 +1,6 @@
 """Rendezvous: profiles, what they match, and what follows from a match."""
 
+from arms.action_matrix import Asked as Asked
 from arms.action_matrix import Reaction as Reaction
 from arms.action_matrix import Return as Return
 from arms.action_matrix import Steps as Steps
@@ -55,7 +56,7 @@ __all__ = [
     "ACTIONS", "Action", "Kind", "DATA", "INTEREST", "WATCH", "action_named", "any_action",
     "parse_call",
     "Record", "Store", "Outcome", "Rendezvous", "Arrival", "Deletion", "Reaction", "Tell", "Return",
-    "Steps",
+    "Steps", "Asked",
     "MeteorError", "ArmsError", "SelectorError", "ProfileError", "UnknownAction", "TypeMismatch",
     "LimitExceeded",
 ]  # fmt: skip

@@ -51,6 +51,18 @@ Steps = Iterator[Reaction | None]
 gone through once."""
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a question that is not kept comes to."""
+
+    sure: list[Record]
+    """Data that it surely selects, to be sent to its sender: without what has expired, what he may
+    not know of and what another peer reports, none of which was looked at yet.  As it is only sent,
+    and no action of its own follows, its order means nothing."""
+    steps: Steps
+    """What follows from everything else that it may meet."""
+
+
 def everywhere(_one: Record, _other: Record) -> bool:
     """The `Belongs` of a peer that is alone."""
     return True
@@ -71,9 +83,23 @@ class ActionMatrix:
             return self._told_of_interests(record, now, belongs)
         return self._data_and_watches(record, known, now, belongs)
 
+    def ask(self, question: Record, now: float, belongs: Belongs) -> Asked:
+        """What follows from a question that its sender gets data for: as `meet`, with what is sure
+        in one piece."""
+        found = self._store.sift_selected(DATA, question.profile)
+        steps = self._data_of(question, Sifted([], found.doubtful), now, belongs)
+        if WATCH in action_named(question.action, (question.action,)).meets:
+            steps = chain(steps, self._watches_told(question, "appeared", now, belongs))
+        return Asked(found.sure, steps)
+
     def data_for(self, interest: Record, now: float, belongs: Belongs) -> Steps:
         """The data that answers a retrieve, or is to be told of."""
         found = self._store.sift_selected(DATA, interest.profile)
+        return self._data_of(interest, found, now, belongs)
+
+    def _data_of(
+        self, interest: Record, found: Sifted[Record], now: float, belongs: Belongs
+    ) -> Steps:
         told = action_named(interest.action, (interest.action,)) is NOTIFY_DATA
 
         def follow(data: Record) -> Reaction | None:

@@ -17,6 +17,7 @@ from typing import Literal
 
 from arms.action_matrix import (
     ActionMatrix,
+    Asked,
     Belongs,
     Reaction,
     Steps,
@@ -91,6 +92,12 @@ class Rendezvous:
         if outcome == "same" and record.action == "retrieve":
             return Arrival(outcome, chain(lapsed, self._matrix.data_for(record, now, belongs)))
         return Arrival(outcome, lapsed)
+
+    def ask(self, question: Record, now: float, belongs: Belongs = everywhere) -> Asked:
+        """As `accept` of a retrieve, or of an application's action, without time to live: what it
+        surely selects comes in one piece."""
+        asked = self._matrix.ask(question, now, belongs)
+        return Asked(asked.sure, _and_is_gone(question, asked.steps))
 
     def meet(self, record: Record, now: float, belongs: Belongs = everywhere) -> Steps:
         """What follows for a record that is kept already, over the pairs that `belongs` grants:

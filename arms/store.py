@@ -50,6 +50,8 @@ class Record:
     """Opaque here: whom to tell."""
     visible_to: tuple[str, ...] = ()
     """Opaque here: who may know of it; empty for everybody."""
+    index: int | None = None
+    """Opaque here: where it lives on the curve; None for what has more than one cell."""
 
     @property
     def key(self) -> Key:

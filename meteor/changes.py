@@ -15,12 +15,13 @@ from itertools import islice
 
 from arms import DATA, INTEREST, WATCH, Kind, Profile, Record, Rendezvous
 from chord import Runtime
+from meteor.found_pages import Pages
 from meteor.holdings import Holdings, Intervals
 from meteor.moves import Moves
 from meteor.operations import Carried, Operation, Summary
 from meteor.ownership import Ownership
 from meteor.placement import GONE, MOVED, Key, Placed, key_of
-from meteor.reactions import AT_ONCE, Pages, Reactions, carried_of, pages_of
+from meteor.reactions import AT_ONCE, Reactions, carried_of, pages_of
 from meteor.record_id import stem_of
 from meteor.shelf import Shelf
 from meteor.task import Task, refusal

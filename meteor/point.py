@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from arms import DATA, Record, Rendezvous, Steps
+from arms import DATA, Record, Rendezvous
 from chord import Contact, Runtime
 from meteor import codec
 from meteor.action_messages import Willing
@@ -175,14 +175,23 @@ class RendezvousPoint:
         if told is not None:
             return told
         missing = self._missing_of(task, part)
-        passing, steps = self._meet(task, part)
-        following = await self._reactions.follow(steps, passing)
+        passing, now = self._passing(task)
+        if _asks(task):
+            asked = self._rendezvous.ask(passing, now, self._reactions.within(part))
+            following = await self._reactions.answer(asked, passing, part)
+        else:
+            met = self._rendezvous.accept(passing, now, self._reactions.within(part))
+            following = await self._reactions.follow(met.steps, passing)
         return self._passed(following, self._moved_lately(passing), missing)
 
     def _pass_few(self, task: Task, part: Intervals) -> Work | None:
-        """The same in this very turn; None, and nothing is done, when it meets too much."""
-        passing, steps = self._meet(task, part)
-        following = self._reactions.follow_few(steps, passing)
+        """A question's answer in this very turn; None, and nothing is done, when it meets too much,
+        and for what is no question."""
+        if not _asks(task):
+            return None
+        passing, now = self._passing(task)
+        asked = self._rendezvous.ask(passing, now, self._reactions.within(part))
+        following = self._reactions.answer_few(asked, passing, part)
         if following is None:
             return None
         return self._passed(following, self._moved_lately(passing), self._missing_of(task, part))
@@ -198,14 +207,12 @@ class RendezvousPoint:
             return Work(body=codec.encode(Willing(part)), missing=lost)
         return None
 
-    def _meet(self, task: Task, part: Intervals) -> tuple[Record, Steps]:
-        """Match what passes; what follows is to be carried out."""
-        carried = carried_of(task.operation, self._shelf.wall_ms())
-        now, within = self._runtime.now(), self._reactions.within(part)
+    def _passing(self, task: Task) -> tuple[Record, float]:
+        """The record of what passes, and the time at which it does."""
+        carried, now = carried_of(task.operation, self._shelf.wall_ms()), self._runtime.now()
         passing = self._shelf.record_of(carried, task.profile, task.box)
         # Between two clocks a time is rounded: what passes must not live for a microsecond.
-        passing = replace(passing, expires_s=now)
-        return passing, self._rendezvous.accept(passing, now, within).steps
+        return replace(passing, expires_s=now), now
 
     def _missing_of(self, task: Task, part: Intervals) -> Intervals:
         """What a question can have no answer about; data that passes asks nothing."""
@@ -262,6 +269,11 @@ class RendezvousPoint:
             await self._undisturbed(part, [record.key for record in some])
             await self.changes.bury(self.changes.still_in(task, some, fresh), task.id, write)
         return [], await self.changes.buried(task.id, part)
+
+
+def _asks(task: Task) -> bool:
+    """Whether its sender is to get what is kept."""
+    return task.operation.verb in {"retrieve", PERFORM}
 
 
 def _is_delete(task: Task) -> bool:

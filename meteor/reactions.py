@@ -1,60 +1,34 @@
 """Carrying out what follows from a match: telling clients, and pages for who asked.
 
 Law of this file: what follows is decided in `arms`; a pair is told of by the holder of the lowest
-index that both regions share (DESIGN section 4).  No turn looks at more than `AT_ONCE` candidates:
-what matches half of all that is kept leaves the peer free for others in between.  Until all of
-them were looked at, no client's watermark passes the arrival's number, so that whatever happens
-meanwhile, what was not told is told again.
+index that both regions share (DESIGN section 4).  No turn looks at more than `AT_ONCE` candidates,
+or `SURE_AT_ONCE` of those that are only sent: what matches half of all that is kept leaves the peer
+free for others in between.  Until all of them were looked at, no client's watermark passes the
+arrival's number, so that whatever happens meanwhile, what was not told is told again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Final
 
-from arms import WATCH, Reaction, Record, Return, Steps
+from arms import WATCH, Asked, Reaction, Record, Return, Steps
 from chord import Runtime
-from meteor import codec
 from meteor.admission import KEPT_KINDS
+from meteor.found_pages import Pages
 from meteor.holdings import Intervals
 from meteor.messages import Found
-from meteor.operations import Carried, FoundPage, Operation
+from meteor.operations import Carried, Operation
 from meteor.placement import MOVED
 from meteor.shelf import Shelf
 from meteor.telling import Telling, found_of
 from squid import covers
 
-PAGE_BYTES: Final = 64 * 1024
 AT_ONCE: Final = 64
 """Candidates that are looked at in one turn: some 10 to 40 microseconds each."""
-
-
-class Pages:
-    """Matches by the page in which they travel."""
-
-    def __init__(self) -> None:
-        self._pages: list[bytes] = []
-        self._page: list[Found] = []
-        self._size = 0
-
-    def add(self, found: Found) -> None:
-        """Put a match onto a page: of at most `PAGE_BYTES`, unless it alone is larger."""
-        length = len(found.blob) + len(found.id) + 32
-        if self._page and self._size + length > PAGE_BYTES:
-            self._close_page()
-        self._page.append(found)
-        self._size += length
-
-    def all(self) -> list[bytes]:
-        """The pages so far."""
-        if self._page:
-            self._close_page()
-        return self._pages
-
-    def _close_page(self) -> None:
-        self._pages.append(codec.encode(FoundPage(tuple(self._page))))
-        self._page, self._size = [], 0
+SURE_AT_ONCE: Final = 2048
+"""Of records that an answer surely has, if they live here: half a microsecond each."""
 
 
 class Following:
@@ -91,14 +65,42 @@ class Reactions:
             await self._follow_later(steps, following)
         return following
 
-    def follow_few(self, steps: Steps, record: Record) -> Following | None:
+    async def answer(self, asked: Asked, question: Record, part: Intervals) -> Following:
+        """The pages for who asked, and whatever else follows from a question."""
+        following = Following(question, self._shelf)
+        for at in range(0, len(asked.sure), SURE_AT_ONCE):
+            if at:
+                await self._runtime.sleep(0.0)
+            self._send(asked.sure[at : at + SURE_AT_ONCE], following, part)
+        if self._go_on(asked.steps, following):
+            await self._follow_later(asked.steps, following)
+        return following
+
+    def answer_few(self, asked: Asked, question: Record, part: Intervals) -> Following | None:
         """The same in this very turn; None, and nothing is done, when that is too much."""
-        few = list(islice(steps, AT_ONCE))
-        if len(few) == AT_ONCE:
+        few = [] if len(asked.sure) > SURE_AT_ONCE else list(islice(asked.steps, AT_ONCE))
+        if len(asked.sure) > SURE_AT_ONCE or len(few) == AT_ONCE:
             return None
-        following = Following(record, self._shelf)
+        following = Following(question, self._shelf)
+        self._send(asked.sure, following, part)
         self._go_on(iter(few), following)
         return following
+
+    def _send(self, sure: Sequence[Record], following: Following, part: Intervals) -> None:
+        """Put those of some records onto the pages that live, that are told of for this part, and
+        that who asked may know of."""
+        assert following.record is not None, "somebody asks"
+        now = self._runtime.now()
+        told = _in_part(sure, part, now)
+        if [one for one in told if one.visible_to or one.index is None]:
+            belongs, asker = self.within(part), following.record
+            told = [
+                one
+                for one in told
+                if (one.index is not None and not one.visible_to) or belongs(asker, one)
+            ]
+        following.pages.add_records(told, now)
+        following.pairs += len(told)
 
     def carry_out(self, steps: Steps, record: Record | None = None) -> None:
         """The same, and nobody waits for it: what is too much for this turn follows in a
@@ -142,6 +144,22 @@ class Reactions:
             return lowest is not None and covers(part, lowest)
 
         return belongs
+
+
+def _in_part(records: Sequence[Record], part: Intervals, now: float) -> list[Record]:
+    """Those that live, without those whose one cell lies elsewhere: most, where copies are kept for
+    others.  In one pass, as an answer may have many thousands."""
+    if not part:
+        return []
+    lowest, highest = part[0][0], part[-1][1]
+    found = [
+        one
+        for one in records
+        if one.expires_s > now and ((index := one.index) is None or lowest <= index <= highest)
+    ]
+    if len(part) == 1:
+        return found
+    return [one for one in found if one.index is None or covers(part, one.index)]
 
 
 def carried_of(operation: Operation, wall_ms: int) -> Carried:

@@ -119,13 +119,18 @@ class Shelf:
         return any(key in self._begun for key in keys)
 
     def record_of(
-        self, carried: Carried, profile: Profile | None = None, box: Box | None = None
+        self,
+        carried: Carried,
+        profile: Profile | None = None,
+        box: Box | None = None,
+        index: int | None = None,
     ) -> Record:
-        """The record in the form of the store; `box` saves reading it from the id."""
+        """The record in the form of the store; `box`, and of a point its `index`, save reading them
+        from the id."""
         if profile is None:
             profile = unpack_profile(decode_document(carried.blob).profile)
         if box is None:
-            _, box = split_id(carried.id, self._curve)
+            _, box, index = place_of(carried.id, self._curve)
         return Record(
             kind=carried.kind,  # type: ignore[arg-type]  # the journal's and our own words
             stem=stem_of(carried.id),
@@ -139,6 +144,7 @@ class Shelf:
             region=box,
             route=carried.route,
             visible_to=carried.visible_to,
+            index=index,
         )
 
     def place(self, carried: Carried) -> None:
@@ -334,7 +340,7 @@ class Shelf:
         for carried, profile, box, lowest in found.shown:
             if self._expires_s(carried) > self._now():
                 self._number = max(self._number, carried.number)
-                living.append(self.record_of(carried, profile, box))
+                living.append(self.record_of(carried, profile, box, lowest))
                 self._place(key_of(carried), box, carried, lowest)
         self.store.load(living)
         for word in found.words:

@@ -74,6 +74,32 @@ def test_retrieve_once_gets_the_data_and_is_not_kept(peer: Rendezvous) -> None:
     assert len(peer.store) == 1
 
 
+@given(st.integers(0, 2**32), st.integers(0, 30))
+def test_a_question_comes_to_what_an_arrival_comes_to(seed: int, count: int) -> None:
+    """In one piece what is sure, step by step the rest, against `accept` which takes all alike."""
+    peer, drawn = Rendezvous(Store(), Random(seed)), Random(seed)
+    texts = ["p1=a", "p1=a p2=b", "p1=b", "p1=a p1=b", "p2=b (p1=a)", "//p1=a"]
+    for number in range(count):
+        action = drawn.choice(["store", "notify_data", "notify_interest"])
+        peer.arrive(post(f"s{number}", action, drawn.choice(texts)), 0.0)
+    left = {f"s{number}" for number in range(count) if drawn.random() < 0.2}
+
+    def belongs(_: Record, other: Record) -> bool:
+        return other.stem not in left
+
+    question = post("q", "retrieve", drawn.choice(texts), ttl=0.0)
+    asked = peer.ask(question, 0.0, belongs)
+    sent = [Return(one) for one in asked.sure if one.stem not in left]
+    came = [*sent, *(step for step in asked.steps if step is not None)]
+    expected = peer.accept(question, 0.0, belongs).reactions
+
+    def sort_key(reaction: Reaction) -> str:
+        return repr(reaction)
+
+    assert sorted(came, key=sort_key) == sorted(expected, key=sort_key)
+    assert all(one.kind == DATA for one in asked.sure)
+
+
 def test_retrieve_once_is_seen_to_come_and_go(peer: Rendezvous) -> None:
     watch = post("w", "notify_interest")
     peer.arrive(watch, 0.0)

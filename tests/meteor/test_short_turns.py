@@ -1,12 +1,14 @@
 """No turn of a peer takes long, whatever is asked of it: work is counted, not time.
 
-Every candidate of a match costs one question for the lowest cell that a pair shares, every record
-that goes one removal from the store; both are counted by the turn in which they happen.
+Every candidate of a match costs one question for the lowest cell that a pair shares, or, where data
+is only sent, a place in a list that is looked through; every record that goes one removal from the
+store.  All are counted by the turn in which they happen.
 """
 
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -43,6 +45,13 @@ class Work:
         self._count(monkeypatch, Store, "remove")
         self._count(monkeypatch, Store, "holds")
         self._count(monkeypatch, Profile, "matches")
+        real = reactions._in_part
+
+        def looked_through(records: Sequence[Any], *args: Any) -> Any:
+            self.done["looked through", self._turns.number] += len(records)
+            return real(records, *args)
+
+        monkeypatch.setattr(reactions, "_in_part", looked_through)
 
     def _count(self, monkeypatch: pytest.MonkeyPatch, kind: type, name: str) -> None:
         real = getattr(kind, name)
@@ -65,6 +74,7 @@ class Work:
 @pytest.fixture(autouse=True)
 def _small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reactions, "AT_ONCE", AT_ONCE)
+    monkeypatch.setattr(reactions, "SURE_AT_ONCE", AT_ONCE)
     monkeypatch.setattr(changes, "AT_ONCE", AT_ONCE)
     monkeypatch.setattr(changes, "SWEPT_AT_ONCE", SWEPT_AT_ONCE)
     monkeypatch.setattr(point, "BURIED_AT_ONCE", BURIED_AT_ONCE)
@@ -103,7 +113,21 @@ def test_a_query_that_finds_much(overlay: Overlay, client: Client, work: Work) -
     work.done.clear()
     matches = overlay.run(client.retrieve("type=lamp").all())
     assert sorted((match.data for match in matches), key=int) == EVERYTHING
-    assert work.most("lowest_common") <= AT_ONCE
+    assert work.most("looked through") <= AT_ONCE
+
+
+def test_a_query_about_which_many_trees_must_be_asked(
+    overlay: Overlay, client: Client, work: Work
+) -> None:
+    async def found() -> int:
+        for at in range(STORED):
+            text = f"type=lamp light(level={at} colour=red) light(level=200 colour=blue)"
+            await client.store(text)
+        work.done.clear()
+        return len(await client.retrieve("type=lamp light(level<=500 colour=red)").all())
+
+    assert overlay.run(found()) == STORED
+    assert work.most("matches") <= AT_ONCE // 8 + 1
 
 
 def test_an_interest_in_much_that_is_there(overlay: Overlay, client: Client, work: Work) -> None:

@@ -1,0 +1,122 @@
+"""Pages of matches: packed where records are kept, read by whoever asked, untouched in between.
+
+Law of this file: pure, and no step of Python's for every match where one for a page will do: ten
+thousand of them pass here for one question.  The bytes are those of a `FoundPage`, so that whoever
+has only the codec reads them too.  Pages grow: the first of an answer is small, and there at once
+(DESIGN section 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+from typing import Annotated, Final, cast
+
+import msgspec
+import numpy as np
+
+from arms import Record
+from meteor import codec
+from meteor.codec import MalformedFrame
+from meteor.errors import MeteorError
+from meteor.messages import Found
+from meteor.operations import FoundPage
+from meteor.packers import COUNT_MAX
+
+PAGE_BYTES: Final = 64 * 1024
+FIRST_PAGE_BYTES: Final = 4 * 1024
+GROWTH: Final = 4
+"""Each page may be so many times as large as the one before it, up to `PAGE_BYTES`."""
+_ROW_BYTES: Final = 32
+"""What packing a row adds, at most."""
+
+Row = tuple[str, int, str, int, bytes]
+"""The fields of a `Found`."""
+
+_HEAD: Final = codec.encode(FoundPage(()))[:-1]
+"""How every page begins: behind it comes one list."""
+_encode: Final = msgspec.msgpack.Encoder().encode
+_ID, _VERSION = attrgetter("id"), attrgetter("version")
+_OWNER, _BLOB = attrgetter("owner"), attrgetter("blob")
+_EXPIRES: Final = attrgetter("expires_s")
+
+
+class _PackedFound(msgspec.Struct, array_like=True, frozen=True, gc=False):
+    """A `Found` as msgspec reads it, which takes a fifth of the time."""
+
+    id: str
+    version: int
+    owner: str
+    ttl_ms: int
+    blob: bytes
+
+
+_decode: Final = msgspec.msgpack.Decoder(
+    Annotated[list[_PackedFound], msgspec.Meta(max_length=COUNT_MAX)]
+).decode
+
+
+class Pages:
+    """Matches by the page in which they travel."""
+
+    def __init__(self) -> None:
+        self._rows: list[Row] = []
+
+    def add(self, found: Found) -> None:
+        """One more match."""
+        self._rows.append((found.id, found.version, found.owner, found.ttl_ms, found.blob))
+
+    def add_records(self, records: Sequence[Record], now: float) -> None:
+        """Many of them, with their payload and what remains of their time at `now`, rounded
+        down."""
+        left_s = np.fromiter(map(_EXPIRES, records), np.float64, len(records)) - now
+        left_ms = np.maximum(left_s * 1000, 0).astype(np.int64)
+        self._rows += zip(
+            map(_ID, records), map(_VERSION, records), map(_OWNER, records), left_ms.tolist(),
+            map(_BLOB, records), strict=True,
+        )  # fmt: skip
+
+    def all(self) -> list[bytes]:
+        """The pages: each of at most `PAGE_BYTES`, unless one match alone is larger."""
+        pages: list[bytes] = []
+        begin, size, limit = 0, 0, FIRST_PAGE_BYTES
+        for at, (id, _, owner, _, blob) in enumerate(self._rows):
+            length = len(id) + len(owner) + len(blob) + _ROW_BYTES
+            size += length
+            if size > limit and at > begin:
+                pages.append(pack(self._rows[begin:at]))
+                begin, size, limit = at, length, min(GROWTH * limit, PAGE_BYTES)
+        if begin < len(self._rows):
+            pages.append(pack(self._rows[begin:]))
+        return pages
+
+
+def pack(rows: Sequence[Row]) -> bytes:
+    """One page of them."""
+    return _HEAD + _encode(rows)
+
+
+def unpack(page: bytes) -> Sequence[Found]:
+    """The matches of a page; raises `MeteorError` for what is none.
+
+    What comes is read like a `Found`, and equal to its like; only its class is another."""
+    if not page.startswith(_HEAD):
+        message = codec.decode(page)
+        if not isinstance(message, FoundPage):
+            raise MalformedFrame(f"a {type(message).__name__} instead of a page of matches")
+        return message.found
+    try:
+        return cast("list[Found]", _decode(memoryview(page)[len(_HEAD) :]))
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise MalformedFrame(f"a page of matches cannot be read: {error}") from error
+
+
+def readable(pages: Iterable[bytes]) -> list[Found]:
+    """The matches of all pages; of what is no page of ours none."""
+    found: list[Found] = []
+    for page in pages:
+        try:
+            found += unpack(page)
+        except MeteorError:
+            continue
+    return found

@@ -54,7 +54,8 @@ def etc(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "building.toml").write_text(SPACE)
     (folder / "meteor.toml").write_text(
-        f'[peer]\nlisten = "127.0.0.1:0"\nspace = "building.toml"\ndata_dir = "{tmp_path / "data"}"\n'
+        '[peer]\nlisten = "127.0.0.1:0"\nspace = "building.toml"\n'
+        f'data_dir = "{tmp_path / "data"}"\n'
     )
     return folder
 

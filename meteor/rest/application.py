@@ -19,7 +19,7 @@ from meteor.rest.body import check_announced
 from meteor.rest.call import Operation, Resource, TakeTurn, make_call, no_queue
 from meteor.rest.config import RestConfig
 from meteor.rest.identity import Caller, read_caller
-from meteor.rest.negotiation import JSON, NotAcceptable
+from meteor.rest.negotiation import JSON, XML, NotAcceptable
 from meteor.rest.signed import HEADERS as SIGNED_HEADERS
 
 LOG = logging.getLogger("meteor.rest")
@@ -69,8 +69,14 @@ class _Door:
         async def handle(request: web.Request) -> web.StreamResponse:
             caller = self._caller(request)
             call = make_call(request, operation, caller, self._config, self._take_turn)
-            carried_out = call.in_turn(operation) if operation.in_turn else operation.handler(call)
-            response = await carried_out
+            try:
+                response = await (
+                    call.in_turn(operation) if operation.in_turn else operation.handler(call)
+                )
+            except web.HTTPException:
+                raise
+            except Exception as error:
+                response = self._problem(request, error, *call.sent)
             if len(operation.forms) > 1 and not response.prepared:
                 response.headers.setdefault("Vary", "Accept")
             return response
@@ -118,8 +124,8 @@ class _Door:
             response = self._problem(request, error)
         return response
 
-    def _problem(self, request: web.Request, error: Exception) -> web.Response:
-        """What an error is to the caller."""
+    def _problem(self, request: web.Request, error: Exception, sent: str = "") -> web.Response:
+        """What an error is to the caller, who `sent` a document in this form."""
         headers: dict[str, str] = {}
         if isinstance(error, Refusal):
             problem, headers = error.problem, error.headers
@@ -145,7 +151,8 @@ class _Door:
                 LOG.error("%s %s failed", request.method, request.path, exc_info=error)
             internal = "an error of this peer; its log says more"
             problem = known or Problem(500, "urn:meteor:error:internal", internal)
-        prefers_xml = request.path == "/messages" and request.content_type != JSON
+        sent = sent or (JSON if request.content_type == JSON else XML)
+        prefers_xml = request.path == "/messages" and sent == XML
         return problem_answer(request, problem, prefers_xml=prefers_xml, headers=headers)
 
     async def prepare(self, request: web.Request, response: web.StreamResponse) -> None:

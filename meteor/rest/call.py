@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aiohttp import web
@@ -18,7 +18,7 @@ from meteor.rest.answers import Refusal
 from meteor.rest.body import read_body
 from meteor.rest.config import RestConfig
 from meteor.rest.identity import Caller
-from meteor.rest.negotiation import JSON, XML, chosen_form
+from meteor.rest.negotiation import JSON, chosen_form
 from meteor.rest.parameters import Parameter, Parameters, read_parameters
 
 Schema = dict[str, Any]
@@ -43,6 +43,8 @@ class Call:
     """The media type to answer in."""
     config: RestConfig
     take_turn: TakeTurn = no_queue
+    sent: list[str] = field(default_factory=list)
+    """The media type of the document that it brought, once that was looked at."""
     _read: list[bytes] = field(default_factory=list)
     """The body, once it was read."""
 
@@ -58,6 +60,12 @@ class Call:
         size = len(await self.body()) if operation.takes else 0
         async with self.turn(size):
             return await operation.handler(self)
+
+    def answered_as(self, sent: str, forms: tuple[str, ...]) -> Call:
+        """The call, answered in the form of what it brought unless it asks for another."""
+        self.sent[:] = [sent]
+        offers = tuple(sorted(forms, key=lambda form: form != sent))
+        return replace(self, form=chosen_form(self.request.headers.get("Accept"), offers))
 
     def turn(self, size: int = 0) -> AbstractAsyncContextManager[None]:
         """The caller's turn at the peer's door; raises `Busy` when it is entered."""
@@ -119,17 +127,10 @@ def make_call(
     """Read what is declared; raises `Refused`, `Refusal` (401, 406) and `ParameterError`."""
     if operation.changes:
         check_may_change(caller, config)
-    form = chosen_form(request.headers.get("Accept"), _offers(request, operation))
+    form = chosen_form(request.headers.get("Accept"), operation.forms)
     raw_query = request.raw_path.partition("#")[0].partition("?")[2]
     parameters = read_parameters(raw_query, operation.parameters)
     return Call(request, parameters, caller, form, config, take_turn)
-
-
-def _offers(request: web.Request, operation: Operation) -> tuple[str, ...]:
-    """Who sends JSON and says nothing else wants JSON back."""
-    if JSON in operation.takes and XML in operation.forms and request.content_type == JSON:
-        return tuple(sorted(operation.forms, key=lambda form: form != JSON))
-    return operation.forms
 
 
 def check_may_change(caller: Caller, config: RestConfig) -> None:

@@ -69,8 +69,9 @@ class Messages:
 
     async def _post(self, call: Call) -> web.Response:
         body = await call.body()
-        as_xml = document_form(call.request, body, (XML, JSON)) == XML
-        message = parse_message(body) if as_xml else message_of_json(body)
+        sent = document_form(call.request, body, (XML, JSON))
+        call = call.answered_as(sent, (XML, JSON))
+        message = parse_message(body) if sent == XML else message_of_json(body)
         self._check_repliable(message)
         follows = message.action in FOLLOWED
         verbs = await verbs_of(self._verbs, call, standing=follows)

@@ -263,6 +263,29 @@ async def test_a_retrieving_message_gets_its_matches(http: Any) -> None:
     assert match.find("profile/temperature") is not None
 
 
+@pytest.mark.parametrize("said", ["application/json", "application/x-www-form-urlencoded", ""])
+@pytest.mark.parametrize("action", ["store", "retrieve", "stor"])
+async def test_a_message_in_json_is_answered_in_json(http: Any, said: str, action: str) -> None:
+    """Also where its sender, curl for one, says nothing of the form: it is seen."""
+    body = json.dumps({"profile": "a=1", "action": action}).encode()
+    headers = {"Content-Type": said} if said else {}
+    skipped = [] if said else ["Content-Type"]
+    reply = await http.post(
+        "/messages", data=body, headers=headers, skip_auto_headers=skipped
+    )
+    form = await reply.json(content_type=None)
+    if action == "stor":
+        assert (reply.status, reply.content_type) == (400, "application/problem+json")
+        return
+    assert (reply.status, reply.content_type) == (200, "application/json")
+    assert form["action"] == action
+    as_xml = await http.post(
+        "/messages", data=body, headers={**headers, "Accept": "application/xml"},
+        skip_auto_headers=skipped,
+    )  # fmt: skip
+    assert as_xml.content_type == "application/xml"
+
+
 @pytest.mark.parametrize(
     ("document", "status", "kind"),
     [

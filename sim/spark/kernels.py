@@ -14,10 +14,11 @@ import pyarrow as pa
 
 from sim.spark import handing_on, published_squid
 from sim.spark.draws import Stream, words
-from sim.spark.growth import hashed_ring, load_aware_ring
-from sim.spark.questions import Questions
-from sim.spark.rings import Numbers
+from sim.spark.growth import KEYS_A_PEER, hashed_ring, load_aware_ring
+from sim.spark.questions import Questions, boxes
+from sim.spark.rings import Numbers, Rings
 from sim.spark.systems import Overlay, System
+from sim.spark.tally import Tally
 from sim.spark.visits import Queries, Visits
 from sim.spark.workload import Workload
 
@@ -25,7 +26,7 @@ Batches = Iterator[pa.RecordBatch]
 Kernel = Callable[[Batches], Batches]
 ROUTINGS: Final = ("first_match", "fingers", "published")
 """The ways of routing that are walked; bit n of `reached_by` is the n-th."""
-PEERS_AT_ONCE: Final = 400_000
+PEERS_AT_ONCE: Final = 1_500_000
 """Queries are routed in groups that together face about so many peers, which bounds the memory."""
 
 
@@ -41,50 +42,22 @@ def coded(workload: Workload) -> Kernel:
     return run
 
 
-def indexed(workload: Workload) -> Kernel:
-    """Drawn numbers to profiles: the rank of each attribute's value, and the curve index."""
-
-    def run(batches: Batches) -> Batches:
-        for batch in batches:
-            ranks = workload.ranks(batch.column(0).to_numpy())
-            columns = [pa.array(rank.astype(np.int32)) for rank in ranks]
-            index = pa.array(workload.indexes(ranks))
-            names = ["drawn", *(f"value{place}" for place in range(len(ranks))), "index"]
-            yield pa.RecordBatch.from_arrays([batch.column(0), *columns, index], names)
-
-    return run
-
-
-def sampled(seed: int, one_in: int) -> Kernel:
-    """The profiles of a sample, drawn and index alone."""
-
-    def run(batches: Batches) -> Batches:
-        for batch in batches:
-            drawn = batch.column("drawn")
-            chosen = words(drawn.to_numpy(), seed, Stream.SAMPLE) % np.uint64(one_in) == 0
-            kept = pa.RecordBatch.from_arrays([drawn, batch.column("index")], ["drawn", "index"])
-            yield kept.filter(pa.array(chosen))
-
-    return run
-
-
-def grown(
-    systems: Sequence[System], limits: Sequence[int], drawn: Numbers, index: Numbers,
-    seed: int, index_bits: int,
-) -> Kernel:  # fmt: skip
-    """Numbers of systems to their rings, a row a peer; by the sampled profiles that each keeps."""
+def grown(workload: Workload, systems: Sequence[System]) -> Kernel:
+    """Places in `systems` to their rings, a row a peer.  A ring that follows the load grows by the
+    first profiles that the system keeps, so many a peer, which are drawn anew here."""
 
     def ring_of(system: System) -> Numbers:
+        seed, index_bits = workload.seed, workload.space.curve.index_bits
         if system.placement == "hash":
             return hashed_ring(system.peers, seed, index_bits)
-        keys = np.sort(index[drawn < limits[system.number]])
+        keys = workload.first_indexes(min(system.profiles, KEYS_A_PEER * system.peers))
         return load_aware_ring(system.peers, seed, index_bits, keys)
 
     def run(batches: Batches) -> Batches:
         for batch in batches:
-            for number in batch.column(0).to_pylist():
-                lasts = ring_of(systems[number])
-                system = pa.array(np.full(len(lasts), number, dtype=np.int32))
+            for place in batch.column(0).to_pylist():
+                lasts = ring_of(systems[place])
+                system = pa.array(np.full(len(lasts), systems[place].number, dtype=np.int32))
                 peer = pa.array(np.arange(len(lasts), dtype=np.int32))
                 yield pa.RecordBatch.from_arrays(
                     [system, peer, pa.array(lasts)], ["system", "peer", "last"]
@@ -93,82 +66,76 @@ def grown(
     return run
 
 
-def placed(overlay: Overlay, attributes: int) -> Kernel:
-    """Profiles to a row for each system that keeps them, with the peer that does."""
-    names = [f"value{place}" for place in range(attributes)]
+def placed(workload: Workload, overlay: Overlay) -> Kernel:
+    """Drawn numbers to a row for each system that keeps the profile: the peer that does, and the
+    ranks of the values."""
+    names = ["system", "peer", *(f"value{place}" for place in range(len(workload.attributes)))]
 
     def run(batches: Batches) -> Batches:
         for batch in batches:
-            drawn = batch.column("drawn").to_numpy()
-            index = batch.column("index").to_numpy()
-            values = [batch.column(name) for name in names]
+            drawn = batch.column(0).to_numpy()
+            ranks = workload.ranks(drawn)
+            index = workload.indexes(ranks)
+            values = [rank.astype(np.int32) for rank in ranks]
             for system in range(len(overlay.limits)):
                 kept = overlay.stored(system, drawn)
                 if not kept.any():
                     continue
                 peers = overlay.places(system, index[kept]).astype(np.int32)
-                chosen = pa.array(kept)
-                columns = values if kept.all() else [value.filter(chosen) for value in values]
-                number = pa.array(np.full(len(peers), system, dtype=np.int32))
-                yield pa.RecordBatch.from_arrays(
-                    [number, pa.array(peers), *columns], ["system", "peer", *names]
-                )
+                number = np.full(len(peers), system, dtype=np.int32)
+                columns = [number, peers, *(value[kept] for value in values)]
+                yield pa.RecordBatch.from_arrays([pa.array(one) for one in columns], names)
 
     return run
 
 
-def counted(overlay: Overlay) -> Kernel:
-    """Profiles to how many each peer keeps of those of one partition."""
+def tallied(workload: Workload, questions: Questions, count: int, overlay: Overlay) -> Kernel:
+    """Drawn numbers to how many of the profiles of one partition each peer keeps, and how many
+    match each of so many queries in each system."""
 
     def run(batches: Batches) -> Batches:
+        tally = Tally(overlay, [questions[number] for number in range(count)])
+        for batch in batches:
+            drawn = batch.column(0).to_numpy()
+            ranks = workload.ranks(drawn)
+            tally.add(drawn, ranks, workload.indexes(ranks))
+        seats = np.flatnonzero(tally.loads)
         rings = overlay.rings
-        loads = np.zeros(len(rings.lasts), dtype=np.int64)
-        for batch in batches:
-            drawn, index = batch.column("drawn").to_numpy(), batch.column("index").to_numpy()
-            for system in range(len(overlay.limits)):
-                peers = overlay.places(system, index[overlay.stored(system, drawn)])
-                begin, count = int(rings.begins[system]), int(rings.counts[system])
-                loads[begin : begin + count] += np.bincount(peers, minlength=count)
-        seats = np.flatnonzero(loads)
         if len(seats):
-            columns = [rings.ring_of[seats].astype(np.int32), rings.places(seats).astype(np.int32)]
-            yield pa.RecordBatch.from_arrays(
-                [*map(pa.array, columns), pa.array(loads[seats])], ["system", "peer", "profiles"]
-            )
+            yield _tallied(rings.ring_of[seats], None, rings.places(seats), tally.loads[seats])
+        if len(tally.matches):
+            query, system = np.nonzero(tally.matches)
+            yield _tallied(system, query, None, tally.matches[query, system])
 
     return run
 
 
-def asked(questions: Questions, attributes: int) -> Kernel:
-    """Numbers of queries to what each asks: its kind, text, and the range of each attribute."""
-    ends = [f"{end}{place}" for place in range(attributes) for end in ("low", "high")]
-
-    def run(batches: Batches) -> Batches:
-        for batch in batches:
-            numbers = batch.column(0).to_pylist()
-            found = [questions[number] for number in numbers]
-            ranges = [
-                pa.array([one.given[place].ranks[end] for one in found], pa.int32())
-                for place in range(attributes)
-                for end in (0, 1)
-            ]
-            kinds, texts = [one.kind for one in found], [one.selector for one in found]
-            yield pa.RecordBatch.from_arrays(
-                [batch.column(0), pa.array(kinds), pa.array(texts), *ranges],
-                ["query", "kind", "selector", *ends],
-            )
-
-    return run
+def _tallied(
+    system: Numbers, query: Numbers | None, peer: Numbers | None, number: Numbers
+) -> pa.RecordBatch:
+    columns = [
+        pa.array(system.astype(np.int32)),
+        pa.nulls(len(system), pa.int64()) if query is None else pa.array(query),
+        pa.nulls(len(system), pa.int32()) if peer is None else pa.array(peer.astype(np.int32)),
+        pa.array(number),
+    ]
+    return pa.RecordBatch.from_arrays(columns, ["system", "query", "peer", "number"])
 
 
-def routed(workload: Workload, questions: Questions, overlay: Overlay) -> Kernel:
-    """Numbers of pairs (query, system) to the peers that each way of routing reaches there, and
-    what it costs."""
-    systems = len(overlay.limits)
+def ends(attributes: int) -> list[str]:
+    """The columns of what a query asks: first and last rank of each attribute."""
+    return [f"{end}{place}" for place in range(attributes) for end in ("low", "high")]
+
+
+def routed(workload: Workload, questions: Questions, rings: Rings) -> Kernel:
+    """Numbers of pairs (query, system) to what the query asks, the peers that each way of routing
+    reaches there, and what it costs."""
+    systems = len(rings.counts)
     schema = pa.schema(
         [
-            ("system", pa.int32()), ("query", pa.int64()), ("peers", pa.list_(pa.int32())),
-            ("reached_by", pa.list_(pa.int32())),
+            ("system", pa.int32()), ("query", pa.int64()), ("kind", pa.string()),
+            *((end, pa.int32()) for end in ends(len(workload.attributes))),
+            ("peers", pa.list_(pa.int32())), ("reached_by", pa.list_(pa.int32())),
             *((f"{routing}_{cost}", pa.int64()) for routing in ROUTINGS for cost in COSTS),
         ]
     )  # fmt: skip
@@ -177,8 +144,8 @@ def routed(workload: Workload, questions: Questions, overlay: Overlay) -> Kernel
         for batch in batches:
             pairs = batch.column(0).to_numpy()
             system, query = pairs % systems, pairs // systems
-            for some in _groups(overlay.rings.counts[system]):
-                group = _Group(workload, questions, overlay, system[some], query[some])
+            for some in _groups(rings.counts[system]):
+                group = _Group(workload, questions, rings, system[some], query[some])
                 yield pa.RecordBatch.from_arrays(group.columns(), schema=schema)
 
     return run
@@ -202,32 +169,35 @@ class _Group:
     """Some queries in some systems, routed in every way."""
 
     def __init__(
-        self, workload: Workload, questions: Questions, overlay: Overlay,
+        self, workload: Workload, questions: Questions, rings: Rings,
         system: Numbers, query: Numbers,
     ) -> None:  # fmt: skip
-        self._system, self._query, self._rings = system, query, overlay.rings
-        numbers, place = np.unique(query, return_inverse=True)
-        low, high = questions.boxes(numbers.tolist())
-        pair = query * len(overlay.limits) + system
-        drawn = words(pair, workload.seed, Stream.ORIGIN) % overlay.rings.counts[system].astype(
-            np.uint64
-        )
-        origins = overlay.rings.begins[system] + drawn.astype(np.int64)
-        queries = Queries(low[:, place], high[:, place], origins)
-        published, touched = published_squid.spread(workload.refinement, self._rings, queries)
+        self._system, self._query, self._rings = system, query, rings
+        numbers, self._place = np.unique(query, return_inverse=True)
+        self._asked = [questions[number] for number in numbers.tolist()]
+        low, high = boxes(self._asked)
+        pair = query * len(rings.counts) + system
+        drawn = words(pair, workload.seed, Stream.ORIGIN) % rings.counts[system].astype(np.uint64)
+        origins = rings.begins[system] + drawn.astype(np.int64)
+        queries = Queries(low[:, self._place], high[:, self._place], origins)
+        published, touched = published_squid.spread(workload.refinement, rings, queries)
         self._ways = [
-            handing_on.by_first_match(workload.refinement, self._rings, queries),
-            handing_on.by_fingers(self._rings, queries, touched),
+            handing_on.by_first_match(workload.refinement, rings, queries),
+            handing_on.by_fingers(rings, queries, touched),
             published,
         ]
 
     def columns(self) -> list[pa.Array]:
         """In the order of the schema."""
         count = len(self._query)
+        asked = [self._asked[place] for place in self._place.tolist()]
+        ranks = np.array([[one.ranks for one in question.given] for question in asked])
         costs = [cost for way in self._ways for cost in _costs(way, count)]
         return [
             pa.array(self._system.astype(np.int32)),
             pa.array(self._query),
+            pa.array([question.kind for question in asked]),
+            *(pa.array(end) for end in ranks.reshape(count, -1).T.astype(np.int32)),
             *self._reached(count),
             *(pa.array(cost) for cost in costs),
         ]

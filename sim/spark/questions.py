@@ -88,12 +88,12 @@ class Questions:
         box = workload.space.box(terms)
         return Question(number, kind, given, box.low, box.high)
 
-    def boxes(self, numbers: Sequence[int]) -> tuple[Numbers, Numbers]:
-        """Low and high cells, one row a dimension, one column a query."""
-        asked = [self[number] for number in numbers]
-        low = np.array([one.low for one in asked], dtype=np.int64).T
-        high = np.array([one.high for one in asked], dtype=np.int64).T
-        return np.ascontiguousarray(low), np.ascontiguousarray(high)
+
+def boxes(asked: Sequence[Question]) -> tuple[Numbers, Numbers]:
+    """Low and high cells of some queries, one row a dimension, one column a query."""
+    low = np.array([one.low for one in asked], dtype=np.int64).T
+    high = np.array([one.high for one in asked], dtype=np.int64).T
+    return np.ascontiguousarray(low), np.ascontiguousarray(high)
 
 
 class _Shape:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 
-from sim.spark import transforms
 from sim.spark.kernels import COSTS, ROUTINGS
+from sim.spark.questions import KINDS, QUERY_CLASSES
 from sim.spark.systems import System
 
 KEYS: Final = ("peers", "profiles", "placement", "routing", "query_class", "seed")
@@ -30,24 +30,29 @@ FLOOR: Final = "floor"
 """Not a way of routing: as if only the peers that hold a match were told, each in one message."""
 
 
-def by_query(
-    routed: DataFrame, found: DataFrame, asked: DataFrame, true_matches: DataFrame | None
-) -> DataFrame:
+def by_query(routed: DataFrame, found: DataFrame, tally: DataFrame, *, checked: bool) -> DataFrame:
     """A row for each system, query and way of routing, with what it cost and found."""
     keys = ["system", "query"]
-    # A row a query and system: one task is quicker than any exchange.
-    rows = routed.drop("peers", "reached_by").coalesce(1).join(found.coalesce(1), keys, "left")
-    rows = rows.join(sql.broadcast(asked.select("query", "kind")), "query", "inner")
-    if true_matches is None:
-        rows = rows.withColumn("true_matches", sql.lit(None).cast("long"))
-    else:
-        rows = rows.join(true_matches.coalesce(1), keys, "left").fillna(0, ["true_matches"])
+    # A row a query and system: one task and no exchange are quickest.
+    costs = routed.drop("peers", "reached_by", *_ends_of(routed)).coalesce(1)
+    rows = costs.join(found.coalesce(1).hint("shuffle_hash"), keys, "left")
     counts = [name for name in found.columns if name not in keys]
+    if checked:
+        wanted = tally.where("query is not null").withColumnRenamed("number", "true_matches")
+        wanted = wanted.select(*keys, "true_matches")
+        rows = rows.join(wanted.coalesce(1).hint("shuffle_hash"), keys, "left")
+        counts.append("true_matches")
+    else:
+        rows = rows.withColumn("true_matches", sql.lit(None).cast("long"))
     rows = rows.fillna(0, counts)
     ways = [_way(routing) for routing in ROUTINGS] + [_floor()]
     return rows.select(
         *keys, "kind", "data_peers", sql.explode(sql.array(*ways)).alias("way")
     ).select(*keys, "kind", "data_peers", "way.*")
+
+
+def _ends_of(routed: DataFrame) -> list[str]:
+    return [name for name in routed.columns if name.startswith(("low", "high"))]
 
 
 def _way(routing: str) -> Column:
@@ -66,20 +71,16 @@ def _row(routing: str, costs: Sequence[Column], matches: Column) -> Column:
     return sql.struct(sql.lit(routing).alias("routing"), *costs, matches.alias("matches"), missed)
 
 
-def table(
-    spark: SparkSession, rows: DataFrame, loads: DataFrame, systems: Sequence[System], seed: int
-) -> DataFrame:
+def table(rows: DataFrame, tally: DataFrame, systems: Sequence[System], seed: int) -> DataFrame:
     """The results of one seed."""
-    of_system = spark.createDataFrame(
-        [(one.number, one.peers, one.profiles, one.placement) for one in systems],
-        "system int, peers int, profiles long, placement string",
-    )
-    spread = loads.groupBy("system").agg(
-        sql.max("profiles").alias("largest"), sql.count(sql.lit(1)).alias("laden")
-    )
-    known = sql.broadcast(of_system.join(spread, "system", "inner"))
-    classed = rows.join(sql.broadcast(transforms.kinds(spark)), "kind", "inner")
-    joined = classed.join(known, "system", "inner").withColumn("seed", sql.lit(seed).cast("long"))
+    spread = tally.where("peer is not null").coalesce(1).groupBy("system").agg(
+        sql.max("number").alias("largest"), sql.count(sql.lit(1)).alias("laden")
+    )  # fmt: skip
+    classed = rows.select("*", sql.explode(_classes()).alias("query_class"))
+    joined = classed.join(spread.hint("shuffle_hash"), "system", "inner").select(
+        "*", *(_of_system(systems, name) for name in ("peers", "profiles", "placement")),
+        sql.lit(seed).cast("long").alias("seed"),
+    )  # fmt: skip
     grouped = joined.groupBy(*KEYS).agg(
         sql.count(sql.lit(1)).alias("queries"),
         _share("processing").alias("processing_pct"),
@@ -92,6 +93,24 @@ def table(
         sql.first(100 * (1 - sql.col("laden") / sql.col("peers"))).alias("empty_pct"),
     )
     return grouped.select(*COLUMNS)
+
+
+def _classes() -> Column:
+    """The classes that a query of this kind is of."""
+    names = {
+        kind: [name for name, kinds in QUERY_CLASSES.items() if kind in kinds] for kind in KINDS
+    }
+    pairs = [
+        part for kind, of in names.items() for part in (sql.lit(kind), sql.array(*map(sql.lit, of)))
+    ]
+    return sql.create_map(*pairs)[sql.col("kind")]
+
+
+def _of_system(systems: Sequence[System], name: str) -> Column:
+    """What the systems are, by their numbers, which are their places."""
+    values = [sql.lit(getattr(system, name)) for system in systems]
+    cast = "string" if name == "placement" else "int" if name == "peers" else "long"
+    return sql.array(*values)[sql.col("system")].cast(cast).alias(name)
 
 
 def _share(name: str) -> Column:

@@ -21,7 +21,7 @@ from pyspark.sql import functions as sql
 from sim.spark.session import elapsed_s
 
 Progress = Callable[[str], None]
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Counted up when a stage comes to mean something else by the same arguments."""
 _NOTE_SCHEMA: Final = "stage string, arguments string, rows long"
 
@@ -77,7 +77,10 @@ class Stages:
         rows = counted.get.get("rows")
         if rows is None:  # over Spark Connect 4.0 a write does not say what was observed
             rows = self._spark.read.schema(data.schema).parquet(path).count()
-        note = self._spark.createDataFrame([(name, arguments, rows)], _NOTE_SCHEMA)
-        note.coalesce(1).write.mode("overwrite").json(f"{path}.note")
+        note = self._spark.range(0, 1, 1, 1).select(
+            sql.lit(name).alias("stage"), sql.lit(arguments).alias("arguments"),
+            sql.lit(rows).cast("long").alias("rows"),
+        )  # fmt: skip
+        note.write.mode("overwrite").json(f"{path}.note")
         self._progress(f"{name}: {rows:,} rows in {elapsed_s(began_s):.1f} s")
         return rows

@@ -1,15 +1,15 @@
 """The routing study of the report's figure 4.2, on Spark.
 
 Law of this file: it puts the steps of `sim.spark.transforms` in order and holds nothing of size:
-the driver sees rings (8 bytes a peer and system), a sample of 64 records a peer by which they grow,
-and results.  No RDD and no context, so that it runs on a laptop, under `spark-submit` and over
-Spark Connect alike.  What it leaves out: time, churn and latency; `sim.Overlay` has those.
+the driver sees rings (8 bytes a peer and system) and results.  No RDD and no context, so that it
+runs on a laptop, under `spark-submit` and over Spark Connect alike.  Steps that do not wait for
+each other run together.  What it leaves out: time, churn and latency; `sim.Overlay` has those.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -18,14 +18,14 @@ import numpy as np
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
-from sim.spark import kernels, results, transforms
+from sim.spark import results, transforms
 from sim.spark.attributes import Source
 from sim.spark.figure import draw
-from sim.spark.growth import KEYS_A_PEER
 from sim.spark.questions import Questions
-from sim.spark.rings import Numbers
+from sim.spark.rings import Numbers, Rings
 from sim.spark.stages import Done, Progress, Stages
 from sim.spark.systems import Overlay, System, systems_of
+from sim.spark.together import together
 from sim.spark.workload import SpaceName, Workload
 
 if TYPE_CHECKING:
@@ -108,13 +108,14 @@ class _Seed:
         self, spark: SparkSession, plan: StudyPlan, workload: Workload, stages: Stages
     ) -> None:
         self._spark, self._plan, self._workload, self._stages = spark, plan, workload, stages
-        self._systems, self._attributes = plan.systems, len(workload.attributes)
+        self._systems = plan.systems
+        # Queries are made on the first draws, which every system keeps.
+        self._questions = Questions(workload, min(one.profiles for one in self._systems))
 
     def table(self) -> DataFrame:
         """The results of the seed."""
         arguments = {
-            "space": self._plan.space, "words": self._plan.words, "seed": self._workload.seed,
-            "systems": [(one.peers, one.profiles) for one in self._systems],
+            **self._of_workload, "systems": [asdict(one) for one in self._systems],
             "queries": self._plan.queries,
         }  # fmt: skip
         return self._do("results", results.SCHEMA, arguments, self._table).data
@@ -125,41 +126,25 @@ class _Seed:
         return self._stages.do(f"seed{self._workload.seed}-{name}", schema, arguments, make)
 
     def _table(self) -> DataFrame:
-        profiles = self._profiles()
-        limits = self._limits(profiles.data)
-        overlay, rings = self._overlay(profiles, limits)
-        questions = Questions(self._workload, int(limits.min()))
-        asked = transforms.queries(
-            self._spark, questions, self._plan.queries, self._attributes
-        ).persist()
-        of_queries = {"rings": rings, "queries": self._plan.queries}
-        routed = self._do("routes", transforms.ROUTES, of_queries, lambda: transforms.routes(
-            self._spark, self._workload, questions, overlay, self._plan.queries,
-        ))  # fmt: skip
-        found = self._do("found", transforms.FOUND, {"routes": routed.identity}, lambda: (
-            transforms.found(
-                transforms.visits(routed.data, asked),
-                transforms.placed(profiles.data, overlay, self._attributes),
-                self._attributes,
+        (profiles, limits), (rings, routed) = together(self._stored, self._routed)
+        overlay = Overlay(rings, limits)
+        found, tally = together(
+            lambda: self._found(profiles, routed, overlay),
+            lambda: self._tally(profiles, routed, overlay),
+        )
+        rows = results.by_query(routed.data, found.data, tally.data, checked=self._checked)
+        return results.table(rows, tally.data, self._systems, self._workload.seed)
+
+    def _stored(self) -> tuple[Done, Numbers]:
+        """At least as many different profiles as the largest system keeps, and how far those of
+        each system go."""
+        draws = self._workload.draws_for(max(system.profiles for system in self._systems))
+        done = self._do("profiles", transforms.PROFILES, {**self._of_workload, "draws": draws}, (
+            lambda: transforms.unique_profiles(
+                self._spark, self._workload, draws, self._plan.tasks
             )
         ))  # fmt: skip
-        checked = self._truth(profiles, asked, limits)
-        loads = transforms.loads(profiles.data, overlay)
-        rows = results.by_query(routed.data, found.data, asked, checked)
-        return results.table(self._spark, rows, loads, self._systems, self._workload.seed)
-
-    def _profiles(self) -> Done:
-        """At least as many different profiles as the largest system keeps."""
-        wanted = max(system.profiles for system in self._systems)
-        draws = self._workload.draws_for(wanted)
-        arguments = {
-            "space": self._plan.space, "words": self._plan.words, "seed": self._workload.seed,
-            "draws": draws,
-        }  # fmt: skip
-        schema = transforms.profile_schema(self._attributes)
-        return self._do("profiles", schema, arguments, lambda: transforms.unique_profiles(
-            self._spark, self._workload, draws, self._plan.tasks,
-        ))  # fmt: skip
+        return done, self._limits(done.data)
 
     def _limits(self, profiles: DataFrame) -> Numbers:
         """By system: the draw behind the last profile that it keeps, so that it keeps exactly as
@@ -181,42 +166,55 @@ class _Seed:
         limits: Numbers = drawn[begins + wanted - before - 1] + 1
         return limits
 
-    def _overlay(self, profiles: Done, limits: Numbers) -> tuple[Overlay, str]:
-        """The rings of all systems, grown one a task."""
-        arguments = {
-            "profiles": profiles.identity, "limits": limits.tolist(),
-            "systems": [(one.peers, one.placement) for one in self._systems],
-        }  # fmt: skip
-        index_bits = self._workload.space.curve.index_bits
-        done = self._do("rings", transforms.RINGS, arguments, lambda: self._rings(
-            profiles.data, limits, index_bits
+    def _routed(self) -> tuple[Rings, Done]:
+        """The rings of all systems, and every query in each; no profile is needed for it."""
+        arguments = {**self._of_workload, "systems": [asdict(one) for one in self._systems]}
+        grown = self._do("rings", transforms.RINGS, arguments, lambda: transforms.rings(
+            self._spark, self._workload, self._systems
         ))  # fmt: skip
-        table = done.data.toArrow()
+        table = grown.data.toArrow()
         system, last = table["system"].to_numpy(), table["last"].to_numpy()
         lasts = [np.sort(last[system == one.number]) for one in self._systems]
-        return Overlay.of(lasts, limits.tolist(), index_bits), done.identity
-
-    def _rings(self, profiles: DataFrame, limits: Numbers, index_bits: int) -> DataFrame:
-        kept = max(system.profiles for system in self._systems)
-        peers = max(system.peers for system in self._systems)
-        one_in = max(1, kept // (KEYS_A_PEER * peers))
-        sample = transforms.sampled(profiles, self._workload.seed, one_in).toArrow()
-        kernel = kernels.grown(
-            self._systems, limits.tolist(), sample["drawn"].to_numpy(),
-            sample["index"].to_numpy(), self._workload.seed, index_bits,
-        )  # fmt: skip
-        count = len(self._systems)
-        return self._spark.range(0, count, 1, count).mapInArrow(kernel, transforms.RINGS)
-
-    def _truth(self, profiles: Done, asked: DataFrame, limits: Numbers) -> DataFrame | None:
-        """What every query should find, where that can be afforded."""
-        if self._plan.queries * max(one.profiles for one in self._systems) > PAIRS_CHECKED_MAX:
-            return None
-        every = [int(limit) for limit in limits]
-        arguments = {
-            "profiles": profiles.identity, "queries": self._plan.queries, "limits": every,
-        }  # fmt: skip
-        done = self._do("truth", transforms.truth_schema(every), arguments, lambda: (
-            transforms.truth(profiles.data, asked, every, self._attributes)
+        rings = Rings.of(lasts, self._workload.space.curve.index_bits)
+        schema = transforms.routes_schema(len(self._workload.attributes))
+        of_queries = {"rings": grown.identity, "queries": self._plan.queries}
+        return rings, self._do("routes", schema, of_queries, lambda: transforms.routes(
+            self._spark, self._workload, self._questions, rings, self._plan.queries
         ))  # fmt: skip
-        return transforms.true_matches(self._spark, done.data, self._systems, every)
+
+    def _found(self, profiles: Done, routed: Done, overlay: Overlay) -> Done:
+        """What the peers find that every query reaches."""
+        attributes = len(self._workload.attributes)
+        arguments = self._of_stored(profiles, routed, overlay)
+        return self._do("found", transforms.FOUND, arguments, lambda: transforms.found(
+            transforms.visits(routed.data, attributes),
+            transforms.placed(profiles.data, self._workload, overlay),
+            attributes,
+        ))  # fmt: skip
+
+    def _tally(self, profiles: Done, routed: Done, overlay: Overlay) -> Done:
+        """What each peer keeps; and, where that can be afforded, what every query should find."""
+        arguments = {**self._of_stored(profiles, routed, overlay), "checked": self._checked}
+        count = self._plan.queries if self._checked else 0
+        return self._do("tally", transforms.TALLY, arguments, lambda: transforms.tally(
+            profiles.data, self._workload, self._questions, count, overlay
+        ))  # fmt: skip
+
+    @property
+    def _checked(self) -> bool:
+        pairs = self._plan.queries * max(one.profiles for one in self._systems)
+        return pairs <= PAIRS_CHECKED_MAX
+
+    @property
+    def _of_workload(self) -> dict[str, object]:
+        """What says which profiles there are."""
+        return {
+            "space": self._plan.space, "words": self._plan.words, "seed": self._workload.seed,
+        }  # fmt: skip
+
+    @staticmethod
+    def _of_stored(profiles: Done, routed: Done, overlay: Overlay) -> dict[str, object]:
+        return {
+            "profiles": profiles.identity, "routes": routed.identity,
+            "limits": overlay.limits.tolist(),
+        }  # fmt: skip

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from sim.spark.growth import PLACEMENTS, Placement
 from sim.spark.rings import Numbers, Rings
 from sim.spark.visits import Flags
@@ -50,11 +48,6 @@ class Overlay:
     """By system's number."""
     limits: Numbers
     """By system: the draw behind its last profile."""
-
-    @classmethod
-    def of(cls, lasts: Sequence[Numbers], limits: Sequence[int], index_bits: int) -> Overlay:
-        """From the last index of each peer."""
-        return cls(Rings.of(lasts, index_bits), np.array(limits, dtype=np.int64))
 
     def stored(self, system: int, drawn: Numbers) -> Flags:
         """Which of some profiles a system keeps."""

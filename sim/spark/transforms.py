@@ -1,8 +1,9 @@
 """The steps of the study, each from DataFrames to a DataFrame.
 
 Law of this file: columns by name, explicit joins, no actions: nothing runs here.  Python runs in
-`mapInArrow` alone, for what SQL has no words for: drawing and indexing profiles, growing rings,
-placing and routing.  Matching and counting are the JVM's (docs/study.md says what each step moves).
+`mapInArrow` alone, for what SQL has no words for: drawing and placing profiles, growing rings,
+routing; and for the check, which is to share nothing with what it checks.  Matching is the JVM's
+(docs/study.md says what each step moves).
 """
 
 from __future__ import annotations
@@ -15,32 +16,20 @@ from pyspark.sql import functions as sql
 
 from sim.spark import kernels
 from sim.spark.kernels import COSTS, ROUTINGS
-from sim.spark.questions import QUERY_CLASSES, Questions
+from sim.spark.questions import Questions
+from sim.spark.rings import Rings
 from sim.spark.systems import Overlay, System
 from sim.spark.workload import Workload
 
-LOADS: Final = "system int, peer int, profiles long"
+PROFILES: Final = "drawn long"
+"""A profile is known by its draw: what it consists of is a function of that, and drawn again more
+quickly than read."""
 RINGS: Final = "system int, peer int, last long"
-SAMPLE: Final = "drawn long, index long"
-ROUTES: Final = (
-    "system int, query long, peers array<int>, reached_by array<int>, "
-    + ", ".join(f"{routing}_{cost} long" for routing in ROUTINGS for cost in COSTS)
-)  # fmt: skip
+TALLY: Final = "system int, query long, peer int, number long"
+"""A row a peer that keeps profiles, and a row a query and system that has matches there."""
 FOUND: Final = "system int, query long, data_peers long, matches long, " + ", ".join(
     f"{routing}_matches long" for routing in ROUTINGS
 )
-_PAIRS_A_TASK: Final = 256
-
-
-def values(attributes: int) -> list[str]:
-    """The columns of a profile's attributes."""
-    return [f"value{place}" for place in range(attributes)]
-
-
-def profile_schema(attributes: int) -> str:
-    """Of `unique_profiles`."""
-    columns = ", ".join(f"{value} int" for value in values(attributes))
-    return f"drawn long, {columns}, index long"
 
 
 def unique_profiles(
@@ -49,54 +38,61 @@ def unique_profiles(
     """The different profiles among so many draws; of equal ones the first."""
     drawn = spark.range(0, draws, 1, tasks)
     coded = drawn.mapInArrow(kernels.coded(workload), "drawn long, code long")
-    first = coded.groupBy("code").agg(sql.min("drawn").alias("drawn")).select("drawn")
-    return first.mapInArrow(kernels.indexed(workload), profile_schema(len(workload.attributes)))
+    return coded.groupBy("code").agg(sql.min("drawn").alias("drawn")).select("drawn")
 
 
-def sampled(profiles: DataFrame, seed: int, one_in: int) -> DataFrame:
-    """One in so many profiles, by their number alone."""
-    return profiles.select("drawn", "index").mapInArrow(kernels.sampled(seed, one_in), SAMPLE)
+def rings(spark: SparkSession, workload: Workload, systems: Sequence[System]) -> DataFrame:
+    """The rings of all systems, each grown by a task; the largest first, as they take longest."""
+    order = sorted(systems, key=lambda system: -system.peers)
+    ones = spark.range(0, len(order), 1, len(order))
+    return ones.mapInArrow(kernels.grown(workload, order), RINGS)
 
 
-def placed(profiles: DataFrame, overlay: Overlay, attributes: int) -> DataFrame:
+def placed(profiles: DataFrame, workload: Workload, overlay: Overlay) -> DataFrame:
     """Each profile once for each system that keeps it, with the peer that does."""
-    columns = ", ".join(f"{value} int" for value in values(attributes))
+    columns = ", ".join(f"value{place} int" for place in range(len(workload.attributes)))
     schema = f"system int, peer int, {columns}"
-    return profiles.mapInArrow(kernels.placed(overlay, attributes), schema)
+    return profiles.mapInArrow(kernels.placed(workload, overlay), schema)
 
 
-def loads(profiles: DataFrame, overlay: Overlay) -> DataFrame:
-    """How many profiles each peer keeps that keeps any: added up in each task first."""
-    counted = profiles.select("drawn", "index").mapInArrow(kernels.counted(overlay), LOADS)
-    return counted.groupBy("system", "peer").agg(sql.sum("profiles").alias("profiles"))
+def tally(
+    profiles: DataFrame, workload: Workload, questions: Questions, count: int, overlay: Overlay
+) -> DataFrame:
+    """How many profiles each peer keeps that keeps any, and, every query held against every
+    profile, how many match in each system: added up in each task first."""
+    counted = profiles.mapInArrow(kernels.tallied(workload, questions, count, overlay), TALLY)
+    return counted.groupBy("system", "query", "peer").agg(sql.sum("number").alias("number"))
 
 
-def queries(spark: SparkSession, questions: Questions, count: int, attributes: int) -> DataFrame:
-    """What each query asks."""
-    ends = ", ".join(f"low{place} int, high{place} int" for place in range(attributes))
-    schema = f"query long, kind string, selector string, {ends}"
-    tasks = max(1, count // _PAIRS_A_TASK)
-    return spark.range(0, count, 1, tasks).mapInArrow(kernels.asked(questions, attributes), schema)
+def routes_schema(attributes: int) -> str:
+    """Of `routes`."""
+    ends = ", ".join(f"{end} int" for end in kernels.ends(attributes))
+    costs = ", ".join(f"{routing}_{cost} long" for routing in ROUTINGS for cost in COSTS)
+    return (
+        f"system int, query long, kind string, {ends}, peers array<int>, reached_by array<int>, "
+        + costs
+    )
 
 
 def routes(
-    spark: SparkSession, workload: Workload, questions: Questions, overlay: Overlay, count: int
+    spark: SparkSession, workload: Workload, questions: Questions, rings: Rings, count: int
 ) -> DataFrame:
-    """Each query in each system: whom every way of routing reaches, and what it costs."""
-    pairs = count * len(overlay.limits)
-    tasks = max(1, pairs // _PAIRS_A_TASK)
-    kernel = kernels.routed(workload, questions, overlay)
-    return spark.range(0, pairs, 1, tasks).mapInArrow(kernel, ROUTES)
+    """Each query in each system: what it asks, whom every way of routing reaches, what it costs."""
+    pairs = count * len(rings.counts)
+    tasks = min(pairs, 1 + count * len(rings.lasts) // kernels.PEERS_AT_ONCE)
+    kernel = kernels.routed(workload, questions, rings)
+    schema = routes_schema(len(workload.attributes))
+    return spark.range(0, pairs, 1, tasks).mapInArrow(kernel, schema)
 
 
-def visits(routed: DataFrame, asked: DataFrame) -> DataFrame:
+def visits(routed: DataFrame, attributes: int) -> DataFrame:
     """A row for each peer that a query reaches, with what the query asks."""
     both = sql.explode(sql.arrays_zip("peers", "reached_by")).alias("visit")
-    reached = routed.select("system", "query", both).select(
-        "system", "query", sql.col("visit.peers").alias("peer"),
+    asked = kernels.ends(attributes)
+    return routed.select("system", "query", *asked, both).select(
+        "system", "query", *asked, sql.col("visit.peers").alias("peer"),
         sql.col("visit.reached_by").alias("reached_by"),
     )  # fmt: skip
-    return reached.join(sql.broadcast(asked.drop("kind", "selector")), "query", "inner")
 
 
 def found(visited: DataFrame, stored: DataFrame, attributes: int) -> DataFrame:
@@ -143,44 +139,3 @@ def _matches(attributes: int) -> Column:
 
 def _reached(bit: int) -> Column:
     return sql.col("reached_by").bitwiseAND(sql.lit(1 << bit)) > 0
-
-
-def truth_schema(limits: Sequence[int]) -> str:
-    """Of `truth`: a column for each different limit."""
-    return "query long, " + ", ".join(f"below{limit} long" for limit in sorted(set(limits)))
-
-
-def truth(
-    profiles: DataFrame, asked: DataFrame, limits: Sequence[int], attributes: int
-) -> DataFrame:
-    """Every query against every profile: how many match among the profiles of each system."""
-    pairs = profiles.drop("index").crossJoin(sql.broadcast(asked.drop("kind", "selector")))
-    counts = [
-        sql.count(sql.when(sql.col("drawn") < limit, sql.lit(1))).alias(f"below{limit}")
-        for limit in sorted(set(limits))
-    ]
-    return pairs.where(_matches(attributes)).groupBy("query").agg(*counts)
-
-
-def true_matches(
-    spark: SparkSession, counted: DataFrame, systems: Sequence[System], limits: Sequence[int]
-) -> DataFrame:
-    """`truth` as rows: system, query, true_matches."""
-    of_system = spark.createDataFrame(
-        [(system.number, int(limits[system.number])) for system in systems],
-        "system int, limit long",
-    )
-    choice = sql.coalesce(
-        *(
-            sql.when(sql.col("limit") == limit, sql.col(f"below{limit}"))
-            for limit in sorted(set(limits))
-        )
-    )
-    rows = counted.crossJoin(sql.broadcast(of_system))
-    return rows.select("system", "query", choice.alias("true_matches"))
-
-
-def kinds(spark: SparkSession) -> DataFrame:
-    """Which kinds of queries each class of the results is made of."""
-    rows = [(kind, name) for name, kinds in QUERY_CLASSES.items() for kind in kinds]
-    return spark.createDataFrame(rows, "kind string, query_class string")

@@ -2,7 +2,7 @@
 
 Law of this file: pure numpy, no Spark; the same for any partitioning.  Numbers are *drawn*: the
 profile of a number is drawn by its seed and number alone, so some tuples are drawn again; the study
-keeps the first of each (`sim.spark.profiles`).  Report chapter 4; Squid, section 4.
+keeps the first of each.  Report chapter 4; Squid, section 4.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ SpaceName = Literal["study", "words2", "words3"]
 BITS: Final = 20
 """Of each dimension: with three of them an index has 60 bits, and fits Spark's LONG."""
 _LOG_STEP: Final = 0.05
+_AT_ONCE: Final = 65_536
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,7 @@ class Workload:
     @cached_property
     def space(self) -> KeywordSpace:
         """The keyword space that peers of this study would declare."""
-        return KeywordSpace(
-            self.space_name, [one.dimension for one in self.attributes], bits=BITS
-        )
+        return KeywordSpace(self.space_name, [one.dimension for one in self.attributes], bits=BITS)
 
     @cached_property
     def refinement(self) -> ArrayRefinement:
@@ -80,6 +79,17 @@ class Workload:
         points = np.column_stack([attribute.cells[rank] for attribute, rank in columns])
         return self.space.curve.encode_array(points).astype(np.int64)
 
+    def first_indexes(self, unique: int) -> Numbers:
+        """The curve indexes of the first so many different profiles, sorted.  Raises ValueError
+        where there are not so many tuples."""
+        draws = self.draws_for(unique)
+        codes = np.concatenate([self.codes(self.ranks(some)) for some in _pieces(draws)])
+        first = np.sort(np.unique(codes, return_index=True)[1])[:unique]
+        if len(first) < unique:
+            raise ValueError(f"{len(first):,} different profiles were drawn, not {unique:,}")
+        pieces = [first[some] for some in _pieces(unique)]
+        return np.sort(np.concatenate([self.indexes(self.ranks(piece)) for piece in pieces]))
+
     def draws_for(self, unique: int) -> int:
         """How many draws most likely give so many different tuples, with 1 % to spare.
 
@@ -97,3 +107,8 @@ class Workload:
         while (found := float((counts * -np.expm1(-draws * shares)).sum())) < 1.01 * unique + 100:
             draws *= max(1.01, 1.01 * unique / found)
         return int(draws)
+
+
+def _pieces(count: int) -> list[Numbers]:
+    """The numbers from 0, some at a time, so that what is made of them on the way stays small."""
+    return [np.arange(at, min(at + _AT_ONCE, count)) for at in range(0, count, _AT_ONCE)]

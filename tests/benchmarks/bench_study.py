@@ -103,28 +103,26 @@ def test_index_and_owner_beside_a_scalar_udf(spark: Any) -> None:
 
 def test_semi_join_and_counting_join(spark: Any, tmp_path: Path) -> None:
     """Matching, of profiles already placed: whether each peer holds a match, and how many."""
-    from sim.spark.questions import Questions
     from sim.spark.stages import Stages
+    from sim.spark.systems import Overlay
     from sim.spark.workload import Workload
 
     plan = study.StudyPlan(peers=(PEERS,), profiles=1_000_000)
     workload = Workload.of("study", "zipf", 1)
     seed = study._Seed(spark, plan, workload, Stages(spark, str(tmp_path), lambda _: None))
-    profiles = seed._profiles()
-    limits = seed._limits(profiles.data)
-    overlay, _ = seed._overlay(profiles, limits)
-    questions = Questions(workload, int(limits.min()))
-    asked = transforms.queries(spark, questions, 200, 3).persist()
-    routed = transforms.routes(spark, workload, questions, overlay, 200).persist()
-    visited = transforms.visits(routed, asked).persist()
-    stored = transforms.placed(profiles.data, overlay, 3).persist()
+    profiles, limits = seed._stored()
+    rings, routed = seed._routed()
+    overlay = Overlay(rings, limits)
+    visited = transforms.visits(routed.data, 3).persist()
+    stored = transforms.placed(profiles.data, workload, overlay).persist()
     visits, rows = visited.count(), stored.count()
     counted = seconds(transforms.found(visited, stored, 3), 2)
     semi = seconds(transforms.data_peers(visited, stored, 3), 2)
-    crossed = seconds(transforms.truth(profiles.data, asked, limits.tolist(), 3), 2)
+    every = transforms.tally(profiles.data, workload, seed._questions, plan.queries, overlay)
+    crossed = seconds(every, 2)
     report(
         "study: matching", visits=visits, stored=rows, counting_join_s=counted, semi_join_s=semi,
-        cross_product_s=crossed,
+        every_pair_s=crossed,
     )  # fmt: skip
 
 

@@ -23,8 +23,10 @@ from sim.spark.draws import below, uniform, words
 from sim.spark.figure import half_interval
 from sim.spark.growth import Growing, hashed_ring, load_aware_ring
 from sim.spark.questions import KINDS, Questions
+from sim.spark.rings import Rings
 from sim.spark.shipping import packed
-from sim.spark.systems import systems_of
+from sim.spark.systems import Overlay, systems_of
+from sim.spark.tally import Tally
 from sim.spark.workload import Workload
 from squid import NumberInterval, Term, WordInterval
 
@@ -118,6 +120,18 @@ def test_more_profiles_than_there_are_tuples_are_refused() -> None:
         Workload.of("words2", "zipf", 1).draws_for(2_000_000_000)
 
 
+@pytest.mark.parametrize("unique", [1, 700, 70_000])
+def test_the_first_profiles_are_those_of_the_first_draws(unique: int) -> None:
+    workload = Workload.of("words2", "zipf", 4)
+    ranks = workload.ranks(np.arange(workload.draws_for(unique)))
+    seen: dict[int, int] = {}
+    for number, code in enumerate(workload.codes(ranks).tolist()):
+        seen.setdefault(code, number)
+    first = sorted(seen.values())[:unique]
+    wanted = workload.indexes([rank[first] for rank in ranks])
+    assert workload.first_indexes(unique).tolist() == sorted(wanted.tolist())
+
+
 # -- queries
 
 
@@ -203,6 +217,37 @@ def test_a_split_of_sorted_records_is_the_split(keys: list[int], after: int, las
     inside = [key for key in keys if key in arc]
     offsets = sorted((key - after) % 256 or 256 for key in inside)
     assert placement.split_id_of_sorted(arc, offsets, 8, 1) == split_id(arc, inside, 8, 1)
+
+
+@pytest.mark.parametrize("pieces", [1, 7])
+def test_a_tally_is_what_a_plain_count_comes_to(workload: Workload, pieces: int) -> None:
+    """Three rings that keep 100, 900 and again 100 of 1,000 profiles; what is added in pieces."""
+    size = 1 << workload.space.curve.index_bits
+    lasts = [[size // 3, size // 2], [size // 7, size // 5, size - 1], [size - 1]]
+    overlay = Overlay(Rings.of(lasts, 60), np.array([100, 900, 100]))
+    drawn = np.random.default_rng(1).permutation(1000)
+    asked = [Questions(workload, 100)[number] for number in range(12)]
+    tally = Tally(overlay, asked)
+    for some in np.array_split(drawn, pieces):
+        ranks = workload.ranks(some)
+        tally.add(some, ranks, workload.indexes(ranks))
+    ranks = workload.ranks(np.arange(1000))
+    index = workload.indexes(ranks).tolist()
+    loads, found = [[0] * len(ring) for ring in lasts], np.zeros((12, 3), dtype=int)
+    for number in range(1000):
+        for system, ring in enumerate(lasts):
+            if number >= overlay.limits[system]:
+                continue
+            owner = next((at for at, last in enumerate(ring) if index[number] <= last), 0)
+            loads[system][owner] += 1
+            for query, question in enumerate(asked):
+                found[query, system] += all(
+                    one.ranks[0] <= rank[number] <= one.ranks[1]
+                    for one, rank in zip(question.given, ranks, strict=True)
+                )
+    assert tally.loads.tolist() == [load for ring in loads for load in ring]
+    assert tally.matches.tolist() == found.tolist()
+    assert (found > 0).all()
 
 
 # -- verdict, papers, figure
@@ -338,7 +383,7 @@ def test_no_step_touches_an_rdd_or_the_context() -> None:
 
 def test_pure_modules_do_without_spark() -> None:
     pure = "attributes draws figure growth handing_on java kernels lookups papers published_squid "
-    pure += "questions rings session shipping systems verdict visits workload"
+    pure += "questions rings session shipping systems tally together verdict visits workload"
     wanted = "".join(f"import sim.spark.{name}\n" for name in pure.split())
     program = f"import sys\nsys.modules['pyspark'] = None\n{wanted}"
     command = [sys.executable, "-c", program]

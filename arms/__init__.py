@@ -14,6 +14,8 @@ from arms.actions import Kind as Kind
 from arms.actions import action_named as action_named
 from arms.actions import any_action as any_action
 from arms.actions import parse_call as parse_call
+from arms.at_rest import AtRest as AtRest
+from arms.at_rest import resting as resting
 from arms.builders import between as between
 from arms.builders import prefix as prefix
 from arms.declarations import Space as Space
@@ -32,6 +34,9 @@ from arms.message_xml import parse_message as parse_message
 from arms.message_xml import write_message as write_message
 from arms.message_xml import write_notification as write_notification
 from arms.message_xml import write_result as write_result
+from arms.plain_columns import PlainColumns as PlainColumns
+from arms.plain_columns import PlainForm as PlainForm
+from arms.plain_columns import plain_form as plain_form
 from arms.profile import Profile as Profile
 from arms.profile import profile as profile
 from arms.profile_index import ProfileIndex as ProfileIndex
@@ -57,6 +62,7 @@ __all__ = [
     "parse_call",
     "Record", "Store", "Outcome", "Rendezvous", "Arrival", "Deletion", "Reaction", "Tell", "Return",
     "Steps", "Asked",
+    "AtRest", "resting", "PlainColumns", "PlainForm", "plain_form",
     "MeteorError", "ArmsError", "SelectorError", "ProfileError", "UnknownAction", "TypeMismatch",
     "LimitExceeded",
 ]  # fmt: skip

@@ -1,8 +1,7 @@
 """Many plain profiles into a table at once: how a peer has its index back after a restart.
 
-Law of this file: the same rows as one by one, several times as quick.  Plain are profiles whose
-elements all stand at the root, under different names: one row says everything, in either role.
-The others go the ordinary way.
+Law of this file: the same rows as one by one, many times as quick.  The profiles come by column
+(`arms.plain_columns`), and each column is put into the table in one step.
 """
 
 from __future__ import annotations
@@ -12,18 +11,15 @@ from typing import Final, TypeVar
 
 import numpy as np
 
+from arms.index_bits import Slots
 from arms.index_column import OUTERMOST, Column
 from arms.index_table import MOST_COLUMNS, Table
 from arms.index_vocabulary import Floats
+from arms.plain_columns import Ends, Part, PlainColumns
 from arms.profile import Profile
-from arms.profile_pack import PlainTest
 from arms.values import NUMBERS, WILDCARD
 
 K = TypeVar("K", bound=Hashable)
-
-Ends = list[float | str]
-_Cells = tuple[list[int], Ends, Ends]
-"""Of one column: where in the table its intervals stand, and their ends."""
 
 SPARE_COLUMNS: Final = 64
 
@@ -31,75 +27,72 @@ SPARE_COLUMNS: Final = 64
 def insert_many(
     table: Table[K],
     owners: Sequence[K],
-    profiles: Sequence[Profile],
-    rows: Sequence[list[PlainTest]],
+    profiles: Sequence[Profile | None],
+    columns: PlainColumns,
 ) -> range | None:
-    """Keep plain rows that the table's width allows; returns their slots.  None, and nothing is
-    kept, where there may not be a column for every path."""
-    cells = _cells_of(rows, table.store.width)
-    if len(table.columns) + len(cells) + SPARE_COLUMNS > MOST_COLUMNS:
+    """Keep plain rows, which `columns` numbers in the order of their owners; returns their slots.
+    None, and nothing is kept, where there may not be a column for every path."""
+    if len(table.columns) + len(columns) + SPARE_COLUMNS > MOST_COLUMNS:
         return None
     table.settle()
     intervals = []
-    for (name, axis), (places, low, high) in cells.items():
+    for name, axis, parts in columns:
         number = table.column_for("/" + name, axis)
-        ends = _stored(table, number, low, high)
+        ends = _stored(table, number, parts)
         if ends is None:
             return None
-        intervals.append((number, np.array(places), *ends))
+        intervals.append((number, *_places(parts), *ends))
     slots = table.store.extend(owners, profiles)
-    for number, at, first, last in intervals:
-        table.store.fill(slots, at, number, first, last)
+    for number, rows, at, low, high in intervals:
+        table.store.fill(slots, rows, at, number, low, high)
     table.learn_all(slots)
     return slots
 
 
-def _cells_of(rows: Sequence[list[PlainTest]], width: int) -> dict[tuple[str, int], _Cells]:
-    cells: dict[tuple[str, int], _Cells] = {}
-    first = 0
-    for row in rows:
-        place = first
-        for test in row:
-            column = cells.get((test.name, test.axis))
-            if column is None:
-                column = cells[test.name, test.axis] = ([], [], [])
-            column[0].append(place)
-            column[1].append(test.low)
-            column[2].append(test.high)
-            place += 1
-        first += width
-    return cells
+def _places(parts: Sequence[Part]) -> tuple[Slots, Slots]:
+    """The rows of a column's intervals, and where in its row each stands."""
+    lengths = [len(part.rows) for part in parts]
+    return (
+        np.concatenate([part.rows for part in parts]),
+        np.repeat(np.array([part.at for part in parts], np.intp), lengths),
+    )
 
 
-def _stored(table: Table[K], number: int, low: Ends, high: Ends) -> tuple[Floats, Floats] | None:
+def _stored(table: Table[K], number: int, parts: Sequence[Part]) -> tuple[Floats, Floats] | None:
     """The ends as they are kept, numbers themselves or labels of words; None for what are no
     intervals."""
     column = table.columns[number]
     assert column is not None, "a number in use has a column"
     if column.axis <= WILDCARD:
-        return np.full(len(low), -np.inf), np.full(len(high), np.inf)
-    points = low == high
-    if {*map(type, low), *map(type, high)} != {float if column.axis == NUMBERS else str}:
-        return None
+        count = sum(len(part.rows) for part in parts)
+        return np.full(count, -np.inf), np.full(count, np.inf)
+    lows, highs = [part.low for part in parts], [part.high for part in parts]
     if column.axis == NUMBERS:
-        first = np.array(low, np.float64)
-        last = first if points else np.array(high, np.float64)
+        first, last = np.concatenate(lows), np.concatenate(highs)
     else:
-        labels = _labels(table, number, column, {*low} if points else {*low, *high})
-        first = np.array([labels[end] for end in low])
-        last = first if points else np.array([labels[end] for end in high])
+        labels = _labels(table, number, column, {end for ends in lows + highs for end in ends})
+        first, last = _labelled(lows, labels), _labelled(highs, labels)
     return (first, last) if bool((first <= last).all()) else None
 
 
+def _labelled(parts: Sequence[Ends], labels: dict[float | bytes, float]) -> Floats:
+    found = [labels[end] for ends in parts for end in ends]
+    return np.array(found, np.float64)
+
+
 def _labels(
-    table: Table[K], number: int, column: Column, ends: set[float | str]
-) -> dict[float | str, float]:
+    table: Table[K], number: int, column: Column, ends: set[float | bytes]
+) -> dict[float | bytes, float]:
+    """The label of each word, in UTF-8."""
     words = column.vocabulary
     assert words is not None, "a column of words has a vocabulary"
-    different = sorted({str(end) for end in ends} - OUTERMOST.keys())
-    for word in different:
+    outermost = {word.encode(): label for word, label in OUTERMOST.items()}
+    different = sorted(end for end in ends if isinstance(end, bytes) and end not in outermost)
+    spelt = [word.decode() for word in different]
+    for word in spelt:
         if words.learn(word) is None:
             table.relabel(number, column)
             words.learn(word)
-    labels: dict[float | str, float] = {word: words.lowest_at(word) for word in different}
-    return labels | {str(word): label for word, label in OUTERMOST.items()}
+    labels: dict[float | bytes, float] = dict(outermost.items())
+    labels.update(zip(different, map(words.lowest_at, spelt), strict=True))
+    return labels

@@ -20,15 +20,15 @@ from arms.index_selectors import SelectorTable
 from arms.index_subjects import SubjectTable
 from arms.index_table import Table
 from arms.matching import selects
+from arms.plain_columns import MOST_PLAIN, PlainColumns, PlainForm, columns_of
 from arms.profile import Profile
-from arms.profile_pack import PlainTest
 from arms.tree import Node
 from arms.written import LIMITS
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T", bound="Table[object]")
 
-WIDTHS: Final = (8, 16, LIMITS.elements)
+WIDTHS: Final = (MOST_PLAIN, 16, LIMITS.elements)
 """A row lies in the first table that it fits."""
 
 Check = Callable[[Node], bool]
@@ -54,8 +54,9 @@ class Sifted(Generic[K]):
 class _RoleIndex(ABC, Generic[K]):
     """Profiles under ids, in tables by width."""
 
-    def __init__(self, tables: list[Table[K]]) -> None:
+    def __init__(self, tables: list[Table[K]], profile_of: Callable[[K], Profile] | None) -> None:
         self._tables = tables
+        self._kept_elsewhere = profile_of
         self._places: dict[K, int | tuple[int, ...]] = {}
         """Slot times tables plus table; several where a profile has several rows."""
         self._several = 0
@@ -82,24 +83,32 @@ class _RoleIndex(ABC, Generic[K]):
     def add_many(self, items: Sequence[tuple[K, Profile]]) -> None:
         """Store profiles at rest under new ids, those that are plain at once."""
         plain: list[tuple[K, Profile]] = []
-        rows: list[list[PlainTest]] = []
+        forms: list[PlainForm] = []
         for id, profile in items:
-            tests = profile.plain_tests()
-            if tests is None or not 0 < len(tests) <= WIDTHS[0]:
+            form = profile.plain_form()
+            if form is None:
                 self.add(id, profile)
                 continue
             plain.append((id, profile))
-            rows.append(tests)
+            forms.append(form)
         if not plain:
             return
         ids, profiles = zip(*plain, strict=True)
-        slots = insert_many(self._tables[0], ids, profiles, rows)
-        if slots is None:
+        if not self.add_plain(ids, profiles, columns_of(forms)):
             for id, profile in plain:
                 self.add(id, profile)
-        else:
-            places = range(slots.start * len(WIDTHS), slots.stop * len(WIDTHS), len(WIDTHS))
-            self._places.update(zip(ids, places, strict=True))
+
+    def add_plain(
+        self, ids: Sequence[K], profiles: Sequence[Profile | None], columns: PlainColumns
+    ) -> bool:
+        """Store plain profiles under new ids, by their columns; None for a profile that is kept by
+        whoever made this index.  False, and nothing is stored, where they must go one by one."""
+        slots = insert_many(self._tables[0], ids, profiles, columns)
+        if slots is None:
+            return False
+        places = range(slots.start * len(WIDTHS), slots.stop * len(WIDTHS), len(WIDTHS))
+        self._places.update(zip(ids, places, strict=True))
+        return True
 
     def remove(self, id: K) -> bool:
         """Forget the profile under this id; whether there was one."""
@@ -148,16 +157,20 @@ class _RoleIndex(ABC, Generic[K]):
     def _profile_of(self, id: K) -> Profile:
         places = self._places[id]
         place = places if isinstance(places, int) else places[0]
-        profile: Profile = self._tables[place % len(WIDTHS)].store.profiles[place // len(WIDTHS)]
+        profile: Profile | None
+        profile = self._tables[place % len(WIDTHS)].store.profiles[place // len(WIDTHS)]
+        if profile is None:
+            assert self._kept_elsewhere is not None, "who gave no profile knows it"
+            return self._kept_elsewhere(id)
         return profile
 
 
 class SubjectIndex(_RoleIndex[K]):
     """Stored subjects."""
 
-    def __init__(self) -> None:
+    def __init__(self, profile_of: Callable[[K], Profile] | None = None) -> None:
         self._subjects = [SubjectTable[K](width) for width in WIDTHS]
-        super().__init__(list(self._subjects))
+        super().__init__(list(self._subjects), profile_of)
 
     def match(self, selector: Node) -> list[K]:
         """The ids of the subjects that the selector selects, each once."""
@@ -183,9 +196,9 @@ class SubjectIndex(_RoleIndex[K]):
 class SelectorIndex(_RoleIndex[K]):
     """Stored selectors."""
 
-    def __init__(self) -> None:
+    def __init__(self, profile_of: Callable[[K], Profile] | None = None) -> None:
         self._selectors = [SelectorTable[K](width) for width in WIDTHS]
-        super().__init__(list(self._selectors))
+        super().__init__(list(self._selectors), profile_of)
 
     def match(self, subject: Node) -> list[K]:
         """The ids of the selectors that select the subject, each once."""

@@ -79,8 +79,9 @@ class RowStore(Generic[K]):
             self.flags += 1
         return slot
 
-    def extend(self, owners: Sequence[K], profiles: Sequence[Profile]) -> range:
-        """Make rows at the end, which say everything; `fill` says what.  Returns their slots."""
+    def extend(self, owners: Sequence[K], profiles: Sequence[Profile | None]) -> range:
+        """Make rows at the end, which say everything; `fill` says what.  Returns their slots.  For
+        a profile that somebody else keeps, None."""
         slots = range(self.used, self.used + len(owners))
         if slots.stop > self.capacity:
             self._grow((slots.stop + 63) // 64 * 64)
@@ -89,9 +90,10 @@ class RowStore(Generic[K]):
         self.profiles[slots.start : slots.stop] = _objects(profiles)
         return slots
 
-    def fill(self, slots: range, places: Slots, column: int, low: Floats, high: Floats) -> None:
-        """Put intervals of one column into new rows: each at a place, counted over all of them."""
-        rows, at = np.divmod(places, self.width)
+    def fill(
+        self, slots: range, rows: Slots, at: Slots, column: int, low: Floats, high: Floats
+    ) -> None:
+        """Put intervals of one column into new rows, each `at` a place of one of them."""
         columns, lows, highs = self._parts(self._lines[slots.start : slots.stop])
         columns[rows, at] = column
         lows[rows, at], highs[rows, at] = low, high

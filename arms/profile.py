@@ -18,7 +18,8 @@ from arms.builders import Plain, root_of
 from arms.declarations import Space
 from arms.errors import ProfileError
 from arms.overlap import may_meet
-from arms.profile_pack import PlainTest, pack_node, plain_tests, unpack_node
+from arms.plain_columns import PlainForm, plain_form_of_tree
+from arms.profile_pack import pack_node, unpack_node
 from arms.profile_xml import parse_profile_xml, write_profile_xml
 from arms.selector import check_shape, check_size, parse_selector
 from arms.selector_text import selector_text
@@ -122,10 +123,10 @@ class Profile:
             raise ProfileError(f"a stored profile cannot be read: {error}") from error
         return cls(text, digest=_shared(digest), packed=bytes(tree))
 
-    def plain_tests(self) -> list[PlainTest] | None:
-        """The elements of a profile at rest when they all stand at the root, under different
-        names; None for every other profile."""
-        return plain_tests(self._packed) if self._packed else None
+    def plain_form(self) -> PlainForm | None:
+        """What a profile at rest says, in the form in which many go into an index at once; None for
+        every profile that is not plain."""
+        return plain_form_of_tree(self._packed) if self._packed else None
 
     @classmethod
     def _from_element(cls, root: Element, space: Space | None, source: str = "") -> Profile:

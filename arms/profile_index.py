@@ -7,11 +7,12 @@ oracle (matching note, sections 1 and 5).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Final, Generic, Literal, TypeVar
 
 from arms.index_role import SelectorIndex, Sifted, SubjectIndex
 from arms.matching import selects
+from arms.plain_columns import PlainColumns
 from arms.profile import Profile
 
 K = TypeVar("K", bound=Hashable)
@@ -28,10 +29,17 @@ class ProfileIndex(Generic[K]):
 
     A role's tables are made when it is first asked for; those of `role` grow from the beginning,
     so that no question waits for them.  Up to `scan_above` profiles the trees are asked one by one.
+    `profile_of` says where the profile of an id is found that came by its columns alone.
     """
 
-    def __init__(self, role: Role | None = None, scan_above: int = _SCANNED_BY_TREE) -> None:
+    def __init__(
+        self,
+        role: Role | None = None,
+        scan_above: int = _SCANNED_BY_TREE,
+        profile_of: Callable[[K], Profile] | None = None,
+    ) -> None:
         self._role = role
+        self._profile_of = profile_of
         self._scan_above = scan_above
         self._few: dict[K, Profile] = {}
         """All profiles, as long as there are no tables."""
@@ -73,6 +81,18 @@ class ProfileIndex(Generic[K]):
         for tables in (self._subjects, self._selectors):
             if tables is not None:
                 tables.add_many(items)
+
+    def add_plain(self, ids: Sequence[K], columns: PlainColumns) -> None:
+        """Store plain profiles under ids that are new here, by their columns, which number them in
+        the order of the ids; their profiles are looked into only where that is needed."""
+        assert self._profile_of is not None, "who adds columns keeps the profiles"
+        if self._role is not None and not self._few and len(ids) > self._scan_above:
+            tables = self._subject_index() if self._role == "subjects" else self._selector_index()
+            other = self._selectors if self._role == "subjects" else self._subjects
+            if other is None and tables.add_plain(ids, [None] * len(ids), columns):
+                return
+        for id in ids:
+            self.add(id, self._profile_of(id))
 
     def remove(self, id: K) -> bool:
         """Forget the profile under this id; whether there was one."""
@@ -120,7 +140,7 @@ class ProfileIndex(Generic[K]):
 
     def _subject_index(self) -> SubjectIndex[K]:
         if self._subjects is None:
-            tables = SubjectIndex[K]()
+            tables = SubjectIndex[K](self._profile_of)
             for id, profile in self._all():
                 tables.add(id, profile)
             self._subjects = tables
@@ -129,7 +149,7 @@ class ProfileIndex(Generic[K]):
 
     def _selector_index(self) -> SelectorIndex[K]:
         if self._selectors is None:
-            tables = SelectorIndex[K]()
+            tables = SelectorIndex[K](self._profile_of)
             for id, profile in self._all():
                 tables.add(id, profile)
             self._selectors = tables

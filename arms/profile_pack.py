@@ -7,7 +7,7 @@ decides (DESIGN section 4).
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 import msgspec
 
@@ -32,15 +32,6 @@ class PlainTest(msgspec.Struct, array_like=True, frozen=True, gc=False, forbid_u
     axis: Annotated[int, msgspec.Meta(ge=0, le=_AXIS)]
     low: float | str = 0.0
     high: float | str = 0.0
-
-
-_PLAIN_TREE = msgspec.msgpack.Decoder(
-    tuple[
-        Literal[""],
-        Literal[0],
-        Annotated[list[PlainTest], msgspec.Meta(min_length=1, max_length=LIMITS.elements)],
-    ]
-)
 
 
 def pack_node(node: Node) -> Packed:
@@ -111,14 +102,3 @@ def _bounds(axis: int, packed: list[object]) -> Value:
     ):
         return Value(axis, low, high)
     raise ProfileError("a packed interval's bounds are no interval")
-
-
-def plain_tests(packed: bytes) -> list[PlainTest] | None:
-    """The elements of a packed tree, in msgpack, when they all stand at the root, under different
-    names, without a group; else None.  Whether their bounds are intervals is not looked at."""
-    try:
-        tests = _PLAIN_TREE.decode(packed)[2]
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return None
-    names = {test.name for test in tests}
-    return tests if len(names) == len(tests) and GROUP not in names else None

@@ -8,12 +8,15 @@ or not (DESIGN section 4; rules 33 and 37).
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from arms.actions import DATA, INTEREST, WATCH, Kind
+from arms.at_rest import AtRest
+from arms.index_bits import Slots
 from arms.index_role import Sifted
+from arms.plain_columns import PlainColumns
 from arms.profile import Profile
 from arms.profile_index import ProfileIndex
 
@@ -29,8 +32,9 @@ KINDS: Final[tuple[Kind, ...]] = (DATA, INTEREST, WATCH)
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """A profile with what is kept beside it."""
+class Record(AtRest):
+    """A profile with what is kept beside it; at rest its kind, expiry and index
+    are known, and nothing else."""
 
     kind: Kind
     stem: str
@@ -53,6 +57,10 @@ class Record:
     index: int | None = None
     """Opaque here: where it lives on the curve; None for what has more than one cell."""
 
+    def _awake(self) -> Mapping[str, object]:
+        rest: RestingRecord = self.rest
+        return rest.record_fields()
+
     @property
     def key(self) -> Key:
         """Owner and stem."""
@@ -61,6 +69,13 @@ class Record:
     def lives(self, now: float) -> bool:
         """Whether its time to live has not run out."""
         return self.expires_s > now
+
+
+class RestingRecord(Protocol):
+    """What a record at rest is made from."""
+
+    def record_fields(self) -> Mapping[str, object]:
+        """All that is not known of it: every field but `kind`, `expires_s` and `index`."""
 
 
 class _Kept:
@@ -82,9 +97,9 @@ class Store:
         self._hidden: dict[Kind, int] = dict.fromkeys(KINDS, 0)
         """How many of a kind not everybody may see."""
         self._indexes: dict[Kind, ProfileIndex[_Kept]] = {
-            DATA: ProfileIndex("subjects"),
-            INTEREST: ProfileIndex("selectors"),
-            WATCH: ProfileIndex("subjects"),
+            DATA: ProfileIndex("subjects", profile_of=_profile_of),
+            INTEREST: ProfileIndex("selectors", profile_of=_profile_of),
+            WATCH: ProfileIndex("subjects", profile_of=_profile_of),
         }
         self._tombstones: dict[Key, float] = {}
         self._deadlines: list[tuple[float, Key]] = []
@@ -125,6 +140,26 @@ class Store:
         heapq.heapify(self._deadlines)
         for kind, items in found.items():
             self._indexes[kind].add_many(items)
+
+    def load_plain(
+        self,
+        keys: Sequence[Key],
+        records: Sequence[Record],
+        columns: Mapping[Kind, tuple[Slots, PlainColumns]],
+        hidden: Mapping[Kind, int],
+    ) -> None:
+        """The same for records at rest with plain profiles: which of them are of a kind and their
+        profiles by column, numbered in that order; and how many not everybody may see."""
+        made = list(map(_Kept, records))
+        self._kept.update(zip(keys, made, strict=True))
+        for owner, stem in keys:
+            if owner:
+                self._owners.setdefault(stem, {})[owner] = None
+        self._deadlines += zip([record.expires_s for record in records], keys, strict=True)
+        heapq.heapify(self._deadlines)
+        for kind, (chosen, profiles) in columns.items():
+            self._hidden[kind] += hidden.get(kind, 0)
+            self._indexes[kind].add_plain([made[at] for at in chosen.tolist()], profiles)
 
     def extend(self, record: Record, expires_s: float) -> Record:
         """Let a kept record live until `expires_s`, never shorter than it does; returns it."""
@@ -282,6 +317,10 @@ class Store:
     def _deadline_of(self, key: Key) -> float | None:
         kept = self._kept.get(key)
         return self._tombstones.get(key) if kept is None else kept.record.expires_s
+
+
+def _profile_of(kept: _Kept) -> Profile:
+    return kept.record.profile
 
 
 def _living(found: list[_Kept], now: float) -> list[Record]:

@@ -18,10 +18,18 @@ from weakref import WeakKeyDictionary
 from meteor.distribution import Distribution
 from meteor.errors import DataDirLocked
 from meteor.journal import JournalFailed
-from meteor.journal_rows import Row, Write
+from meteor.journal_rows import Stored, Write
 
 COMMIT_BOUNDS_S: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2.0)
 """Around what a synchronous write costs: a good disk, a busy one, one that is dying."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The rows of a journal are asked for, or that of one key."""
+
+    journal: str
+    key: bytes | None = None
 
 
 class Store(Protocol):
@@ -30,7 +38,7 @@ class Store(Protocol):
     async def commit(self, writes: Sequence[Write]) -> None:
         """Bring the state after all `writes` to disk in one transaction."""
 
-    async def read(self, journal: str) -> list[Row]:
+    async def read(self, what: Read) -> list[Stored]:
         """The rows of a journal, whole or not, in the order of their last write."""
 
     async def rollback(self) -> None:
@@ -40,14 +48,7 @@ class Store(Protocol):
         """Close the file, then let the next owner in."""
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
-    """The rows of a journal are asked for."""
-
-    journal: str
-
-
-_Waiting = tuple[Write | Read, "asyncio.Future[list[Row]]"]
+_Waiting = tuple[Write | Read, "asyncio.Future[list[Stored]]"]
 
 
 class GroupCommit:
@@ -96,9 +97,9 @@ class GroupCommit:
             self._wake.set()
             await asyncio.shield(self._keeper)
 
-    def ask(self, job: Write | Read) -> asyncio.Future[list[Row]]:
+    def ask(self, job: Write | Read) -> asyncio.Future[list[Stored]]:
         """Queue a job; the future ends when it is durable, or read."""
-        future: asyncio.Future[list[Row]] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[list[Stored]] = asyncio.get_running_loop().create_future()
         if self._keeper.done():
             future.set_exception(JournalFailed(f"{self.path} is closed"))
         else:
@@ -149,7 +150,9 @@ class GroupCommit:
             if count:
                 await self._write(store, self._taken)
             else:
-                await self._read(store, *self._taken[0])
+                job, future = self._taken[0]
+                assert isinstance(job, Read), "what is no write is a read"
+                await self._read(store, job, future)
             self._taken = []
 
     async def _write(self, store: Store, group: list[_Waiting]) -> None:
@@ -169,11 +172,9 @@ class GroupCommit:
         for _, future in group:
             _resolve(future, outcome)
 
-    async def _read(
-        self, store: Store, job: Write | Read, future: asyncio.Future[list[Row]]
-    ) -> None:
+    async def _read(self, store: Store, job: Read, future: asyncio.Future[list[Stored]]) -> None:
         try:
-            rows = await store.read(job.journal)
+            rows = await store.read(job)
         except JournalFailed as error:
             _resolve(future, error)
         else:
@@ -194,7 +195,7 @@ def group_commit(path: Path, open_store: Callable[[Path], Awaitable[Store]]) -> 
 
 
 def _resolve(
-    future: asyncio.Future[list[Row]], failure: JournalFailed | None, rows: Iterable[Row] = ()
+    future: asyncio.Future[list[Stored]], failure: JournalFailed | None, rows: Iterable[Stored] = ()
 ) -> None:
     if future.done():  # its caller was cancelled; the work was done all the same
         return

@@ -8,7 +8,7 @@ single change among a hundred thousand holds the peer up.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from meteor.placement import Key
@@ -62,6 +62,19 @@ class ChangeLog:
         self._blocks[-1].changes.append((self.newest, key))
         self._blocks[-1].living += 1
         return self.newest
+
+    def extend(self, keys: Sequence[Key]) -> int:
+        """Many identities change, one after the other; returns the number of the first change."""
+        first = self.newest + 1
+        self.newest += len(keys)
+        for at in range(0, len(keys), _BLOCK):
+            block = _Block(first + at)
+            some = keys[at : at + _BLOCK]
+            block.changes.extend(zip(range(first + at, first + at + len(some)), some, strict=True))
+            block.living = len(some)
+            self._blocks.append(block)
+            self._firsts.append(block.first)
+        return first
 
     def drop(self, number: int) -> None:
         """A change that was added is out of date."""

@@ -14,6 +14,9 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
+
 from meteor.key_tree import Digest, KeyTree, Piece
 from meteor.placement import Placed
 from meteor.standing import FINGERPRINT_BITS, fingerprint_of
@@ -30,6 +33,8 @@ EXPIRED_MAX: Final = 4096
 EXPIRING_MS: Final = 2_000
 """What is taken out when it had no more left has expired, and is not moved or given away."""
 
+Words = npt.NDArray[np.uint64]
+Mask = npt.NDArray[np.bool_]
 Span = tuple[int, int]
 """Positions of a section: the first, and the one after the last."""
 
@@ -143,11 +148,21 @@ class Fingerprints:
         """A record or tombstone shows on the shelf."""
         fingerprint = fingerprint_of(placed.carried)
         self._expired.pop(fingerprint, None)
-        if placed.box.is_point:
+        if placed.is_point:
             self._points.add(fingerprint, placed)
         elif self._wide.add(fingerprint, placed):
             for section in self._sections.values():
                 section.add(fingerprint, placed)
+
+    def load(self, fingerprints: Words, indexes: Words, points: Mask, placed: list[Placed]) -> None:
+        """Many records of an empty shelf, with their lowest indexes as lines of 64-bit words."""
+        for chosen, tree in ((points, self._points), (~points, self._wide)):
+            at = np.flatnonzero(chosen)
+            at = at[np.lexsort((fingerprints[at], *indexes[at].T[::-1]))]
+            own, there = fingerprints[at], indexes[at]
+            first = np.ones(len(at), bool)  # of several at one position only the first counts
+            first[1:] = (own[1:] != own[:-1]) | (there[1:] != there[:-1]).any(axis=1)
+            tree.load(own[first].tolist(), [placed[one] for one in at[first].tolist()])
 
     def remove(self, placed: Placed, now_ms: int) -> None:
         """A record or tombstone is on the shelf no more; `now_ms` is the wall clock's."""
@@ -156,7 +171,7 @@ class Fingerprints:
             self._expired[fingerprint] = None
             while len(self._expired) > EXPIRED_MAX:
                 self._expired.popitem(last=False)
-        if placed.box.is_point:
+        if placed.is_point:
             self._points.remove(fingerprint, placed)
         elif self._wide.remove(fingerprint, placed):
             for section in self._sections.values():

@@ -9,9 +9,10 @@ never handed out.  Memory, simulated disk and SQLite keep one conformance suite.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, overload
 
 from chord import MeteorError
 
@@ -24,6 +25,51 @@ class Entry:
     value: bytes | None
 
 
+class Entries(Sequence[Entry]):
+    """Many entries with values, as their keys and their values: they become objects where somebody
+    looks at them one by one."""
+
+    __slots__ = ("keys", "values")
+
+    def __init__(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
+        self.keys, self.values = keys, values
+
+    @classmethod
+    def of(cls, entries: Iterable[Entry]) -> Entries:
+        """Those of the entries that have a value."""
+        if isinstance(entries, Entries):
+            return entries
+        living = [(entry.key, entry.value) for entry in entries if entry.value is not None]
+        return cls([key for key, _ in living], [value for _, value in living])
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return map(Entry, self.keys, self.values)
+
+    @overload
+    def __getitem__(self, at: int) -> Entry: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Entries: ...
+
+    def __getitem__(self, at: int | slice) -> Entry | Entries:
+        if isinstance(at, slice):
+            return Entries(self.keys[at], self.values[at])
+        return Entry(self.keys[at], self.values[at])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(map(operator.eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]  # as of every list
+
+    def __repr__(self) -> str:
+        return f"Entries({list(self)!r})"
+
+
 @dataclass(frozen=True, slots=True)
 class Scan:
     """What a journal holds: the living entries in the order of their last write, and the keys of
@@ -33,7 +79,7 @@ class Scan:
     this must not take what is left for all that was acknowledged.  It stays so, over restarts,
     until `Journal.replace` has written the content anew."""
 
-    entries: tuple[Entry, ...]
+    entries: Sequence[Entry]
     damaged: tuple[bytes, ...]
     incomplete: bool = False
 
@@ -47,6 +93,9 @@ class Journal(Protocol):
 
     async def scan(self) -> Scan:
         """Everything that is durable now."""
+
+    async def read(self, key: bytes) -> bytes | None:
+        """The value of one key, as `scan` would give it; None where there is none."""
 
     async def replace(self, entries: Sequence[Entry]) -> None:
         """Make these entries the whole content, in one atomic step; they are complete then."""
@@ -77,7 +126,12 @@ class MemoryJournal:
     async def scan(self) -> Scan:
         """The living entries."""
         self._check_open()
-        return Scan(tuple(Entry(k, v) for k, v in self._entries.items()), ())
+        return Scan(Entries([*self._entries], [*self._entries.values()]), ())
+
+    async def read(self, key: bytes) -> bytes | None:
+        """The value of a key."""
+        self._check_open()
+        return self._entries.get(key)
 
     async def replace(self, entries: Sequence[Entry]) -> None:
         """Swap the content."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,8 +33,13 @@ FILE: Final = ""
 """The name of the file's own journal."""
 COMMIT: Final = b"commit"
 INCOMPLETE: Final = b"incomplete"
+_PLACE: Final = struct.Struct(">qI")
 NEVER: Final = -1
 """A checksum that fits nothing: of a record that is known to have been here."""
+
+
+Stored = tuple[int, bytes, bytes, int]
+"""A row of a known journal as it is read: its sequence, key, value and checksum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,21 @@ def change_of(writes: Sequence[Write], number: int, sequence: int) -> Change:
     )
 
 
+def whole(journal: str, rows: Iterable[Stored]) -> tuple[list[bytes], list[bytes], list[bytes]]:
+    """Keys and values of the rows that are as they were written, and the keys of the others."""
+    name, crc, place = journal.encode(), zlib.crc32, _PLACE.pack
+    keys: list[bytes] = []
+    values: list[bytes] = []
+    broken: list[bytes] = []
+    for sequence, key, value, written in rows:  # a million of them: in line
+        if crc(value, crc(place(sequence, len(key)) + name + key)) == written:
+            keys.append(key)
+            values.append(value)
+        else:
+            broken.append(key)
+    return keys, values, broken
+
+
 def rows_of_salvage(
     rows: Sequence[Row], lost: Sequence[tuple[str, bytes]], number: int, *, incomplete: bool
 ) -> list[Row]:
@@ -121,5 +141,5 @@ def whole_key(journal: str) -> bytes:
 
 def checksum(sequence: int, journal: str, key: bytes, value: bytes) -> int:
     """CRC-32 over everything: a row in another place, or under another key, does not fit."""
-    place = struct.pack(">qI", sequence, len(key)) + journal.encode()
+    place = _PLACE.pack(sequence, len(key)) + journal.encode()
     return zlib.crc32(value, zlib.crc32(key, zlib.crc32(place)))

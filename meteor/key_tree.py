@@ -13,6 +13,7 @@ keeps anyway.
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -139,6 +140,11 @@ class KeyTree:
 
     # -- changes
 
+    def load(self, fingerprints: Sequence[int], placed: Sequence[Placed]) -> None:
+        """Take records into the empty tree at once, in the order of their positions."""
+        assert not len(self), "loaded before anything else comes"
+        self._root = _built(fingerprints, placed, 0, len(placed))
+
     def add(self, fingerprint: int, placed: Placed) -> bool:
         """Take a record in; False when one of this fingerprint stands there already."""
         position = position_of(fingerprint, placed)
@@ -237,6 +243,21 @@ class KeyTree:
             path[-1].low = new
         else:
             path[-1].high = new
+
+
+def _built(fingerprints: Sequence[int], placed: Sequence[Placed], low: int, high: int) -> _Node:
+    """The node of the records from `low` to before `high`."""
+    if high - low <= LEAF_MAX:
+        return _Leaf(array("Q", fingerprints[low:high]), list(placed[low:high]))
+
+    def position(at: int) -> int:
+        return position_of(fingerprints[at], placed[at])
+
+    last = position(high - 1)
+    bit = (position(low) ^ last).bit_length() - 1
+    at = bisect_left(range(high), last >> bit << bit, low, high, key=position)
+    halves = _built(fingerprints, placed, low, at), _built(fingerprints, placed, at, high)
+    return _Fork(bit, *halves, last >> bit + 1)
 
 
 def _joined(fork: _Fork, alone: _Leaf, position: int) -> _Fork:

@@ -64,7 +64,7 @@ class ShelfBurden:
         self._stride = 1 + len(store) // SAMPLE
         looked_at = islice(store.records(), 0, None, self._stride)
         places = (self._shelf.table.find(record.key) for record in looked_at)
-        self._indexes = sorted(p.lowest for p in places if p is not None and p.box.is_point)
+        self._indexes = sorted(p.lowest for p in places if p is not None and p.is_point)
         self._fresh_until_s = now + max(COUNT_S, COUNT_S_PER_RECORD * len(store))
 
 

@@ -39,11 +39,9 @@ async def open_journal(options: PeerOptions) -> Journal:
 
 async def read_note(journal: Journal) -> PeerNote | None:
     """Whose journal it is; None for a new one."""
-    for entry in (await journal.scan()).entries:
-        if entry.key == IDENTITY_KEY and entry.value is not None:
-            note = codec.decode(entry.value)
-            return note if isinstance(note, PeerNote) else None
-    return None
+    value = await journal.read(IDENTITY_KEY)
+    note = None if value is None else codec.decode(value)
+    return note if isinstance(note, PeerNote) else None
 
 
 async def keep_note(journal: Journal, note: PeerNote) -> None:

@@ -5,14 +5,17 @@ Law of this file: pure values and functions.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
-from arms import Profile, Record
+from arms import AtRest, Profile, Record
 from chord import MeteorError
 from meteor.document import decode_document, unpack_profile
 from meteor.operations import Carried, Route
-from meteor.record_id import split_id, stem_of
+from meteor.record_front import carried_in, curve_in
+from meteor.record_id import place_of, split_id, stem_of
 from squid import Box, HilbertCurve
 
 GONE, MOVED = "gone", "moved"
@@ -26,8 +29,9 @@ whole old id in the stem's place: one record may leave several, and live here on
 
 
 @dataclass(slots=True)
-class Placed:
-    """Where a record lives on the curve, and when it changed last."""
+class Placed(AtRest):
+    """Where a record lives on the curve, and when it changed last.  At rest, as its journal's row,
+    all but its box and the record itself are known."""
 
     box: Box
     lowest: int
@@ -37,6 +41,33 @@ class Placed:
     """As it was written; expiry in it is wall-clock milliseconds."""
     change: int = 0
     """When it came to this shelf in this form."""
+    is_point: bool = field(init=False)
+    """Whether its box is one cell."""
+
+    def __post_init__(self) -> None:
+        self.is_point = self.box.is_point
+
+    def _awake(self) -> Mapping[str, object]:
+        row: bytes = self.rest
+        carried = carried_in(row)
+        assert isinstance(carried, Carried), "what has a front has a record behind it"
+        return {"carried": carried, "box": place_of(carried.id, curve_in(row))[1]}
+
+    def record_fields(self) -> Mapping[str, object]:
+        """What a record of the store that rests is made from: see `arms.store.RestingRecord`."""
+        carried = self.carried
+        return {
+            "stem": stem_of(carried.id),
+            "owner": carried.owner,
+            "version": carried.version,
+            "id": carried.id,
+            "action": carried.action,
+            "profile": Profile.resting(decode_document(carried.blob).profile),
+            "blob": carried.blob,
+            "region": self.box,
+            "route": carried.route,
+            "visible_to": carried.visible_to,
+        }
 
 
 @dataclass(slots=True)
@@ -70,6 +101,14 @@ def readable(carried: Carried, curve: HilbertCurve) -> Profile | Literal[False] 
     except MeteorError:
         return None
     return profile if carried.kind in KINDS else None
+
+
+@lru_cache(maxsize=1024)
+def lowest_in(curve: HilbertCurve, box: Box) -> int:
+    """The lowest index of a box.  Cached: what is written down, then shown, is asked for twice."""
+    lowest = curve.next_match(box, 0)
+    assert lowest is not None, "a box has at least one cell"
+    return lowest
 
 
 def lowest_of(curve: HilbertCurve, left: Box, right: Box) -> int | None:

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from heapq import heappop, heappush
 
+from arms import resting
 from meteor.change_log import ChangeLog
 from meteor.fingerprints import Fingerprints
 from meteor.holdings import Intervals
 from meteor.operations import Carried
-from meteor.placement import GONE, MOVED, Key, Placed
+from meteor.placement import GONE, MOVED, Key, Placed, lowest_in
+from meteor.plain_rows import PlainRows
 from squid import Box, HilbertCurve, Interval
 
 
@@ -52,7 +54,7 @@ class PlacementTable:
 
     def meets(self, placed: Placed, interval: Interval) -> bool:
         """Whether a record lives in an interval."""
-        if placed.box.is_point:
+        if placed.is_point:
             return interval[0] <= placed.lowest <= interval[1]
         return self._curve.has_match(placed.box, *interval)
 
@@ -82,8 +84,7 @@ class PlacementTable:
         """A record or tombstone shows, in the place of what had its identity; `lowest` saves
         looking for the lowest index of its box."""
         if lowest is None:
-            lowest = self._curve.next_match(box, 0)
-        assert lowest is not None, "a box has at least one cell"
+            lowest = lowest_in(self._curve, box)
         self.remove(key, now_ms)
         placed = Placed(box, lowest, carried.number, carried, self._changes.add(key))
         self._placed[key] = placed
@@ -92,6 +93,20 @@ class PlacementTable:
             heappush(self._stones, (carried.ttl_ms, key))
         if carried.operation:
             self._buried.setdefault(carried.operation, {})[key] = None
+
+    def load(self, rows: PlainRows) -> list[Placed]:
+        """Records of an empty shelf, at rest, in the order in which they were written."""
+        assert not self._placed, "loaded before anything else comes"
+        count = len(rows.keys)
+        first = self._changes.extend(rows.keys)
+        placed = resting(
+            Placed, count,
+            rest=rows.values, lowest=rows.lowest, number=rows.numbers.tolist(),
+            change=range(first, first + count), is_point=rows.points.tolist(),
+        )  # fmt: skip
+        self._placed.update(zip(rows.keys, placed, strict=True))
+        self.fingerprints.load(rows.fingerprints, rows.words, rows.points, placed)
+        return placed
 
     def remove(self, key: Key, now_ms: int) -> None:
         """It shows no more; harmless when it did not."""

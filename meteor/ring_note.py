@@ -31,10 +31,8 @@ class RingNote:
 
     async def read(self) -> RingState | None:
         """The ring of the former life; None without one, or where the note cannot be read."""
-        for entry in (await self._journal.scan()).entries:
-            if entry.key == RING_KEY and entry.value is not None:
-                return _state_in(entry.value)
-        return None
+        value = await self._journal.read(RING_KEY)
+        return None if value is None else _state_in(value)
 
 
 def _state_in(value: bytes) -> RingState | None:

@@ -32,6 +32,7 @@ from meteor.placement import (
 from meteor.placement_table import PlacementTable
 from meteor.record_id import place_of, split_id, stem_of
 from meteor.shelf_journal import Restored, anew, entry_of, noted, read
+from meteor.shelf_loading import load_plain
 from meteor.standing import is_later, is_renewal
 from meteor.views import Views
 from squid import Box, HilbertCurve, Interval, Intervals
@@ -91,9 +92,8 @@ class Shelf:
         """Return when these records are durable here, and what they take the place of is gone."""
         left = [behind for one in numbered if (behind := self._left_behind(one)) is not None]
         self._committing.append(numbered)
-        await self._journal.append(
-            [entry_of(one) for one in numbered] + [Entry(journal_key(key), None) for key in left]
-        )
+        entries = [entry_of(one, self._curve) for one in numbered]
+        await self._journal.append(entries + [Entry(journal_key(key), None) for key in left])
         self._committing.remove(numbered)
 
     def end(self, numbered: Iterable[Carried]) -> None:
@@ -215,7 +215,7 @@ class Shelf:
         scan = await self._journal.scan()
         under_way = [one for batch in self._committing for one in batch]
         records = [placed.carried for placed in self.table] + under_way
-        await self._journal.replace(anew(scan, records, self.attic, views))
+        await self._journal.replace(anew(scan, records, self.attic, views, self._curve))
 
     # -- questions
 
@@ -257,7 +257,7 @@ class Shelf:
         several places may have a higher number here, from another of them, which says nothing of
         the pair; what lies in one place has one number everywhere."""
         placed = self.find(about.key)
-        if mark and placed is not None and placed.box.is_point:
+        if mark and placed is not None and placed.is_point:
             return placed.number <= mark
         return self.number_of_pair(told, about) <= mark
 
@@ -335,7 +335,9 @@ class Shelf:
     async def restore(self) -> Restored:
         """Read the journal back; what expired meanwhile is left out.  Nothing is held yet."""
         scan = await self._journal.scan()
-        found = read(scan, self._curve)
+        found = read(scan, self._curve, self.wall_ms())
+        clock_s = self._now() - self._wall_clock()
+        self._number = load_plain(found.plain, self.table, self.store, clock_s)
         living: list[Record] = []
         for carried, profile, box, lowest in found.shown:
             if self._expires_s(carried) > self._now():

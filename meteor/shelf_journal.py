@@ -16,10 +16,13 @@ from meteor.attic import PREFIX as ATTIC_KEYS
 from meteor.attic import Attic
 from meteor.copy_messages import ViewsNote
 from meteor.document import decode_document
-from meteor.journal import Entry, Scan
+from meteor.journal import Entries, Entry, Scan
 from meteor.operations import Carried
-from meteor.placement import GONE, KINDS, MOVED, journal_key, key_of, readable
+from meteor.placement import GONE, KINDS, MOVED, journal_key, key_of, lowest_in, readable
+from meteor.plain_rows import PlainRows, read_plain
+from meteor.record_front import carried_in, front
 from meteor.record_id import place_of
+from meteor.standing import fingerprint_of
 from meteor.views import Views
 from squid import Box, HilbertCurve
 
@@ -44,8 +47,11 @@ class Contents:
     """What a scan of the journal says."""
 
     note: ViewsNote
+    plain: PlainRows
+    """Of the shelf, as rows that are not looked into."""
     shown: list[tuple[Carried, Profile, Box, int | None]]
-    """Of the shelf, with their profiles at rest and where they live: of points the index too."""
+    """Of the shelf, one by one, with their profiles at rest and where they live: of points the
+    index too."""
     words: list[Carried]
     """Of the shelf: tombstones."""
     stored: list[tuple[bytes, Carried]]
@@ -53,9 +59,20 @@ class Contents:
     damaged: list[bytes]
 
 
-def entry_of(carried: Carried) -> Entry:
+def entry_of(carried: Carried, curve: HilbertCurve) -> Entry:
     """A record of the shelf as it is written."""
-    return Entry(journal_key(key_of(carried)), codec.encode(carried))
+    return Entry(journal_key(key_of(carried)), _front_of(carried, curve) + codec.encode(carried))
+
+
+def _front_of(carried: Carried, curve: HilbertCurve) -> bytes:
+    if carried.kind in {GONE, MOVED}:
+        return b""
+    try:
+        _, box, index = place_of(carried.id, curve)
+    except MeteorError:
+        return b""
+    lowest = lowest_in(curve, box) if index is None else index
+    return front(carried, curve, lowest, fingerprint_of(carried), is_point=index is not None)
 
 
 def noted(views: Views) -> Entry:
@@ -69,21 +86,24 @@ def noted(views: Views) -> Entry:
     return Entry(VIEWS_KEY, codec.encode(note))
 
 
-def anew(scan: Scan, records: list[Carried], attic: Attic, views: Views) -> list[Entry]:
+def anew(
+    scan: Scan, records: list[Carried], attic: Attic, views: Views, curve: HilbertCurve
+) -> list[Entry]:
     """A journal with what is here, and what is not this shelf's."""
     others = [entry for entry in scan.entries if not entry.key.startswith(OWN_KEYS)]
-    return [*others, *map(entry_of, records), *attic.entries(), noted(views)]
+    return [*others, *(entry_of(one, curve) for one in records), *attic.entries(), noted(views)]
 
 
-def read(scan: Scan, curve: HilbertCurve) -> Contents:
-    """All that can be read; what cannot is named."""
-    found = Contents(ViewsNote(), [], [], [], list(scan.damaged))
+def read(scan: Scan, curve: HilbertCurve, now_ms: int) -> Contents:
+    """All that can be read; what cannot is named.  What expired before `now_ms` may be left out."""
+    plain, others = read_plain(Entries.of(scan.entries), curve, now_ms)
+    found = Contents(ViewsNote(), plain, [], [], [], list(scan.damaged))
     note = found.note
-    for entry in scan.entries:
+    for entry in others:
         if entry.value is None or not entry.key.startswith(OWN_KEYS):
             continue
         try:
-            value = codec.decode(entry.value)
+            value = carried_in(entry.value)
         except MeteorError:
             found.damaged.append(entry.key)
             continue
@@ -99,7 +119,7 @@ def read(scan: Scan, curve: HilbertCurve) -> Contents:
                 found.stored.append((entry.key, value))
         else:
             _sort_in(entry.key, value, curve, found)
-    return Contents(note, found.shown, found.words, found.stored, found.damaged)
+    return Contents(note, plain, found.shown, found.words, found.stored, found.damaged)
 
 
 def _sort_in(key: bytes, carried: Carried, curve: HilbertCurve, found: Contents) -> None:
@@ -113,7 +133,7 @@ def _sort_in(key: bytes, carried: Carried, curve: HilbertCurve, found: Contents)
             found.words.append(carried)
             return
         profile = Profile.resting(decode_document(carried.blob).profile)
-        if profile.plain_tests() is None:
+        if profile.plain_form() is None:
             profile = profile.awake()
     except MeteorError:
         found.damaged.append(key)

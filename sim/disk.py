@@ -200,6 +200,11 @@ class SimJournal:
         scan: Scan = await self._ask(None)
         return scan
 
+    async def read(self, key: bytes) -> bytes | None:
+        """The value of one key after everything that was asked before."""
+        found = (await self.scan()).entries
+        return next((entry.value for entry in found if entry.key == key), None)
+
     async def close(self) -> None:
         """Wait for what was begun; later calls are refused."""
         if self._open:

@@ -18,9 +18,9 @@ from meteor.document import decode_document, encode_document, pack_profile
 from meteor.journal import Entry, MemoryJournal
 from meteor.messages import Document
 from meteor.operations import Carried
-from meteor.placement import journal_key, key_of
 from meteor.record_id import make_id
 from meteor.shelf import Shelf
+from meteor.shelf_journal import entry_of
 from meteor.sqlite_journal import SqliteJournal
 from tests.benchmarks.matching_workload import SPACE, reading
 from tests.benchmarks.measuring import report
@@ -39,7 +39,7 @@ def entry(random: Random, number: int) -> Entry:
         blob=encode_document(Document("store", pack_profile(profile), b"21.5")), number=number,
         acknowledged=0, route=None,
     )  # fmt: skip
-    return Entry(journal_key(key_of(carried)), codec.encode(carried))
+    return entry_of(carried, SPACE.curve)
 
 
 async def test_the_index_back_from_the_journal(tmp_path: Path):

@@ -1,8 +1,5 @@
-"""The specification's sections on actions, Python and errors: every sentence has a test.
-
-The sentences stand in `spec_sentences` with the tests that show them; here are those that were
-tested nowhere else, the block of code first.
-"""
+"""What the specification says of Python and of errors and is tested nowhere else, its block of
+code first; all its sentences stand in tests/spec with the tests that show them."""
 
 from __future__ import annotations
 
@@ -22,25 +19,9 @@ import meteor
 import sim
 import squid
 from meteor.codec import wire_codec
-from tests.meteor import spec_sentences
 from tests.meteor.building import SPACE
 
-TESTS = Path(__file__).parent.parent
 HOT = "type=temperature temperature=21.5"
-
-SENTENCES = {
-    **spec_sentences.ACTIONS,
-    **spec_sentences.PYTHON,
-    **spec_sentences.ERRORS,
-}
-
-
-@pytest.mark.parametrize("sentence", SENTENCES)
-def test_every_sentence_has_a_test_that_exists(sentence: str) -> None:
-    assert SENTENCES[sentence]
-    for named in SENTENCES[sentence]:
-        path, name = named.split("::")
-        assert re.search(rf"def {name}\(", (TESTS / path).read_text()), named
 
 
 async def test_the_block_of_the_specification_runs(tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ _BY_NAME: Final = {
     "SpaceError": BAD_INPUT,
     "UnknownAction": BAD_INPUT,
     "CertificateError": BAD_INPUT,
+    "PolicyError": BAD_INPUT,
+    "IdentityError": BAD_INPUT,
     "Incomplete": INCOMPLETE,
     "SlowConsumer": INCOMPLETE,
     "Refused": REFUSED,

@@ -90,6 +90,33 @@ def test_every_error_has_its_exit_code(error: Exception, code: int | None) -> No
     assert exit_codes.code_of(error) == code
 
 
+PUBLIC_ERRORS = sorted(
+    {
+        one
+        for name in meteor.__all__
+        if isinstance(one := getattr(meteor, name), type) and issubclass(one, meteor.MeteorError)
+    },
+    key=lambda kind: kind.__name__,
+)
+
+
+@pytest.mark.parametrize("kind", PUBLIC_ERRORS)
+def test_no_error_of_a_new_kind_is_forgotten(kind: type[Exception]) -> None:
+    """What is a bad value in Python is bad input here, and so on for each of the built-in kinds."""
+    expected = [
+        code
+        for base, code in (
+            (ValueError, exit_codes.BAD_INPUT),
+            (PermissionError, exit_codes.REFUSED),
+            (ConnectionError, exit_codes.UNREACHABLE),
+            (TimeoutError, exit_codes.UNREACHABLE),
+        )
+        if issubclass(kind, base)
+    ]
+    if expected:
+        assert exit_codes.code_of(kind.__new__(kind)) == expected[0]
+
+
 @pytest.mark.parametrize("text", ["127.0.0.1:0", "peer.example:7400", "[::1]:65535"])
 def test_addresses_are_host_and_port(text: str) -> None:
     assert check_address(text) == text

@@ -13,8 +13,9 @@ from chord import Contact, Runtime
 from meteor import codec
 from meteor.admission import check_timeout_s, check_ttl_ms, read_document
 from meteor.asking import MOVES_MAX, Asking
-from meteor.collector import Collector, found_in, raise_refusals, summaries_of
+from meteor.collector import Collector, raise_refusals, summaries_of
 from meteor.errors import MeteorError
+from meteor.found_pages import readable
 from meteor.messages import Amend, Document, Post, PostReply
 from meteor.operations import Operation, Route
 from meteor.record_id import make_id, split_id
@@ -90,7 +91,7 @@ class Amending:
             peers=outcome.peers,
             hops=outcome.hops,
             ttl_s=amend.ttl_s,
-            found=collector.take(),
+            found=tuple(collector.found),
         )
 
     async def _replace(
@@ -159,7 +160,7 @@ class Amending:
         ids: dict[str, int] = {}
 
         def on_frame(_: Contact, frame: bytes) -> None:
-            ids.update((one.id, one.version) for one in found_in(frame))
+            ids.update((one.id, one.version) for one in readable((frame,)))
 
         deadline = self._runtime.now() + post.timeout_s
         body = codec.encode(replace(operation, dry_run=True))

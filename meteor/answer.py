@@ -9,13 +9,15 @@ the ttl has run out or it is closed (SPEC section 4).
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self
 
 from chord import Task
 from meteor.attachment import Attachment
+from meteor.collector import Newest
 from meteor.deduplication import Deduplicator
 from meteor.draft import Draft, warn_unused
 from meteor.errors import Closed, Incomplete, Interval, MeteorError, SlowConsumer
@@ -67,7 +69,9 @@ class Answer(Generic[ItemT]):
         self._standing: Attachment | None = None
         self._left = self._is_answered = self._is_sorted = False
         self._answered = Signal(session.runtime)
-        self._newest: dict[str, ItemT] = {}
+        self._newest = Newest()
+        self._found: list[ItemT] = []
+        """What `all` has sorted."""
         self._failure: MeteorError | None = None
 
     @property
@@ -90,7 +94,7 @@ class Answer(Generic[ItemT]):
         while not self._is_answered:
             await self._answered.wait()
         self._sort_what_came()
-        found, failure = list(self._newest.values()), self._failure
+        found, failure = list(self._found), self._failure
         if isinstance(failure, Incomplete):
             raise Incomplete(str(failure), found, failure.receipt, failure.missing)
         if failure is not None:
@@ -195,7 +199,7 @@ class Answer(Generic[ItemT]):
         once more.  Raises `Closed`."""
         self._begin()
         if self._is_sorted and not self.is_standing:
-            self._mailbox.items.extend(self._newest.values())
+            self._mailbox.items.extend(self._found)
             if self._failure is not None:
                 self._mailbox.items.append(self._failure)
 
@@ -234,7 +238,7 @@ class Answer(Generic[ItemT]):
                 self._limit = len(self._mailbox.items) + self._queue
             else:
                 reply = await self._session.post(self._draft, self._timeout_s, self._collect)
-                self.receipt = Receipt.of(reply)
+                self.receipt = self._counted(Receipt.of(reply))
         except MeteorError as error:
             self._fail(error)
             return
@@ -243,6 +247,11 @@ class Answer(Generic[ItemT]):
         self._settle()
         if not self.is_standing:
             self._mailbox.end()
+
+    def _counted(self, receipt: Receipt) -> Receipt:
+        """A retrieve's matches are counted here, where each is known to have come once."""
+        is_retrieve = self._draft.action == "retrieve"
+        return replace(receipt, matches=len(self._newest)) if is_retrieve else receipt
 
     def _fail(self, error: MeteorError) -> None:
         """The answer ends with an error, behind what came."""
@@ -268,9 +277,12 @@ class Answer(Generic[ItemT]):
 
     # -- receiving ---------------------------------------------------------------------------
 
-    def _collect(self, found: tuple[Found, ...]) -> None:
-        """A page of what lives."""
-        self._mailbox.extend([self._item(one) for one in found if self._is_new(one)])
+    def _collect(self, found: Sequence[Found]) -> None:
+        """A page of what lives; what stands meets it again among its notices."""
+        fresh = self._newest.news(found)
+        if self.is_standing:
+            fresh = [one for one in fresh if self._is_new(one)]
+        self._mailbox.extend(map(self._item, fresh))
 
     def _receive(self, notice: Notice) -> bool:
         """A later match of a standing answer; false if there is no room."""
@@ -307,16 +319,26 @@ class Answer(Generic[ItemT]):
     def _sort_what_came(self) -> None:
         """Sort what is queued: of each stem the newest, and the error among it, if any."""
         self._is_sorted = True
-        while self._mailbox.items:
-            item = self._mailbox.items.popleft()
+        items = self._mailbox.items
+        while items:
+            item = items.popleft()
             if isinstance(item, MeteorError):
                 self._failure = item
-                continue
-            owner = item.owner if isinstance(item, Match) else ""
-            stem = f"{owner}/{stem_of(item.id)}"
-            known = self._newest.get(stem)
-            if known is None or known.version < item.version:
-                self._newest[stem] = item
+            else:
+                self._found.append(item)
+        if self._newest.is_superseded or self.is_standing:
+            self._found = _newest_of(self._found)
+
+
+def _newest_of(came: Iterable[ItemT]) -> list[ItemT]:
+    """Of each stem the newest."""
+    newest: dict[tuple[str, str], ItemT] = {}
+    for item in came:
+        key = (item.owner if isinstance(item, Match) else "", stem_of(item.id))
+        known = newest.get(key)
+        if known is None or known.version < item.version:
+            newest[key] = item
+    return list(newest.values())
 
 
 def _or_raised(item: ItemT | MeteorError) -> ItemT:
@@ -330,15 +352,18 @@ class Matches(Generic[ItemT]):
     """One pass over an answer.  When a loop over a one-time answer is left, nothing holds its
     iterator any more, and the answer stops asking."""
 
-    __slots__ = ("_answer",)
+    __slots__ = ("_answer", "_items")
 
     def __init__(self, answer: Answer[ItemT]) -> None:
         self._answer: Answer[ItemT] = answer
+        self._items = answer.mailbox.items
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> ItemT:
+        if self._items:
+            return _or_raised(self._items.popleft())
         return await self._answer.take()
 
     def __del__(self) -> None:

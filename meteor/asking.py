@@ -1,7 +1,7 @@
 """Asking a whole region for a client: pages go to it as they come, the rest is the reply.
 
-Law of this file: conversations.  What comes back is read in `meteor.collector`; which region, and
-whether it may be asked, was decided before.
+Law of this file: conversations.  What comes back passes through `meteor.collector`; which region,
+and whether it may be asked, was decided before.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from chord import Contact, Runtime
 from meteor import codec
-from meteor.collector import Collector, found_in, raise_refusals, summaries_of
+from meteor.collector import Collector, Relay, raise_refusals, summaries_of
+from meteor.found_pages import is_page
 from meteor.messages import PostReply, ResultPage
 from meteor.moves import region_of
 from meteor.operations import Operation, Summary
@@ -38,35 +39,35 @@ class Asking:
     ) -> PostReply:
         """Carry an operation out in its whole region, within the time; what it finds is sent to
         its client.  Raises `Refused`."""
-        collector = Collector()
+        relay, counted = Relay(waits_for_reply=box.is_point), Collector()
 
-        def on_frame(_: Contact, frame: bytes) -> None:
-            fresh = collector.news(found_in(frame))
-            if not fresh:
+        def on_frame(peer: Contact, frame: bytes) -> None:
+            if operation.verb != "retrieve":
+                counted.count(peer, frame)
+            elif not is_page(frame):
                 return
-            if collector.held:
-                self._send_page(sender, token, collector)
-            else:
-                self._runtime.spawn(self._send_later(sender, token, collector))
-            collector.held = fresh
+            elif relay.take(frame):
+                self._send_pages(sender, token, relay)
+            elif relay.begins_to_wait:
+                self._runtime.spawn(self._send_later(sender, token, relay))
 
         body = codec.encode(operation)
         outcome, summaries = await self._ask(
-            box, body, timeout_s, collector, on_frame,
+            box, body, timeout_s, relay, on_frame,
             asks=operation.verb == "retrieve" and operation.ttl_ms == 0,
         )  # fmt: skip
         raise_refusals(operation, summaries)
-        finds = operation.verb == "retrieve" or operation.dry_run
+        matches = len(counted) if operation.dry_run else sum(one.matches for one in summaries)
         return PostReply(
             id=operation.id,
             complete=outcome.complete,
             missing=outcome.missing,
-            matches=len(collector.seen) if finds else sum(s.matches for s in summaries),
+            matches=matches,
             peers=outcome.peers,
-            pages=collector.pages,
+            pages=relay.sent,
             hops=outcome.hops,
             ttl_s=operation.ttl_ms / 1000,
-            found=collector.take(),
+            packed=relay.leave(),
         )
 
     async def _ask(
@@ -74,7 +75,7 @@ class Asking:
         box: Box,
         body: bytes,
         timeout_s: float,
-        collector: Collector,
+        relay: Relay,
         on_frame: Callable[[Contact, bytes], None],
         *,
         asks: bool,
@@ -87,7 +88,7 @@ class Asking:
         summaries = summaries_of(whole)
         asked: set[str] = set()
         for _ in range(MOVES_MAX):
-            moved = collector.unseen(summaries) - asked
+            moved = relay.unseen(summaries) - asked
             again = region_of(sorted(moved), box, self._curve)
             if again is None:
                 break
@@ -104,13 +105,13 @@ class Asking:
             summaries += summaries_of(outcome)
         return whole, summaries
 
-    async def _send_later(self, client: Contact, token: int, collector: Collector) -> None:
-        """A page waits a moment for the reply, so that both travel as one."""
+    async def _send_later(self, client: Contact, token: int, relay: Relay) -> None:
+        """A page waits a moment for the reply, or for others, so that they travel as one."""
         await self._runtime.sleep(PAGE_WAITS_S)
-        self._send_page(client, token, collector)
+        self._send_pages(client, token, relay)
 
-    def _send_page(self, client: Contact, token: int, collector: Collector) -> None:
-        found = collector.take()
-        if found:
-            self._runtime.send(client, ResultPage(token, collector.pages, found))
-            collector.pages += 1
+    def _send_pages(self, client: Contact, token: int, relay: Relay) -> None:
+        pages = relay.leave()
+        if pages:
+            self._runtime.send(client, ResultPage(token, relay.sent, (), pages))
+            relay.sent += 1

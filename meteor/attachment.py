@@ -13,12 +13,13 @@ from collections.abc import Callable
 from typing import Final, Literal
 
 from chord import Task
+from meteor.collector import Collect
 from meteor.deduplication import Deduplicator
 from meteor.draft import Draft
 from meteor.errors import Closed, Incomplete, Interval, MeteorError, Refused, Timeout
 from meteor.messages import Notice, PostReply
 from meteor.record_id import make_id
-from meteor.session import Collect, Session
+from meteor.session import Session
 from meteor.values import Receipt
 
 State = Literal["new", "opening", "active", "expired", "closed", "detached", "failed"]

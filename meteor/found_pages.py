@@ -8,7 +8,9 @@ has only the codec reads them too.  Pages grow: the first of an answer is small,
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from operator import attrgetter
 from typing import Annotated, Final, cast
 
@@ -61,33 +63,36 @@ class Pages:
 
     def __init__(self) -> None:
         self._rows: list[Row] = []
+        self._sizes: list[int] = []
+        """How much each of them takes, at most."""
 
     def add(self, found: Found) -> None:
         """One more match."""
         self._rows.append((found.id, found.version, found.owner, found.ttl_ms, found.blob))
+        self._sizes.append(len(found.id) + len(found.owner) + len(found.blob) + _ROW_BYTES)
 
     def add_records(self, records: Sequence[Record], now: float) -> None:
         """Many of them, with their payload and what remains of their time at `now`, rounded
         down."""
+        if not records:
+            return
         left_s = np.fromiter(map(_EXPIRES, records), np.float64, len(records)) - now
-        left_ms = np.maximum(left_s * 1000, 0).astype(np.int64)
-        self._rows += zip(
-            map(_ID, records), map(_VERSION, records), map(_OWNER, records), left_ms.tolist(),
-            map(_BLOB, records), strict=True,
-        )  # fmt: skip
+        left_ms = np.maximum(left_s * 1000, 0).astype(np.int64).tolist()
+        ids, owners = list(map(_ID, records)), list(map(_OWNER, records))
+        blobs = list(map(_BLOB, records))
+        self._rows += zip(ids, map(_VERSION, records), owners, left_ms, blobs, strict=True)
+        beside = max(map(len, ids)) + max(map(len, owners)) + _ROW_BYTES
+        self._sizes += [beside + length for length in map(len, blobs)]
 
     def all(self) -> list[bytes]:
         """The pages: each of at most `PAGE_BYTES`, unless one match alone is larger."""
         pages: list[bytes] = []
-        begin, size, limit = 0, 0, FIRST_PAGE_BYTES
-        for at, (id, _, owner, _, blob) in enumerate(self._rows):
-            length = len(id) + len(owner) + len(blob) + _ROW_BYTES
-            size += length
-            if size > limit and at > begin:
-                pages.append(pack(self._rows[begin:at]))
-                begin, size, limit = at, length, min(GROWTH * limit, PAGE_BYTES)
-        if begin < len(self._rows):
-            pages.append(pack(self._rows[begin:]))
+        ends = [0, *accumulate(self._sizes)]
+        begin, limit = 0, FIRST_PAGE_BYTES
+        while begin < len(self._rows):
+            end = max(bisect_right(ends, ends[begin] + limit) - 1, begin + 1)
+            pages.append(pack(self._rows[begin:end]))
+            begin, limit = end, min(GROWTH * limit, PAGE_BYTES)
         return pages
 
 
@@ -109,6 +114,16 @@ def unpack(page: bytes) -> Sequence[Found]:
         return cast("list[Found]", _decode(memoryview(page)[len(_HEAD) :]))
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise MalformedFrame(f"a page of matches cannot be read: {error}") from error
+
+
+def is_page(body: bytes) -> bool:
+    """Whether it looks like one; what it holds is its reader's business."""
+    if body.startswith(_HEAD):
+        return True
+    try:
+        return isinstance(codec.decode(body), FoundPage)
+    except MeteorError:
+        return False
 
 
 def readable(pages: Iterable[bytes]) -> list[Found]:

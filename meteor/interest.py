@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
 from chord import Contact, RequestTimeout
 from meteor.attachment import Attachment, State
+from meteor.collector import Newest
 from meteor.draft import Draft, ProfileLike, warn_unused, with_profile
 from meteor.errors import Closed, Interval, MeteorError, SlowConsumer, Timeout
 from meteor.lifetimes import checked_ttl_s
@@ -55,6 +56,7 @@ class Interest:
         self._items = self._mailbox.items
         self._opened = Signal(session.runtime)
         self._is_told = False
+        self._found = Newest()
         self._calls_now = handler is not None and not inspect.iscoroutinefunction(handler)
         self._attachment = Attachment(
             session, draft, receive=self._receive, ended=self._ended, keep_alive=keep_alive,
@@ -246,10 +248,10 @@ class Interest:
         self._mailbox.put(Notification(notice))
         return True
 
-    def _collect(self, found: tuple[Found, ...]) -> None:
+    def _collect(self, found: Sequence[Found]) -> None:
         """A standing retrieve that was found: what lives comes as pages."""
         source = self._session.uplink.peer or Contact.at("")
-        for one in found:
+        for one in self._found.news(found):
             stem = self._attachment.stem
             id = notice_id(stem, one.owner, stem_of(one.id), one.version)
             self._attachment.accept(Notice(id, stem, "match", one, source))

@@ -129,9 +129,11 @@ class PostReply:
     ttl_s: float = 0.0
     """The time to live that took effect."""
     found: tuple[Found, ...] = ()
-    """The last page, when it was ready together with the reply."""
+    """Of a find: the record."""
     troubles: tuple[str, ...] = ()
     """Of an application's action: why peers did not run it, the first few."""
+    packed: tuple[bytes, ...] = ()
+    """The last pages, where they were ready together with the reply, as in `ResultPage`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +151,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class ResultPage:
-    """A page of a retrieve's matches, at most 64 KiB unless one match alone is larger."""
+    """Some of a retrieve's matches."""
 
     token: int
     number: int
     found: tuple[Found, ...]
+    packed: tuple[bytes, ...] = ()
+    """More of them, in pages as the peers that keep them made them: the client alone reads them
+    (`meteor.found_pages`).  A match may come more than once."""
 
 
 @dataclass(frozen=True, slots=True)

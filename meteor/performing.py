@@ -17,9 +17,9 @@ from meteor import codec
 from meteor.action_messages import ActionResult, Perform, Performed, Willing
 from meteor.admission import ACTIONS, place, read_document
 from meteor.application_actions import ActionContext, ApplicationActions, RunFailed, run_bounded
-from meteor.collector import found_in
 from meteor.document import unpack_profile
 from meteor.errors import MeteorError, UnknownAction, to_fault
+from meteor.found_pages import readable
 from meteor.messages import Found, Post, PostReply, ResultPage
 from meteor.operations import Operation
 from meteor.record_id import stem_of
@@ -271,6 +271,6 @@ def _matches_of(works: Iterable[tuple[Intervals, Work]]) -> tuple[list[Match], I
     matches: list[Match] = []
     done: Intervals = ()
     for part, work in works:
-        matches += [Match(found) for frame in work.frames for found in found_in(frame)]
+        matches += map(Match, readable(work.frames))
         done = merge(done, subtract(part, merge(work.missing, work.undone)))
     return matches, done

@@ -28,6 +28,7 @@ from chord import (
 )
 from meteor.authors_counter import AuthorsCounter
 from meteor.callbacks import Callbacks
+from meteor.collector import Attempt, Collect
 from meteor.config import ClientConfig
 from meteor.draft import Draft
 from meteor.errors import Closed, Interval, MeteorError, NotConnected, Timeout, from_fault
@@ -37,7 +38,6 @@ from meteor.messages import (
     Farewell,
     Forget,
     Forgotten,
-    Found,
     Notice,
     Post,
     PostReply,
@@ -52,9 +52,6 @@ from meteor.values import Receipt
 from squid import KeywordSpace
 
 ReplyT = TypeVar("ReplyT")
-
-Collect = Callable[[tuple[Found, ...]], None]
-"""Takes the matches of one result page, in the turn in which it arrives."""
 
 GONE: Final = frozenset({"NotJoined", "Closed"})
 """Refusals of a peer that is no member of the ring any more, or not yet: others may serve."""
@@ -98,15 +95,6 @@ class Stream(Abandonable, Protocol):
         """End it, and delete it in the overlay."""
 
 
-class _Attempt:
-    """The result pages of one asking of one request."""
-
-    __slots__ = ("collect", "pages")
-
-    def __init__(self, collect: Collect | None) -> None:
-        self.collect, self.pages = collect, 0
-
-
 class Session:
     """One client's conversations with the overlay."""
 
@@ -135,7 +123,7 @@ class Session:
             Notice: self._on_notice,
             Farewell: self._on_farewell,
         }
-        self._attempts: dict[int, _Attempt] = {}
+        self._attempts: dict[int, Attempt] = {}
         self._tokens = count(first_token + 1)
         self._author = AuthorsCounter(first_version, runtime.now)
         self._stem, self._version = "", 0
@@ -323,16 +311,15 @@ class Session:
         margin_s = min(left_s * self.config.reply_margin, self.config.reply_margin_s_max)
         asked = replace(request, token=next(self._tokens), timeout_s=left_s - margin_s)
         asked = self._signed(asked)
-        attempt = self._attempts[asked.token] = _Attempt(collect)
+        attempt = self._attempts[asked.token] = Attempt(collect)
         try:
             reply = await self.runtime.call(peer, asked, left_s)
         finally:
             del self._attempts[asked.token]
         if not isinstance(reply, PostReply):
             raise MeteorError(f"{peer} answered a post with {type(reply).__name__}")
-        if reply.found and collect is not None:
-            collect(reply.found)
-        if attempt.pages != reply.pages:
+        attempt.take(reply.found, reply.packed)
+        if attempt.pages != reply.pages or attempt.is_damaged:
             return replace(reply, complete=False)
         return reply
 
@@ -343,8 +330,7 @@ class Session:
         attempt = self._attempts.get(page.token)
         if attempt is not None:
             attempt.pages += 1
-            if attempt.collect is not None:
-                attempt.collect(page.found)
+            attempt.take(page.found, page.packed)
 
     def _on_notice(self, _sender: Contact, notice: object, _remaining_s: float) -> None:
         assert isinstance(notice, Notice)

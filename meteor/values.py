@@ -75,11 +75,12 @@ class Match:
     Two are equal when they are the same version of the same stored thing."""
 
     __slots__ = ("_document", "_found", "_profile")
+    _document: Document
+    """Empty, as `_profile` is, until somebody asks: thousands are made at once."""
+    _profile: Profile
 
     def __init__(self, found: Found) -> None:
         self._found = found
-        self._document: Document | None = None
-        self._profile: Profile | None = None
 
     @property
     def id(self) -> str:
@@ -104,9 +105,11 @@ class Match:
     @property
     def profile(self) -> Profile:
         """Its profile, read on first use; raises `ProfileError` if the poster's is damaged."""
-        if self._profile is None:
+        try:
+            return self._profile
+        except AttributeError:
             self._profile = unpack_profile(self._content().profile)
-        return self._profile
+            return self._profile
 
     @property
     def data(self) -> bytes:
@@ -133,10 +136,12 @@ class Match:
         return MappingProxyType(dict(self._content().context))
 
     def _content(self) -> Document:
-        if self._document is None:
+        try:
+            return self._document
+        except AttributeError:
             blob = self._found.blob
             self._document = decode_document(blob) if blob else Document("", b"")
-        return self._document
+            return self._document
 
     def _key(self) -> tuple[str, int]:
         return self._found.id, self._found.version
@@ -236,8 +241,6 @@ class Notification(Match):
 
     def __init__(self, notice: Notice) -> None:
         self._found = notice.found
-        self._document = None
-        self._profile = None
         self._notice = notice
 
     @property

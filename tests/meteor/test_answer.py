@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import meteor
+from meteor.found_pages import pack
 from meteor.messages import Post, PostReply, ResultPage
 from tests.meteor.fake_peer import MISSING, FakeOverlay
 
@@ -222,6 +223,32 @@ def test_leaving_the_loop_ends_the_asking(overlay: FakeOverlay) -> None:
         assert not client._session.pending
         with pytest.raises(meteor.Closed, match="retrieve again"):
             await answer.all()
+
+    overlay.run(scenario())
+
+
+def test_a_page_that_cannot_be_read_is_never_passed_over_in_silence(overlay: FakeOverlay) -> None:
+    async def scenario() -> None:
+        client = await overlay.new_client().open()
+        await store_many(client, 2)
+        peer = overlay.peers[0]
+        rows = [
+            (one.id, one.version, one.owner, one.ttl_ms, one.blob)
+            for one in map(overlay.found, overlay.living())
+        ]
+        pages = [pack(rows[:1]), pack(rows[1:])]
+
+        def answer(request: Any) -> PostReply:
+            page = ResultPage(request.token, 0, (), (pages[0],))
+            peer.runtime.send(client._runtime.contact, page)
+            return replace(peer.reply("x.y", 2, pages=1), packed=(pages[1],))
+
+        peer.answer = answer
+        assert len(await client.retrieve("type=temp*")) == 2
+        pages[1] = pages[1][:-1]
+        with pytest.raises(meteor.Incomplete) as caught:
+            await client.retrieve("type=temp*").all()
+        assert len(caught.value.matches) == 1
 
     overlay.run(scenario())
 

@@ -25,7 +25,7 @@ from meteor.replication import Replication
 from meteor.shelf import Shelf
 from meteor.view import View, rivals_within
 from meteor.views import Views
-from squid import HilbertCurve, Interval, intersect, subtract
+from squid import HilbertCurve, Interval, intersect, merge, subtract
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,24 +171,32 @@ class Giving:
         again meanwhile, it answers once more when that is durable."""
         part, grant = (request.interval,), request.grant
         if subtract(part, self._holdings.held):
-            if not subtract(part, self._holdings.given_to(taker)):
-                return Yours()
-            raise Fault("Moved", "part of the interval is held by another peer")
+            return self._given_before(request, taker)
         if not self._holdings.is_granted(grant, request.interval):
             raise Fault("Moved", "the grant has run out: pull again")
         self._holdings.pin(grant)
         await self._replication.changing.enter()
         try:
+            if subtract(part, self._holdings.held):  # the same question came first
+                return self._given_before(request, taker)
             await self._commit(part, taker, request.view)
         finally:
             self._replication.changing.leave()
             self._holdings.unpin(grant)
         return Yours()
 
+    def _given_before(self, request: TakeOver, taker: Contact) -> Yours:
+        """What this peer keeps for the taker by this very gift speaks for it too: who was silent
+        for a while is not believed to hold anything."""
+        given = self._holdings.given_to(taker)
+        if request.view is not None and request.view.key in self._views.copies:
+            given = merge(given, self._views.copies[request.view.key].view.intervals)
+        if subtract((request.interval,), given):
+            raise Fault("Moved", "part of the interval is held by another peer")
+        return Yours()
+
     async def _commit(self, part: Intervals, taker: Contact, view: View | None) -> None:
         """From here on the taker is the primary; this peer is one of its copies, if it says so."""
-        if subtract(part, self._holdings.held):
-            raise Fault("Moved", "part of the interval is held by another peer")
         if view is not None and any(one.epoch >= view.epoch for one in self._views.touching(part)):
             raise Fault("Busy", "a later epoch began here meanwhile: pull again")
         if view is not None and subtract(intersect(view.lost, part), self._views.lost()):

@@ -18,7 +18,6 @@ from chord import (
     ChordNode,
     Contact,
     Deferred,
-    DialRefused,
     Fault,
     Handler,
     RemoteFault,
@@ -30,17 +29,12 @@ from meteor.giving import Giving, HandoffConfig, checked_interval
 from meteor.heirs import Heirs
 from meteor.holdings import Holdings, Intervals
 from meteor.operations import (
-    Freeze,
-    Frozen,
     Inherit,
     Inherited,
-    Pull,
-    PulledPage,
-    TakeOver,
-    Yours,
 )
 from meteor.placement import Admission
-from meteor.reconciling import Reconciling, asked
+from meteor.pulling import Pulling
+from meteor.reconciling import Reconciling
 from meteor.replication import Replication
 from meteor.rivals import Rivals
 from meteor.shelf import Shelf
@@ -48,8 +42,6 @@ from meteor.turns import Bell
 from meteor.view import Rival, View
 from meteor.views import Views
 from squid import HilbertCurve, Interval, intersect, of_arc, subtract
-
-TAKE_OVER_TRIES = 5
 
 LEAVE_ROUNDS, LEAVE_PAUSE_S = 3, 0.05
 """How often, and how far apart, a leaving peer asks who takes over what it holds while all that it
@@ -82,6 +74,7 @@ class Handoff:
         self._views, self._replication, self._keeper = views, replication, keeper
         self._id_bits = id_bits
         self._config = config or HandoffConfig()
+        self.leaving = False
         self._giving = Giving(
             node, runtime, curve, holdings, shelf, self._config, replication, views,
             self.uncovered, self._given,
@@ -93,8 +86,11 @@ class Handoff:
             runtime, views, holdings, replication, self.reconciling, keeper.checked_view
         )
         self.heirs = Heirs(node, runtime, views, self._config)
+        self.pulling = Pulling(
+            runtime, self._config, holdings, shelf, views, replication, keeper,
+            lambda: self.leaving, self.heirs.note_unanswered, self._gained,
+        )  # fmt: skip
         self._bell = Bell(runtime, "handoff")
-        self.leaving = False
 
     @property
     def handlers(self) -> Mapping[type, Handler]:
@@ -219,7 +215,7 @@ class Handoff:
         for holder, held in found.holders:
             both = intersect(held, self._holdings.held)
             for piece in subtract(held, both):
-                await self._pull(piece, holder, found.lost)
+                await self.pulling.take(piece, holder, found.lost)
             # they do not know of each other yet
             self.rivals.note(Rival(both, 0, (holder,), intersect(found.lost, both)))
         if found.holders or self.leaving:
@@ -242,11 +238,12 @@ class Handoff:
         await self._keeper.clear(intersect(view.lost, piece))
         fence = self._replication.new_view(piece, others, view.lost, view.rivals)
         if not await self._replication.fence(fence, view.epoch):
+            self.heirs.note_given_up(fence)
             return
-        hand_offs = [self._await(interval, others[0]) for interval in piece]
+        hand_offs = [self.pulling.expect(interval, others[0]) for interval in piece]
         try:
             for source in others:
-                if await self._fetch(piece, source, view.epoch):
+                if await self.pulling.fetch(piece, source, view.epoch):
                     await self._take(piece, view, others, (view.primary,), lost=False)
                     return
         finally:
@@ -258,19 +255,6 @@ class Handoff:
         nobody near knows of a later view.  It may be that this copy was evicted and never told."""
         if view.key in self._views.copies and not await self.heirs.knows_later(view):
             await self._take(view.intervals, view, (), view.holders, lost=False)
-
-    async def _fetch(self, piece: Intervals, source: Contact, epoch: int) -> bool:
-        """Pull content from somebody who is not its primary."""
-        for interval in piece:
-            try:
-                await self._pull_pages(interval, source, Admission(), epoch)
-            except CallError:
-                return False
-        return True
-
-    def _await(self, interval: Interval, source: Contact) -> int:
-        self._keeper.expect((interval,))
-        return self._holdings.await_from(interval, source)
 
     async def _take_lost(self, piece: Intervals, torn: tuple[Contact, ...]) -> None:
         """Hold a piece whose past nobody knows; a damaged last word shows, nothing older does."""
@@ -300,68 +284,6 @@ class Handoff:
         admission = Admission() if view is None else self._keeper.watermarks(view.primary.id)
         self._gained(begun.intervals, admission)
 
-    async def _pull(self, interval: Interval, source: Contact, lost: Intervals) -> bool:
-        """Take the interval over from its holder, who does not know the past of what is `lost`;
-        whether it is held here now."""
-        await self._keeper.clear(intersect(lost, (interval,)))
-        hand_off = self._await(interval, source)
-        admission = Admission()
-        try:
-            cursor = await self._pull_pages(interval, source, admission)
-            asked_s = self._runtime.now()
-            frozen = await asked(
-                self._runtime, self._config, source, Freeze(interval, cursor), Frozen
-            )
-            await self._shelf.admit(frozen.page.carried, admission)
-            if self.leaving:
-                return False
-            self._views.see(frozen.epoch, frozen.highest)
-            copies = self._replication.among((source, *frozen.copies))
-            view = self._replication.new_view((interval,), copies, frozen.lost, frozen.rivals)
-            request = TakeOver(interval, frozen.grant, view)
-            if not await self._take_over(request, source, asked_s + self._config.freeze_s):
-                return False
-            begun = await self._replication.begin(view, frozen.epoch)
-        except CallError:
-            return False
-        finally:
-            self._holdings.awaited_no_more(hand_off)
-        if begun is None:  # given to this peer, and passed over at once: it has all the same
-            self._views.remember(view)
-            return False
-        self._gained(begun.intervals, admission)
-        return True
-
-    async def _pull_pages(
-        self, interval: Interval, source: Contact, admission: Admission, epoch: int = 0
-    ) -> int:
-        cursor = 0
-        more = True
-        while more:
-            page = await asked(
-                self._runtime, self._config, source, Pull(interval, cursor, epoch), PulledPage
-            )
-            await self._shelf.admit(page.carried, admission)
-            if page.more and page.cursor <= cursor:
-                raise RemoteFault("ProtocolError", "a hand-off that does not go on")
-            cursor, more = page.cursor, page.more
-        return cursor
-
-    async def _take_over(self, request: TakeOver, source: Contact, thaws_s: float) -> bool:
-        """Ask until the giver's answer is known.  A giver that died frozen gave nothing more away,
-        and all that it had is durable here; one that may have thawed took posts unknown here."""
-        for _ in range(TAKE_OVER_TRIES):
-            try:
-                await asked(self._runtime, self._config, source, request, Yours)
-            except RemoteFault:
-                return False
-            except DialRefused:
-                return self._runtime.now() < thaws_s
-            except CallError:
-                continue
-            return True
-        return False
-
     def _gained(self, part: Intervals, admission: Admission) -> None:
         """Answer for `part` from now on."""
         self.heirs.closed(self._holdings.held)
@@ -382,7 +304,7 @@ class Handoff:
             raise Fault("Moved", "the offer could not be looked at")
         both = intersect(answer.held, self._holdings.held)
         for piece in subtract(answer.held, both):
-            if not await self._pull(piece, source, answer.lost):
+            if not await self.pulling.take(piece, source, answer.lost):
                 raise Fault("Moved", "the successor could not take the interval over")
         for piece in both:
             if not await self.reconciling.reconcile(piece, source):

@@ -17,7 +17,7 @@ from meteor.giving import HandoffConfig, parts_of
 from meteor.holdings import Intervals
 from meteor.operations import Claim, ClaimAnswer
 from meteor.takeover import Asked, Evidence, Step, plan
-from meteor.view import View
+from meteor.view import View, ViewKey
 from meteor.views import Views
 from squid import Interval, intersect, merge, subtract
 
@@ -55,12 +55,22 @@ class Heirs:
         self._node, self._runtime, self._views, self._config = node, runtime, views, config
         self._dead: OrderedDict[int, None] = OrderedDict()
         self._open_since: OrderedDict[Interval, float] = OrderedDict()
+        self._unanswered: OrderedDict[ViewKey, None] = OrderedDict()
+        self._given_up: OrderedDict[ViewKey, None] = OrderedDict()
 
     def note_dead(self, contact: Contact) -> None:
         """The ring has given a peer up."""
         self._dead[contact.id] = None
         while len(self._dead) > DEAD_MAX:
             self._dead.popitem(last=False)
+
+    def note_unanswered(self, view: View) -> None:
+        """A giver was asked for this, and it is not known whether it gave."""
+        _keep_some(self._unanswered, view.key)
+
+    def note_given_up(self, view: View) -> None:
+        """Not all copies of this took it: it does not begin."""
+        _keep_some(self._given_up, view.key)
 
     async def ask(self, interval: Interval, elsewhere: Iterable[Contact]) -> Found:
         """Ask in waves until somebody holds some of it, or nobody is left to ask."""
@@ -171,7 +181,10 @@ class Heirs:
         orphaned = found.conclusive and arc is not None and any(dead in arc for dead in self._dead)
         patient = now - since_s >= self._config.grace_s
         dead = found.refused | set(self._dead) | self._silent(found, now - since_s)
-        asked = Asked(found.answered.values(), dead, patient, found.everybody)
+        asked = Asked(
+            found.answered.values(), dead, patient, found.everybody,
+            unanswered=self._unanswered, given_up=self._given_up,
+        )  # fmt: skip
         return plan((found.interval,), found.evidence, asked, orphaned=orphaned)
 
     def _silent(self, found: Found, waited_s: float) -> set[int]:
@@ -206,9 +219,15 @@ class Heirs:
     def heal(self, found: Found) -> Sequence[Step]:
         """What of a lost interval can be known again."""
         dead = found.refused | set(self._dead)
-        asked = Asked(found.answered.values(), dead, patient=True)
+        asked = Asked(found.answered.values(), dead, patient=True, given_up=self._given_up)
         steps = plan((found.interval,), _of_the_past(found.evidence), asked, orphaned=True)
         return [step for step in steps if step.kind == "adopt"]
+
+
+def _keep_some(views: OrderedDict[ViewKey, None], key: ViewKey) -> None:
+    views[key] = None
+    while len(views) > OPEN_MAX:
+        views.popitem(last=False)
 
 
 def _of_the_past(evidence: Iterable[Evidence]) -> list[Evidence]:

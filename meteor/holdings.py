@@ -10,6 +10,7 @@ copy a holding has one holder; copies and their epochs come on top of this.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 
 from chord import Contact
 from squid import Interval, intersect, merge, subtract
@@ -31,6 +32,8 @@ class Holdings:
         self._given: OrderedDict[Interval, Contact] = OrderedDict()
         self._awaited: dict[int, tuple[Interval, Contact]] = {}
         self._grants = self._hand_offs = 0
+        self.hope: Callable[[], Intervals] = tuple
+        """Of what it will soon be known whether anything is missing; who settles it sets it."""
 
     @property
     def held(self) -> Intervals:
@@ -41,6 +44,11 @@ class Holdings:
     def lost(self) -> Intervals:
         """The part of `held` whose past is not known here."""
         return self._lost
+
+    def doubted(self, part: Intervals) -> Intervals:
+        """What of `part` may be known elsewhere alone, and is about to be settled: worth a wait."""
+        unknown = intersect(part, self._lost) if self._lost else ()
+        return intersect(unknown, self.hope()) if unknown else ()
 
     def gain(self, part: Intervals, *, lost: Intervals = ()) -> Intervals:
         """Hold `part` from now on, `lost` of it without its past; returns what is new."""

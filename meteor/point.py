@@ -37,6 +37,8 @@ from meteor.views import Views
 from squid import Box, HandOn, HilbertCurve, Work, intersect, merge, subtract
 
 FROZEN_PAUSE_S = 0.02
+WAITING_SHARE = 0.7
+"""Of a question's time, how much is spent waiting for what is about to be settled."""
 BURIED_AT_ONCE = 32
 """Records that a delete takes in one step: some 50 microseconds each, here and at every copy."""
 
@@ -95,7 +97,7 @@ class RendezvousPoint:
         task = read_task(share, self._curve)
         if task is None:
             return Work(missing=part)
-        if not task.passes or not self._lease.in_touch(part):
+        if not task.passes or not self._lease.in_touch(part) or self._holdings.doubted(part):
             return None
         return self._told_at_once(task, part) or self._pass_few(task, part)
 
@@ -116,10 +118,10 @@ class RendezvousPoint:
         if subtract(part, merge(self._views.copied(), self._holdings.held)):
             return None
         work = await self._pass(task, part)
+        known = subtract(self._holdings.held, self._holdings.lost)
         missing = merge(work.missing, intersect(part, self._views.copied_lost()))
-        return replace(
-            work, missing=subtract(missing, subtract(self._holdings.held, self._holdings.lost))
-        )
+        doubted = merge(work.doubted, intersect(part, self._views.copied_rivals()))
+        return replace(work, missing=subtract(missing, known), doubted=subtract(doubted, known))
 
     async def perform(self, share: HandOn, part: Intervals) -> Work:
         """Do an operation's work in `part`."""
@@ -127,6 +129,7 @@ class RendezvousPoint:
         if task is None:
             return Work(missing=part)
         ends_s = self._runtime.now() + share.remaining_ms / 1000
+        await self._settled(task, part, ends_s)
         if task.passes:
             await self._lease.confirm(part)
         else:
@@ -137,8 +140,11 @@ class RendezvousPoint:
         undone = subtract(part, mine)
         if not mine:
             return Work(undone=undone)
+        doubted = self._doubted(task, mine)
         if task.passes:
-            return replace(await self._pass(task, mine), undone=undone)
+            return replace(await self._pass(task, mine), undone=undone, doubted=doubted)
+        if doubted:
+            return Work(undone=part)
         return await self._change_or_leave(task, mine, undone, ends_s)
 
     async def _change_or_leave(
@@ -155,6 +161,19 @@ class RendezvousPoint:
             missing=() if task.operation.verb == "store" else intersect(mine, self._holdings.lost),
             undone=undone,
         )
+
+    async def _settled(self, task: Task, part: Intervals, ends_s: float) -> None:
+        """Wait until it is known whether all of this part is here, which is soon.  A question keeps
+        some of its time, to bring home what is known."""
+        now = self._runtime.now()
+        until_s = now + (ends_s - now) * (WAITING_SHARE if task.passes else 1.0)
+        while self._doubted(task, part) and self._runtime.now() < until_s:
+            await self._runtime.sleep(FROZEN_PAUSE_S)
+
+    def _doubted(self, task: Task, part: Intervals) -> Intervals:
+        """What of this part it is not known of yet whether all is here; data asks nothing."""
+        is_data = KEPT_KINDS.get(task.operation.verb) == DATA
+        return () if is_data else self._holdings.doubted(part)
 
     async def _undisturbed(self, part: Intervals, keys: Sequence[Key]) -> None:
         """Wait out a hand-off of this part, whose freeze is bounded, and changes of the same

@@ -11,21 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
-from chord import (
-    CallError,
-    ChordNode,
-    Contact,
-    DialRefused,
-    LinkClosed,
-    MeteorError,
-    RequestTimeout,
-    Runtime,
-)
+from chord import ChordNode, Contact, MeteorError, Runtime
 from meteor.copies_config import CopiesConfig
 from meteor.copy_messages import Beside, Instate, Instated, Keep, Kept
 from meteor.holdings import Holdings
+from meteor.inquiry import Inquiry
 from meteor.operations import Carried
 from meteor.shelf import Shelf
 from meteor.turns import Mutex
@@ -53,6 +44,8 @@ class Replication:
     ) -> None:
         self._node, self._runtime, self._config = node, runtime, config
         self._views, self._holdings, self._shelf = views, holdings, shelf
+        inquiry = Inquiry(runtime, config)
+        self.ask, self.ask_all = inquiry.ask, inquiry.ask_all
         self._order = Order(runtime, "changes in order")
         self.changing = Mutex(runtime, "changing views")
         """Held by whoever changes what this peer is the primary of."""
@@ -187,10 +180,15 @@ class Replication:
 
     async def begin(self, view: View, adopted_epoch: int) -> View | None:
         """Be the primary of a view that is new here, whose content is here: None when a later one
-        is known meanwhile, else the view as its copies have it."""
+        is known meanwhile, else the view as its copies have it.  Of one that was passed over in
+        part while it was noted here that is what is left."""
         await self.changing.enter()
         try:
+            before = set(self._views.own)
             installed = await self.install(view, adopted_epoch)
+            if installed is None:
+                left = self._views.touching(view.intervals)
+                installed = next((one for one in left if one.number not in before), None)
             if installed is not None:
                 had = {number: self.adopted.get(number, 0) for number in self._views.own}
                 self.adopted = {**had, installed.number: adopted_epoch}
@@ -361,40 +359,3 @@ class Replication:
                 self._runtime.spawn(self.change(number))
             self._runtime.spawn(self._shelf.note(self._views))
             self.on_superseded()
-
-    # -- asking
-
-    async def ask_all(self, contacts: Sequence[Contact], message: object) -> list[Any]:
-        """The replies, None of who is gone."""
-        if len(contacts) == 1:
-            return [await self.ask(contacts[0], message)]
-        tasks = [self._runtime.spawn(self.ask(contact, message)) for contact in contacts]
-        return [await task for task in tasks]
-
-    async def ask(self, contact: Contact, message: object) -> Any:
-        """The reply of a peer that is asked until it answers, or is gone for good: None."""
-        asked_s, closed = self._runtime.now(), 0
-        while True:
-            try:
-                return await self._runtime.call(contact, message, self._config.silence_s)
-            except DialRefused:
-                return None
-            except LinkClosed:
-                closed += 1
-                if closed > 2:
-                    return None
-            except RequestTimeout:
-                if self._is_gone(contact, asked_s):
-                    return None
-            except CallError:
-                if self._runtime.now() - asked_s > self._config.silence_s:
-                    return None
-                await self._runtime.sleep(0.05)
-
-    def _is_gone(self, contact: Contact, asked_s: float) -> bool:
-        now, config = self._runtime.now(), self._config
-        if now - asked_s >= config.ask_s_max:
-            return True
-        if self._runtime.lateness() > config.lateness_s_max:
-            return False
-        return now - self._runtime.link(contact).last_heard_s >= config.silence_s

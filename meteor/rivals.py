@@ -19,10 +19,13 @@ from meteor.replication import Replication
 from meteor.turns import Bell
 from meteor.view import RIVALS_MAX, Rival, View, rivals_within
 from meteor.views import Views
-from squid import intersect, merge, subtract
+from squid import Intervals, intersect, merge, subtract
 
 AGAIN_S, IDLE_S = 0.2, 1.0
 """How often it is looked while there are rivals, and while there are none."""
+HOPED_S: Final = 5.0
+"""How long a question waits for a new rival to be merged, if it has the time; after that its
+interval counts as missing at once."""
 GIVEN_UP_S: Final = 30.0
 """A rival none of whose holders gives its content for so long is gone: what only it had is lost."""
 
@@ -49,6 +52,7 @@ class Rivals:
         self._heard: dict[Rival, None] = {}
         """Not written down yet."""
         self._bell = Bell(runtime, "rivals")
+        holdings.hope = self._hope
 
     @property
     def handlers(self) -> Mapping[type, Handler]:
@@ -75,6 +79,14 @@ class Rivals:
             self._holdings.doubt(rival.intervals)
             self._bell.ring()
 
+    def _hope(self) -> Intervals:
+        """What is named because of rivals that are only just known."""
+        now = self._runtime.now()
+        noted = [one for view in self._views.own.values() for one in view.rivals]
+        young = [one for one in noted if now - self._since_s.setdefault(one, now) < HOPED_S]
+        named = merge(*(one.intervals for one in (*young, *self._heard)))
+        return subtract(named, self._views.lost())
+
     async def go_on(self) -> None:
         """Write rivals down, and merge what they had, for ever."""
         while True:
@@ -86,11 +98,10 @@ class Rivals:
             await self._bell.wait(AGAIN_S if pending else IDLE_S)
 
     async def _note_heard(self) -> None:
-        heard, self._heard = self._heard, {}
-        for rival in heard:
+        for rival in list(self._heard):
             await self._note(rival)
-            if not self._is_noted(rival):  # the view was another one meanwhile
-                self._heard[rival] = None
+            if self._is_noted(rival):  # else the view was another one meanwhile
+                self._heard.pop(rival)
         doubted = (rival.intervals for rival in self._heard)
         self._holdings.reckon(merge(self._views.unknown(), *doubted))
 

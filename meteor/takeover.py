@@ -7,7 +7,8 @@ evicted meanwhile: it counts only while a majority of its epoch's holders have t
 at most one is silent, as a later epoch has at least two holders, of whom one would be among those
 asked.  A holder that answers and does not know the epoch has moved on from it, and with it the
 interval: then one copy alone proves nothing, nor does a restarted one.  A view of which its own
-primary knows nothing, though it remembers an earlier one, never began (DESIGN section 5).
+primary knows nothing, though it remembers an earlier one, never began; one that remembers nothing
+is just about to begin it, as its copies know of it first, and is waited for (DESIGN section 5).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chord import Contact
-from meteor.view import View
+from meteor.view import View, ViewKey
 from squid import Interval, Intervals, intersect, merge
 
 SILENT_MAX = 1
@@ -48,6 +49,10 @@ class Asked:
     everybody: bool = True
     """Whether all who were asked answered, or are dead: one of the others may have the interval in
     a later epoch, of which its holders of old know nothing."""
+    unanswered: Collection[ViewKey] = ()
+    """The asker's own views for which it asked a giver, and never heard: who has one gave it."""
+    given_up: Collection[ViewKey] = ()
+    """The asker's own views that not all copies took: nothing began under them."""
 
     def waits_for(self, silent: Iterable[Contact]) -> bool:
         """Whether one of these may still answer.  Whose identifier another peer has now, as it was
@@ -114,13 +119,15 @@ def _pieces(part: Intervals, evidence: Sequence[Evidence]) -> list[Interval]:
 def _decide(piece: Interval, evidence: Sequence[Evidence], asked: Asked, orphaned: bool) -> Step:
     if not evidence:
         return Step((piece,), "lost" if orphaned or asked.patient else "wait")
-    begun = [one for one in evidence if _began(one.view, evidence, asked.answered)]
+    begun = [one for one in evidence if _began(one.view, evidence, asked)]
     if not begun:
         return Step((piece,), "lost" if asked.patient else "wait")
     newest = max((one.view for one in begun), key=_rank)
     having = [one for one in evidence if _is_at(one, newest) and not one.damaged]
+    if newest.key in asked.unanswered and having:
+        return Step((piece,), "adopt", newest, tuple(one.contact for one in having))
     unheard = [one for one in newest.holders if not _is_among(one, asked.answered)]
-    if asked.waits_for(unheard):
+    if asked.waits_for(unheard) or (not asked.patient and _begins(newest, evidence, asked)):
         return Step((piece,), "wait")
     fresh = [one for one in having if one.fresh]
     if not fresh and not asked.everybody and not asked.patient:
@@ -142,12 +149,22 @@ def _rank(view: View) -> tuple[object, ...]:
     return view.epoch, view.key, sorted(view.holder_ids)
 
 
-def _began(view: View, evidence: Sequence[Evidence], answered: Collection[Contact]) -> bool:
+def _began(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:
     """Whether anything can have been acknowledged under a view: not when its primary, who has a
     memory of the piece, knows nothing of it.  It gave up while only some copies had noted it."""
     of_primary = [one for one in evidence if is_peer(one.contact, view.primary)]
     knows = any(one.view.key == view.key for one in of_primary)
-    return knows or not of_primary or not _is_among(view.primary, answered)
+    given_up = view.key in asked.given_up
+    return not given_up and (knows or not of_primary or not _is_among(view.primary, asked.answered))
+
+
+def _begins(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:
+    """Whether its primary lives, and does not know of it yet: it answered before its copies did.
+    Passed over now, it would have given up what nobody else may take over."""
+    lives = any(one == view.primary for one in asked.answered)
+    return lives and not any(
+        one.view.key == view.key and is_peer(one.contact, view.primary) for one in evidence
+    )
 
 
 def _proven(

@@ -141,6 +141,12 @@ class Views:
         """The part of it of which something may not be known."""
         return merge(*(copy.view.unknown for copy in self.copies.values() if copy.whole))
 
+    def copied_rivals(self) -> Intervals:
+        """The part of it of which that is about to be settled by its primary."""
+        whole = [copy.view for copy in self.copies.values() if copy.whole]
+        rivals = merge(*(one.intervals for view in whole for one in view.rivals))
+        return subtract(rivals, merge(*(view.lost for view in whole)))
+
     def passed_over_by(self, view: View) -> tuple[Contact, ...]:
         """The other primaries whose copies here end with a view."""
         found = {

@@ -26,6 +26,9 @@ class Work:
     """The indexes of the part whose past this peer does not hold."""
     undone: tuple[Interval, ...] = ()
     """What turned out to be another peer's meanwhile: the router hands it on."""
+    doubted: tuple[Interval, ...] = ()
+    """The indexes of the part of which it will soon be known whether all is here: neither covered
+    nor missing, so that the origin asks again."""
 
 
 class Worker(Protocol):

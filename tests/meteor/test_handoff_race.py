@@ -15,7 +15,10 @@ import pytest
 import meteor
 from chord import Contact, RemoteFault
 from meteor.operations import Freeze, Frozen, TakeOver, Yours
+from meteor.view import View
 from sim import UniformLatency
+from sim.disk import SimDisk
+from sim.kernel import Kernel
 from sim.overlay import Overlay, SimPeer
 from sim.runtime import SimRuntime
 
@@ -76,6 +79,53 @@ def test_asking_twice_for_the_same_is_answered_twice() -> None:
         overlay.run(step())
         taker_asked = step == taker.take
         assert taker.holds is taker_asked
+
+
+def test_asking_again_before_the_first_answer_is_out_is_answered_too() -> None:
+    """A stalled giver finds the question and its repetition together: told that another peer has
+    the interval, the taker would not begin what it was given."""
+    overlay = Overlay(peers=1, space=SPACE)
+    taker = Taker(overlay, 1, NARROW)
+    overlay.run(taker.freeze())
+    assert taker.frozen is not None
+    request = TakeOver(NARROW, taker.frozen.grant)
+    twice = [overlay.kernel.spawn(taker.ask(request)) for _ in range(2)]
+    assert [overlay.kernel.run_until(one) for one in twice] == [Yours(), Yours()]
+
+
+def test_a_giver_that_believes_its_taker_gone_says_what_it_gave() -> None:
+    overlay = Overlay(peers=1, space=SPACE)
+    taker, giver = Taker(overlay, 1, NARROW), overlay.peers[0]
+    overlay.run(taker.freeze())
+    assert taker.frozen is not None
+    view = View(taker.runtime.contact, 7, 1 << 40, (NARROW,), (giver.contact,))
+    request = TakeOver(NARROW, taker.frozen.grant, view)
+    assert overlay.run(taker.ask(request)) == Yours()
+    giver.core.holdings.forget_holder(taker.runtime.contact)
+    assert overlay.run(taker.ask(request)) == Yours()
+
+
+def test_what_is_left_of_a_view_that_was_passed_over_while_it_was_noted_is_held() -> None:
+    """Its copies keep it for this peer: not held, it would be answered for by nobody."""
+    kernel = Kernel(1)
+    overlay = Overlay(
+        peers=4, space=SPACE, kernel=kernel, disk=SimDisk(kernel, write_latency_s=0.01)
+    )
+    peer = overlay.peers[1]
+    ((first, last),) = peer.core.holdings.held
+    middle = (first + last) // 2
+    elsewhere = Contact(98, "10.9.9.8:1")
+    views, replication = peer.core.views, peer.core.replication
+    peer.core.holdings.give(((first, last),), elsewhere)
+    views.give(((first, last),))
+    new = replication.new_view(((first, last),), ())
+    begun = kernel.spawn(replication.begin(new, 0))
+    overlay.run_for(0.005)
+    later = View(elsewhere, 7, new.epoch + (9 << 20), ((first, middle),), ())
+    replication.passed_over((later,))
+    view = kernel.run_until(begun)
+    assert view is not None
+    assert view.intervals == peer.core.holdings.held == views.held() == ((middle + 1, last),)
 
 
 def test_a_taker_that_was_given_part_is_not_told_that_it_has_all() -> None:

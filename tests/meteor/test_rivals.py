@@ -9,7 +9,7 @@ import pytest
 
 from meteor.copy_messages import Beside
 from meteor.operations import Freeze, Frozen, TakeOver
-from meteor.rivals import GIVEN_UP_S, HEARD_MAX
+from meteor.rivals import GIVEN_UP_S, HEARD_MAX, HOPED_S
 from meteor.view import RIVALS_MAX, Rival, View, rivals_within
 from sim.overlay import Overlay
 from sim.simulated_peer import SimPeer
@@ -73,6 +73,36 @@ def test_what_a_holder_of_a_rival_gives_is_merged(world: AnsweredBeside) -> None
     assert world.unknown == ()
     assert_whole_within(world.overlay)
     assert ask(world.overlay, world.overlay.client()) == (set(world.stored), True)
+
+
+def test_a_question_waits_for_a_rival_that_is_about_to_be_merged(world: AnsweredBeside) -> None:
+    """The first one after many peers had started said that something was missing."""
+    client = world.overlay.client()
+    world.peer.core._handoff.rivals.note(Rival((world.interval,), 77, (world.peer.contact,)))
+    assert ask(world.overlay, client) == (set(world.stored), True)
+
+
+def test_a_delete_waits_for_what_a_rival_has_of_it(world: AnsweredBeside) -> None:
+    """Carried out before, it would leave what is merged afterwards."""
+    client = world.overlay.client()
+    world.peer.core._handoff.rivals.note(Rival((world.interval,), 77, (world.peer.contact,)))
+    receipt = world.overlay.run(client.delete_data("type=*", everywhere=True))
+    assert receipt.complete
+    assert receipt.matches == len(world.stored)
+
+
+def test_a_question_does_not_wait_for_a_rival_that_is_silent_for_long(
+    world: AnsweredBeside,
+) -> None:
+    world.say(copies=())
+    client, kernel = world.overlay.client(), world.overlay.kernel
+    began_s = kernel.now()
+    assert_never_silently_partial(world.overlay, client, world.stored)
+    assert kernel.now() - began_s > 1.0, "it said at once that something is missing"
+    world.overlay.run_for(HOPED_S)
+    began_s = kernel.now()
+    assert not assert_never_silently_partial(world.overlay, client, world.stored)
+    assert kernel.now() - began_s < 1.0
 
 
 def test_a_rival_that_gives_nothing_is_lost_at_last(world: AnsweredBeside) -> None:

@@ -64,6 +64,12 @@ def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bo
     unheard = {one for one in newest.holder_ids if one not in answered}
     if not asked.patient and unheard - set(asked.dead):
         return ("wait", None, ())
+    if (
+        not asked.patient
+        and newest.primary.id in answered
+        and newest.key not in said.get(newest.primary.id, set())
+    ):
+        return ("wait", None, ())
     survivors = [one.contact for one in having if one.fresh]
     if not survivors and not asked.everybody and not asked.patient:
         return ("wait", None, ())
@@ -213,6 +219,48 @@ def test_a_holder_that_is_slow_is_waited_for() -> None:
     assert step.kind == "adopt"
     (step,) = plan(((2, 3),), evidence, replace(asked, patient=True), orphaned=True)
     assert step.kind == "adopt"
+
+
+def test_a_primary_that_is_about_to_begin_is_waited_for() -> None:
+    """It answered before its copies did.  Passed over, it would give up what nobody has instead; in
+    a later life it has begun nothing."""
+    view = View(PEERS[0], 1, 5, ((0, 9),), (PEERS[1], PEERS[2]))
+    evidence = [Evidence(peer, view, fresh=True) for peer in PEERS[1:3]]
+    asked = Asked(PEERS[:3], [], patient=False)
+    (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
+    assert step.kind == "wait"
+    again = replace(PEERS[0], incarnation=1)
+    later = replace(asked, answered=[again, *PEERS[1:3]])
+    (step,) = plan(((2, 3),), evidence, later, orphaned=True)
+    assert step.kind == "adopt"
+
+
+def test_what_a_giver_has_of_a_view_that_was_asked_for_it_gave() -> None:
+    """Its answer was lost; the copies of the view never heard of it."""
+    view = View(PEERS[0], 8, 8, ((0, 9),), (PEERS[1], PEERS[2]))
+    evidence = [Evidence(PEERS[1], view, fresh=True)]
+    asked = Asked(PEERS[:3], [], patient=True)
+    (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
+    assert step.kind == "lost"
+    asked = replace(asked, patient=False, unanswered=[view.key])
+    (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
+    assert (step.kind, step.view, step.sources) == ("adopt", view, (PEERS[1],))
+
+
+def test_a_view_that_not_all_copies_took_hides_nothing() -> None:
+    """Its own primary, which remembers it as something to be filled, asks again."""
+    before = View(PEERS[0], 1, 5, ((0, 9),), (PEERS[1], PEERS[2]))
+    given_up = View(PEERS[3], 8, 8, ((0, 9),), (PEERS[1], PEERS[4]))
+    evidence = [
+        Evidence(PEERS[0], before, fresh=False), Evidence(PEERS[2], before, fresh=True),
+        Evidence(PEERS[1], given_up, fresh=True),
+        Evidence(PEERS[3], given_up, fresh=False, damaged=True),
+    ]  # fmt: skip
+    asked = Asked(PEERS[:5], [], patient=True)
+    (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
+    assert step.kind == "lost"
+    (step,) = plan(((2, 3),), evidence, replace(asked, given_up=[given_up.key]), orphaned=True)
+    assert (step.kind, step.view, step.sources) == ("adopt", before, (PEERS[2],))
 
 
 def test_a_view_that_its_primary_gave_up_before_it_began_hides_nothing() -> None:

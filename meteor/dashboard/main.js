@@ -79,7 +79,7 @@ async function start() {
   if (ring !== null) parts.links.refresh(ring);
   every(RING_EVERY_MS, showRing);
   every(REST_EVERY_MS, () => {
-    parts.space.later();
+    parts.space.refresh();
     if (ring !== null) parts.links.refresh(ring);
   });
   document.documentElement.dataset.ready = "true";

@@ -15,6 +15,7 @@ export class Space {
   #select = undefined;
   #found = undefined;
   #everywhere = undefined;
+  #placed = { of: "", found: [] };
   #picture = null;
   #pointed = null;
   #asked = 0;
@@ -49,6 +50,7 @@ export class Space {
   query(select, found = undefined, everywhere = undefined) {
     if (found === undefined && select === this.#select) return this.refresh();
     [this.#select, this.#found, this.#everywhere] = [select, found, everywhere];
+    this.#placed = { of: "", found: [] };
     return this.refresh();
   }
 
@@ -62,21 +64,23 @@ export class Space {
     }
   }
 
-  /** The same picture some seconds later; a query of all peers is not asked again by itself. */
-  later() {
-    if (!this.#everywhere) this.refresh();
-  }
-
+  /** The picture as it is now.  What a query found is asked for once on each plane: a page that
+   *  lies open asks the overlay nothing by itself. */
   async refresh() {
     const asked = ++this.#asked;
-    const parameters = { x: byId("plane-x").value, order: byId("plane-order").value, select: this.#select, found: this.#found, everywhere: this.#everywhere };
+    const parameters = { x: byId("plane-x").value, order: byId("plane-order").value, select: this.#select };
     if (this.#dimensions.length > 1) parameters.y = byId("plane-y").value;
+    const plane = `${parameters.x} ${parameters.y}`;
+    const asks = this.#found && this.#placed.of !== plane;
+    if (asks) Object.assign(parameters, { found: true, everywhere: this.#everywhere });
     const picture = await api.curve(parameters).catch((problem) => problem);
     if (asked !== this.#asked) return;
     if (picture instanceof Error) {
       byId("space-note").textContent = picture.message;
       return;
     }
+    if (asks) this.#placed = { of: plane, found: picture.found };
+    picture.found = this.#placed.found;
     this.#picture = picture;
     this.#draw(picture);
   }

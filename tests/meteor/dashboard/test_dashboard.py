@@ -50,6 +50,20 @@ async def test_a_query_lights_its_box_and_its_peers(
     await page.shows("#found-count", f"{len(matches)} matches")
     assert await page.count("#found .row") == len(matches)
     assert "lab-east" in await page.text("#found")
+    shown = "return document.querySelectorAll('#space .found-points circle').length"
+    await page.until(f"{shown} > 0")
+    lying = await page.script(shown)
+    asked = dict(overlay.peers[0].core.entry.tally.posts)
+    cells = await page.count("#space .cell")
+    await page.script(
+        "const order = document.querySelector('#plane-order'); order.value = '3';"
+        "order.dispatchEvent(new Event('input', { bubbles: true }))"
+    )
+    await page.until(
+        "return document.querySelectorAll('#space .cell').length < arguments[0]", cells
+    )
+    assert await page.script(shown) == lying
+    assert dict(overlay.peers[0].core.entry.tally.posts) == asked, "a page asks nothing by itself"
 
 
 async def test_a_post_from_the_page_reaches_the_watch_of_the_page(

@@ -5,10 +5,13 @@ Law of this file: it only parses, runs `sim.spark.study`, prints and writes what
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -16,7 +19,30 @@ from sim import plot
 from sim.cli import BAD_INPUT, DONE, VIOLATED
 from sim.cli.publishing import progress
 
+if TYPE_CHECKING:
+    from sim.spark.attributes import Source
+
+_CLEARED = "\r\x1b[K"
+"""Takes a line of the terminal away: Spark's bar."""
 DEFAULT_SIZES = (1000, 2000, 3000, 4000, 5000)
+
+
+@contextmanager
+def _prepared(words: Source) -> Iterator[Callable[[], None]]:
+    """Words, numbers and what draws the figure, made ready in a thread: Java takes longer to start
+    than that, and leaves a core idle.  What it yields waits until they are; raises ImportError
+    where the words are not installed."""
+
+    def prepare() -> None:
+        from sim.spark.workload import Workload  # noqa: PLC0415 (only where it is used)
+
+        Workload.of("study", words, 1)
+        if plot.is_available():
+            import matplotlib.backends.backend_agg  # noqa: F401, PLC0415 (an extra)
+            import pandas  # noqa: F401, PLC0415 (an extra)
+
+    with ThreadPoolExecutor(1, "prepare") as beside:
+        yield beside.submit(prepare).result
 
 
 class Sizes(click.Command):
@@ -98,20 +124,21 @@ def command(
     """
     from sim.spark.session import elapsed_s, session  # noqa: PLC0415 (only where it is used)
 
-    began_s = elapsed_s()
+    began_s, on_terminal = elapsed_s(), sys.stderr.isatty()
 
     def timed(line: str) -> None:
-        progress(f"{elapsed_s(began_s):7.1f} s  {line}")
+        progress(f"{_CLEARED if on_terminal else ''}{elapsed_s(began_s):7.1f} s  {line}")
 
     folder = str(stages or out.resolve())
     options = {
         "peers": peers, "profiles": profiles, "queries": queries, "seeds": seeds, "words": words,
         "fixed_profiles": fixed_profiles,
     }  # fmt: skip
-    with session(remote) as spark:
+    with _prepared(words) as ready, session(remote, bars=on_terminal) as spark:
         from sim.spark import publishing  # noqa: PLC0415 (needs PySpark, which is there now)
 
         timed(f"Spark {spark.version} is up")
+        ready()
         if papers:
             text, holds = publishing.papers(
                 spark, out, folder, queries=queries, seeds=seeds, words=words, progress=timed

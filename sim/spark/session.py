@@ -14,16 +14,17 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from sim.spark.java import java_home
 from sim.spark.shipping import packed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.connect.shell.progress import StageInfo
 
 HOW_TO_GET: Final = "the study needs PySpark: pip install 'meteor-rendezvous[spark]'"
 _LOGGING: Final = """\
@@ -56,11 +57,12 @@ class SparkMissing(ImportError):
 
 @contextmanager
 def session(
-    remote: str | None = None, options: Mapping[str, str] | None = None
+    remote: str | None = None, options: Mapping[str, str] | None = None, *, bars: bool = False
 ) -> Iterator[SparkSession]:
     """A session: of the Spark Connect server `remote` (`sc://host:15002`, or `local[2]` for one
     here), the one that `spark-submit` or a notebook has begun, or a local one, which ends with the
-    block.  `options` are set in a local one.
+    block.  `options` are set in a local one.  `bars`: how many tasks are done is shown on the
+    terminal while they run, by Spark itself in a local session.
 
     Raises SparkMissing and `JavaMissing`, with what to install."""
     try:
@@ -73,6 +75,8 @@ def session(
         with tempfile.TemporaryDirectory() as folder:
             # Functions travel by their module's name, so the server's workers get the modules.
             connected.addArtifacts(str(packed(Path(folder) / "meteor.zip")), pyfile=True)
+        if bars:
+            connected.registerProgressHandler(cast("Any", tell_tasks))
         try:
             yield connected
         finally:
@@ -82,11 +86,25 @@ def session(
     if submitted or SparkSession.getActiveSession() is not None:
         yield SparkSession.builder.getOrCreate()
         return
-    local = _local(options or {})
+    local = _local({"spark.ui.showConsoleProgress": str(bars).lower(), **(options or {})})
     try:
         yield local
     finally:
         local.stop()
+
+
+def tell_tasks(
+    stages: Iterable[StageInfo] | None, inflight_tasks: int, _: str | None, done: bool
+) -> None:
+    """What a Spark Connect server says of a query's tasks, in a line that the next one replaces."""
+    known = list(stages or ())
+    every, finished = (
+        sum(getattr(stage, name) for stage in known)
+        for name in ("num_tasks", "num_completed_tasks")
+    )
+    text = "" if done else f"tasks: {finished} of {every} done, {inflight_tasks} running"
+    sys.stderr.write(f"\r\x1b[K{text}")
+    sys.stderr.flush()
 
 
 def _local(options: Mapping[str, str]) -> SparkSession:
@@ -152,7 +170,6 @@ def _settings(scratch: Path) -> dict[str, str]:
         "spark.local.dir": str(scratch / "local"),
         "spark.sql.warehouse.dir": (scratch / "warehouse").as_uri(),
         "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
         "spark.sql.session.timeZone": "UTC",
         # 200 by default, for clusters; each task costs some milliseconds.

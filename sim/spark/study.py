@@ -31,7 +31,7 @@ from sim.spark.workload import SpaceName, Workload
 if TYPE_CHECKING:
     import pandas
 
-PAIRS_CHECKED_MAX: Final = 500_000_000
+PAIRS_CHECKED_MAX: Final = 2_500_000_000
 """Queries times profiles up to which what was found is held against every pair."""
 _BUCKETS: Final = 4096
 
@@ -49,7 +49,8 @@ class StudyPlan:
     space: SpaceName = "study"
     words: Source = "real"
     tasks: int | None = None
-    """In how many pieces profiles are drawn; None lets Spark decide.  Never part of a result."""
+    """In how many pieces profiles are drawn; None: a quarter of a million each.  Never part of a
+    result."""
 
     def __post_init__(self) -> None:
         if self.profiles < 1 or self.queries < 1 or not self.seeds:
@@ -81,9 +82,9 @@ def run(
     `fixed_profiles`.  `seeds`: so many from 1, or which.  `space`: the report's two words and a
     number, or the words alone of the Squid papers; `words`: real English words and frequencies, or
     made-up ones with Zipf's.  `out` is a folder, on any store that Spark writes to, in which stages
-    are kept and found again; `tasks` cuts the drawing of profiles into so many pieces, where Spark
-    should not decide.  Raises ValueError for what cannot be studied, ImportError where real
-    words are not installed."""
+    are kept and found again; `tasks` cuts the drawing of profiles into so many pieces, which are of
+    a quarter of a million otherwise.  Raises ValueError for what cannot be studied, ImportError
+    where real words are not installed."""
     chosen = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
     plan = StudyPlan(
         peers=tuple(peers), profiles=profiles, queries=queries, seeds=chosen,

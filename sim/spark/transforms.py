@@ -21,6 +21,7 @@ from sim.spark.rings import Rings
 from sim.spark.systems import Overlay, System
 from sim.spark.workload import Workload
 
+_DRAWS_A_TASK: Final = 262_144
 PROFILES: Final = "drawn long"
 """A profile is known by its draw: what it consists of is a function of that, and drawn again more
 quickly than read."""
@@ -36,7 +37,7 @@ def unique_profiles(
     spark: SparkSession, workload: Workload, draws: int, tasks: int | None = None
 ) -> DataFrame:
     """The different profiles among so many draws; of equal ones the first."""
-    drawn = spark.range(0, draws, 1, tasks)
+    drawn = spark.range(0, draws, 1, tasks or 1 + draws // _DRAWS_A_TASK)
     coded = drawn.mapInArrow(kernels.coded(workload), "drawn long, code long")
     return coded.groupBy("code").agg(sql.min("drawn").alias("drawn")).select("drawn")
 

@@ -6,7 +6,8 @@ import ast
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 from zipfile import ZipFile
 
 import numpy as np
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 from arms import Profile
 from chord import Arc, identifier, placement, split_id
 from sim.load_model import LoadModel
-from sim.spark import attributes, java, papers, verdict
+from sim.spark import attributes, java, papers, session, verdict
 from sim.spark.draws import below, uniform, words
 from sim.spark.figure import half_interval
 from sim.spark.growth import Growing, hashed_ring, load_aware_ring
@@ -351,6 +352,17 @@ sys.exit(main(["study", "--out", {str(tmp_path)!r}]))
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "meteor-rendezvous[spark]" in done.stderr
+
+
+def test_a_connect_servers_tasks_are_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    stages = [
+        SimpleNamespace(num_tasks=8, num_completed_tasks=5),
+        SimpleNamespace(num_tasks=2, num_completed_tasks=0),
+    ]
+    session.tell_tasks(cast("Any", stages), 2, "some id", False)
+    assert capsys.readouterr().err == "\r\x1b[Ktasks: 5 of 10 done, 2 running"
+    session.tell_tasks(None, 0, None, True)
+    assert capsys.readouterr().err == "\r\x1b[K"
 
 
 def test_workers_find_all_that_they_import_in_the_zip(tmp_path: Path) -> None:

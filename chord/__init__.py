@@ -51,6 +51,7 @@ from chord.placing import ask_for_place as ask_for_place
 from chord.relocation import RelocationConfig as RelocationConfig
 from chord.ring_state import RingState as RingState
 from chord.routing import Route as Route
+from chord.runtime import NO_LINK as NO_LINK
 from chord.runtime import Deferred as Deferred
 from chord.runtime import Handler as Handler
 from chord.runtime import Link as Link
@@ -73,7 +74,7 @@ __all__ = [
     "RemoteFault", "Fault", "LookupFailed", "NotJoined", "JoinRefused",
     "placement", "relocation", "Burden", "Placing", "LoadAnswer", "RelocationConfig",
     "ask_for_place", "FindPlace", "split_id",
-    "Runtime", "Handler", "Deferred", "Link", "Task",
+    "Runtime", "Handler", "Deferred", "Link", "NO_LINK", "Task",
     "Exchange", "World", "Waiter", "Counters", "LinkEnd", "FrameKind", "FaultReport",
     "ACKNOWLEDGE_WITHIN_S",
 ]  # fmt: skip

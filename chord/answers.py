@@ -25,6 +25,7 @@ from chord.messages import (
     PredecessorFound,
     SuccessorsChanged,
 )
+from chord.successor_list import UNKNOWN_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +41,19 @@ if TYPE_CHECKING:
 
 class Answers:
     """The request handlers of one member; `forget_arc(contact)` is told of who left."""
+
+    __slots__ = (
+        "_config",
+        "_forget_arc",
+        "_forming",
+        "_maintenance",
+        "_own",
+        "_pointers",
+        "_runtime",
+        "_unchanged",
+        "_watch",
+        "handlers",
+    )
 
     def __init__(
         self,
@@ -59,6 +73,7 @@ class Answers:
         self._maintenance = maintenance
         self._forming = forming
         self._forget_arc = forget_arc
+        self._unchanged = Neighbours(self._own, None, (), UNKNOWN_VERSION, unchanged=True)
         self.handlers: dict[type, Handler] = {
             Ping: self._on_ping,
             GetNeighbours: self._on_get_neighbours,
@@ -88,16 +103,28 @@ class Answers:
         self._require_membership()
         _require_peer(sender)
         self._watch.heard(sender)
+        if self._pointers.predecessor is not sender:
+            self._rectify(sender)
+        if request.version_seen != self._pointers.successors.version:
+            return self._pointers.neighbours()
+        return self._unchanged_neighbours()
+
+    def _rectify(self, notifier: Contact) -> None:
         predecessor = self._pointers.predecessor
-        if not self._pointers.rectify(sender):
+        if not self._pointers.rectify(notifier):
             if predecessor is not None:
-                self._runtime.spawn(self._rectify_if_gone(predecessor, sender))
-        elif predecessor is not None and predecessor.id != sender.id:
-            self._runtime.send(predecessor, PredecessorChanged(sender))
-        reply = self._pointers.neighbours()
-        if request.version_seen != reply.version:
-            return reply
-        return Neighbours(self._own, self._pointers.predecessor, (), reply.version, unchanged=True)
+                self._runtime.spawn(self._rectify_if_gone(predecessor, notifier))
+        elif predecessor is not None and predecessor.id != notifier.id:
+            self._runtime.send(predecessor, PredecessorChanged(notifier))
+
+    def _unchanged_neighbours(self) -> Neighbours:
+        """Our pointers for whoever has our list; at rest the same answer again and again."""
+        pointers, answer = self._pointers, self._unchanged
+        version = pointers.successors.version
+        if answer.version != version or answer.predecessor is not pointers.predecessor:
+            answer = Neighbours(self._own, pointers.predecessor, (), version, unchanged=True)
+            self._unchanged = answer
+        return answer
 
     async def _rectify_if_gone(self, predecessor: Contact, notifier: Contact) -> None:
         """A farther member takes us for its successor: right, if our predecessor is dead."""

@@ -25,10 +25,14 @@ class ChordConfig:
     """How a new peer gets its identifier: `load`, where it halves the heaviest arc that the ring
     finds for it; `hash`, by its address.  A founder, and who is told no place, go by the latter."""
     stabilise_interval_s: float = 0.5
-    """Mean time between two looks at the successor: silence is noticed by three of them."""
+    """Mean time between two looks at the successor where something has changed, or somebody is
+    doubted: silence is noticed by three of them."""
+    stabilise_interval_s_max: float = 2.0
+    """The same at rest: it doubles while looks find nothing new.  Who vanishes without a word where
+    nobody asks for anything is noticed this much later."""
     finger_interval_s_min: float = 0.5
     """Time to the next refresh of the fingers after one that changed something."""
-    finger_interval_s_max: float = 15.0
+    finger_interval_s_max: float = 30.0
     """The longest time between refreshes: it doubles while nothing changes."""
     call_timeout_s_min: float = 0.1
     """Floor of a call's time-out, which else is srtt + 4·rttvar of the link."""
@@ -90,6 +94,7 @@ class ChordConfig:
         """The Internet: round trips up to some hundred milliseconds."""
         return cls(
             stabilise_interval_s=1.0,
+            stabilise_interval_s_max=4.0,
             finger_interval_s_min=1.0,
             finger_interval_s_max=60.0,
             call_timeout_s_min=0.5,

@@ -288,6 +288,18 @@ class Exchange:
             self.counters.rerouted += 1
             self._advance(forwarded, reason)
 
+    def sweep_is_due(self, when_s: float) -> bool:
+        """Whether something waits for the sweep that was asked for at `when_s`; if not, it is
+        called off.  A world whose timers cannot be cancelled asks before it sets one."""
+        next_s = self._pending.next_deadline_s()
+        if next_s is not None and next_s <= when_s:
+            return True
+        if self._sweep_s == when_s and not self._looks_again:
+            self._sweep_s = float("inf") if next_s is None else next_s
+            if next_s is not None:
+                self._world.sweep_at(next_s)
+        return self._looks_again
+
     def sweep(self) -> None:
         """Give up what its deadline has passed for; the world calls it at the time asked for."""
         now_s = self._world.now()

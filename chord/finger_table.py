@@ -26,6 +26,8 @@ class Finger:
 class FingerTable:
     """The fingers of one peer from level 1 up; level 0 is its successor list's first entry."""
 
+    __slots__ = ("_entries",)
+
     def __init__(self) -> None:
         self._entries: dict[int, Finger] = {}
 

@@ -177,6 +177,21 @@ class LinkEnd(ABC):
         self.suspected = False
         """Whether it has been silent for too long about a frame, and still is."""
 
+    @property
+    def srtt_s(self) -> float:
+        """Smoothed round-trip time; 0 while unknown."""
+        return self.round_trip.srtt_s
+
+    @property
+    def rttvar_s(self) -> float:
+        """Its mean deviation; 0 while unknown."""
+        return self.round_trip.rttvar_s
+
+    @property
+    def frames(self) -> int:
+        """Forwarded frames that were sent over it."""
+        return self.sent_number
+
     def heard(self, now_s: float) -> float:
         """A frame came in at `now_s`, which is returned: nothing is suspicious any more."""
         self.last_heard_s = now_s

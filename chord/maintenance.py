@@ -7,9 +7,9 @@ runs at a time.  Zave's two-step stabilise and rectify; literature.md section 3.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from chord.errors import CallError, DialRefused, LinkClosed
+from chord.errors import CallError, DialRefused, LinkClosed, RequestTimeout
 from chord.finger_table import LEVELS_MAX, Finger
 from chord.identifiers import between
 from chord.messages import FingerFound, GetFinger, Neighbours, Notify
@@ -24,10 +24,31 @@ if TYPE_CHECKING:
 ROUNDS_MAX = 32
 """Rounds of one run of stabilise: it goes on while rounds change something, and with concurrent
 joins in one arc each round finds one nearer peer."""
+UNHEARD: Final = 1.5
+"""So many of our own intervals may pass without a word of the predecessor, whose looks are up to a
+quarter farther apart than they are on the average."""
+LOOP_IS_DONE: Final = ("maintenance", "loop")
 
 
 class Maintenance:
     """Stabilisation and finger refreshes of one member."""
+
+    __slots__ = (
+        "_again",
+        "_calm",
+        "_config",
+        "_draw",
+        "_finger_interval_s",
+        "_in_loop",
+        "_interval_s",
+        "_loops",
+        "_pointers",
+        "_refreshing",
+        "_request",
+        "_runtime",
+        "_stabilising",
+        "_watch",
+    )
 
     def __init__(
         self,
@@ -42,9 +63,17 @@ class Maintenance:
         self._watch = watch
         self._loops: list[Task[None]] = []
         self._stabilising: Task[None] | None = None
+        self._in_loop = False
+        """Whether the loop is in a run of its own."""
         self._again = False
+        self._request = Notify()
+        self._interval_s = config.stabilise_interval_s
+        """Between two looks; it grows at rest."""
+        self._calm = True
+        """Whether nothing called for haste since the last look began."""
         self._refreshing: Task[None] | None = None
         self._finger_interval_s = config.finger_interval_s_min
+        self._draw = runtime.random.random
 
     def start(self) -> None:
         """Run both loops until `stop`; harmless when they run."""
@@ -55,17 +84,17 @@ class Maintenance:
             ]
 
     def stop(self) -> None:
-        """End the loops; a run under way completes."""
+        """End the loops, and a run that they have begun; any other completes."""
         for loop in self._loops:
             loop.cancel()
         self._loops = []
 
     def stabilise(self) -> Task[None]:
         """Stabilise until a round changes nothing; joins the run under way if there is one."""
+        self._again = True  # for the run under way; a new one begins without
         if self._stabilising is None or self._stabilising.done():
-            self._stabilising = self._runtime.spawn(self._stabilise())
-        else:
-            self._again = True
+            run = self._until_loop_is_done() if self._in_loop else self._stabilise()
+            self._stabilising = self._runtime.spawn(run)
         return self._stabilising
 
     def refresh_fingers(self) -> Task[None]:
@@ -74,34 +103,59 @@ class Maintenance:
             self._refreshing = self._runtime.spawn(self._refresh())
         return self._refreshing
 
+    def hasten(self) -> None:
+        """Something near changed, or somebody is silent: the next looks come soon."""
+        self._calm = False
+        if self._interval_s == self._config.stabilise_interval_s:
+            return
+        self._interval_s = self._config.stabilise_interval_s
+        if self._loops and not self._in_loop:
+            self._loops[0].cancel()  # it may be in a long sleep
+            self._loops[0] = self._runtime.spawn(self._stabilise_loop())
+
     def disturbed(self) -> None:
-        """Something near changed: the next refresh of the fingers comes soon."""
+        """Something near changed: the next look and the next refresh of the fingers come soon."""
+        self.hasten()
+        self._refresh_soon()
+
+    def _refresh_soon(self) -> None:
         if self._finger_interval_s == self._config.finger_interval_s_min:
             return
         self._finger_interval_s = self._config.finger_interval_s_min
         if self._loops:
-            self._loops.pop().cancel()  # it may be in a long sleep
-            self._loops.append(self._runtime.spawn(self._finger_loop()))
+            self._loops[1].cancel()  # it may be in a long sleep
+            self._loops[1] = self._runtime.spawn(self._finger_loop())
 
     # Stabilise
 
     async def _stabilise(self) -> None:
+        """Rounds until one changes nothing; at rest that is one, and one question."""
+        pointers = self._pointers
         for _ in range(ROUNDS_MAX):
             self._again = False
-            if not (await self._round() or self._again):
+            head = pointers.successors.first
+            if head is None:
+                return
+            reply = await self._notify(head)
+            if pointers.successors.first is not head and pointers.successors.first != head:
+                continue  # another one meanwhile
+            if reply is None or self._is_at_rest(reply):
+                changed = False
+            else:
+                changed = await self._follow(head, reply)
+            if not (changed or self._again):
                 return
 
-    async def _round(self) -> bool:
-        """Stabilise from the successor; whether another round may find more."""
+    def _is_at_rest(self, reply: Neighbours) -> bool:
+        """Whether the successor has nothing new to say, and takes us for its predecessor."""
+        predecessor = reply.predecessor
+        return (
+            reply.unchanged and predecessor is not None and predecessor.id == self._pointers.own.id
+        )
+
+    async def _follow(self, head: Contact, reply: Neighbours) -> bool:
+        """Do what the successor's answer asks for; whether another round may find more."""
         pointers = self._pointers
-        head = pointers.successors.first
-        if head is None:
-            return False
-        reply = await self._notify(head)
-        if pointers.successors.first != head:
-            return True
-        if reply is None:
-            return False
         changed = not reply.unchanged and pointers.adopt(head, reply.successors, reply.version)
         nearer = reply.predecessor
         if nearer is None or nearer in self._watch.departed:
@@ -119,33 +173,71 @@ class Maintenance:
 
     async def _notify(self, contact: Contact) -> Neighbours | None:
         """The contact's pointers, having told it that we take it for our successor."""
-        request = Notify(self._pointers.successors.version_seen(contact))
+        request, seen = self._request, self._pointers.successors.version_seen(contact)
+        if request.version_seen != seen:
+            self._request = request = Notify(seen)
         try:
             reply = await self._watch.ask(contact, request)
         except LinkClosed:
             self._again = True  # dial anew at once: a refused dial says more than a closed link
             return None
+        except RequestTimeout:
+            self._warn_behind(contact)
+            return None
         except CallError:
             return None  # `ask` has noted what it means
         return reply if isinstance(reply, Neighbours) and self._pointers.joined else None
 
+    def _warn_behind(self, silent: Contact) -> None:
+        """Whoever comes behind a silent successor looks at it too, as it does when notified by a
+        farther peer: only when both have found it dead has its arc an owner."""
+        successors = self._pointers.successors.contacts
+        if len(successors) > 1 and successors[0].id == silent.id:
+            self._runtime.send(successors[1], Notify())
+
     async def _stabilise_loop(self) -> None:
+        runtime, config, watch = self._runtime, self._config, self._watch
         while True:
-            await self._runtime.sleep(self._jittered(self._config.stabilise_interval_s))
-            self._watch.expire()
-            await self.stabilise()
-            predecessor = self._pointers.predecessor
-            if predecessor is None or predecessor in self._watch.departed:
-                continue
-            heard_s = self._runtime.link(predecessor).last_heard_s
-            if self._runtime.now() - heard_s > 2 * self._config.stabilise_interval_s:
-                self._watch.check(predecessor)
+            await runtime.sleep(self._jittered(self._interval_s))
+            if watch.departed.since:
+                watch.expire()
+            self._calm = True
+            if self._stabilising is not None and not self._stabilising.done():
+                await self.stabilise()
+            else:
+                await self._run_here()
+            self._look_back()
+            if self._calm and self._interval_s < config.stabilise_interval_s_max:
+                self._interval_s = min(2 * self._interval_s, config.stabilise_interval_s_max)
+
+    def _look_back(self) -> None:
+        """A predecessor that has not notified us for longer than it should is asked."""
+        predecessor = self._pointers.predecessor
+        if predecessor is None or predecessor in self._watch.departed.since:
+            return
+        silent_s = self._runtime.now() - self._runtime.link(predecessor).last_heard_s
+        if silent_s > UNHEARD * self._interval_s:
+            self._watch.check(predecessor)
+
+    async def _run_here(self) -> None:
+        """Stabilise within the loop's own conversation: a task for it would cost as much again."""
+        self._in_loop = True
+        try:
+            await self._stabilise()
+        finally:
+            self._in_loop = False
+            if self._stabilising is not None:
+                self._runtime.deliver(LOOP_IS_DONE, None)
+
+    async def _until_loop_is_done(self) -> None:
+        if self._in_loop:
+            await self._runtime.expect(LOOP_IS_DONE, None)
 
     # Fingers
 
     async def _refresh(self) -> None:
         if await self._refresh_levels():
-            self.disturbed()
+            self._refresh_soon()
         else:
             doubled = 2 * self._finger_interval_s
             self._finger_interval_s = min(doubled, self._config.finger_interval_s_max)
@@ -184,4 +276,4 @@ class Maintenance:
             await self.refresh_fingers()
 
     def _jittered(self, interval_s: float) -> float:
-        return interval_s * self._runtime.random.uniform(0.75, 1.25)
+        return interval_s * (0.75 + 0.5 * self._draw())

@@ -65,7 +65,7 @@ class ChordNode:
         self._config = config
         self._runtime = runtime
         self._observer = observer
-        self._watch = Watch(runtime, config, self._lost, self._left, self._remembers)
+        self._watch = Watch(runtime, config, self._missed, self._lost, self._left, self._remembers)
         self._pointers = RingPointers(
             contact,
             config.bits,
@@ -267,6 +267,9 @@ class ChordNode:
     def _remembers(self) -> None:
         self._reunion.remembers()
         self._state.changed()
+
+    def _missed(self) -> None:
+        self._maintenance.hasten()
 
     def _lost(self, contact: Contact, is_news: bool) -> None:
         named = self._pointers.drop(contact)

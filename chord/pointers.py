@@ -34,6 +34,20 @@ class RingPointers:
     `absent` holds contacts known to be gone: they are not taken over from older lists.  `skipped`
     is told of those whom an adopted list passes over."""
 
+    __slots__ = (
+        "_absent",
+        "_arc_changed",
+        "_list_changed",
+        "_skipped",
+        "_table",
+        "bits",
+        "fingers",
+        "joined",
+        "own",
+        "predecessor",
+        "successors",
+    )
+
     def __init__(
         self,
         own: Contact,

@@ -27,7 +27,7 @@ from __future__ import annotations
 import random
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from chord.contact import Contact
 
@@ -53,19 +53,41 @@ For one-way messages the return value is ignored and `remaining_s` is 0.  Raisin
 `chord.errors.Fault` answers the caller with a `RemoteFault`."""
 
 
-class Link(NamedTuple):
-    """What a runtime knows of the link to a contact; seconds of the local clock."""
+class Link(Protocol):
+    """What a runtime knows of the link to a contact at this moment; seconds of the local clock."""
 
-    last_heard_s: float
-    """When a frame last arrived; minus infinity if never."""
-    srtt_s: float
-    """Smoothed round-trip time; 0 while unknown."""
-    rttvar_s: float
-    """Its mean deviation (RFC 6298); 0 while unknown."""
+    @property
+    def last_heard_s(self) -> float:
+        """When a frame last arrived; minus infinity if never."""
+
+    @property
+    def srtt_s(self) -> float:
+        """Smoothed round-trip time; 0 while unknown."""
+
+    @property
+    def rttvar_s(self) -> float:
+        """Its mean deviation (RFC 6298); 0 while unknown."""
+
+    @property
+    def frames(self) -> int:
+        """Forwarded frames that were sent over it."""
+
+    @property
+    def silences(self) -> int:
+        """How often such a frame was met by silence."""
+
+
+class NoLink(NamedTuple):
+    """What is known of a link that was never opened, or is closed."""
+
+    last_heard_s: float = float("-inf")
+    srtt_s: float = 0.0
+    rttvar_s: float = 0.0
     frames: int = 0
-    """Forwarded frames that were sent over it."""
     silences: int = 0
-    """How often such a frame was met by silence."""
+
+
+NO_LINK: Final = NoLink()
 
 
 class Task(Protocol[ResultT_co]):
@@ -99,8 +121,8 @@ class Runtime(Protocol):
 
         A late peer suspects nobody."""
 
-    async def sleep(self, delay_s: float) -> None:
-        """Suspend this conversation."""
+    def sleep(self, delay_s: float) -> Awaitable[None]:
+        """Suspend the conversation that awaits it."""
 
     def spawn(self, conversation: Coroutine[Any, Any, ResultT]) -> Task[ResultT]:
         """Start a conversation owned by this peer; it takes its first step in a later turn."""

@@ -49,6 +49,8 @@ def passed_over(
 class SuccessorList:
     """At most `limit` contacts behind `own_id`, with a version that grows at every change."""
 
+    __slots__ = ("_contacts", "_own_id", "_source", "limit", "version")
+
     def __init__(self, own_id: int, limit: int) -> None:
         self._own_id = own_id
         self.limit = limit
@@ -68,8 +70,9 @@ class SuccessorList:
 
     def version_seen(self, head: Contact) -> int:
         """The version of `head`'s own list that this list is made of, −1 where it is not."""
-        if self._source is not None and self._source[0] == head:
-            return self._source[1]
+        source = self._source
+        if source is not None and (source[0] is head or source[0] == head):
+            return source[1]
         return UNKNOWN_VERSION
 
     def adopt(self, head: Contact, tail: Iterable[Contact], version: int) -> bool:

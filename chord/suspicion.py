@@ -16,55 +16,61 @@ from chord.contact import Contact
 class Silence:
     """Counts the calls that a contact left unanswered in a row."""
 
+    __slots__ = ("_misses_max", "_silence_s", "misses")
+
     def __init__(self, misses_max: int, silence_s: float) -> None:
         self._misses_max = misses_max
         self._silence_s = silence_s
-        self._misses: dict[Contact, tuple[float, int]] = {}
+        self.misses: dict[Contact, tuple[float, int]] = {}
+        """Since when, and how many; empty while everybody answers."""
 
     def missed(self, contact: Contact, asked_s: float, now: float) -> bool:
         """Count a call made at `asked_s` that brought nothing; whether that makes the contact
         dead: enough misses, and enough time since the first of them was asked."""
-        since, count = self._misses.get(contact, (asked_s, 0))
-        self._misses[contact] = (since, count + 1)
+        since, count = self.misses.get(contact, (asked_s, 0))
+        self.misses[contact] = (since, count + 1)
         return count + 1 >= self._misses_max and now - since >= self._silence_s
 
     def heard(self, contact: Contact) -> None:
         """Forget the misses of a contact that answered, or that is no longer asked."""
-        self._misses.pop(contact, None)
+        self.misses.pop(contact, None)
 
 
 class Departed:
     """Contacts that died or left lately: neighbours may still name them for a while."""
 
+    __slots__ = ("_limit", "_memory_s", "since")
+
     def __init__(self, limit: int, memory_s: float) -> None:
         self._limit = limit
         self._memory_s = memory_s
-        self._since: OrderedDict[Contact, float] = OrderedDict()
+        self.since: OrderedDict[Contact, float] = OrderedDict()
+        """When each was last found gone; empty while nobody is."""
 
     def add(self, contact: Contact, now: float) -> None:
         """Remember it, instead of the one remembered longest when there are too many."""
-        self._since[contact] = now
-        self._since.move_to_end(contact)
-        if len(self._since) > self._limit:
-            self._since.popitem(last=False)
+        self.since[contact] = now
+        self.since.move_to_end(contact)
+        if len(self.since) > self._limit:
+            self.since.popitem(last=False)
 
     def discard(self, contact: Contact) -> None:
         """It was heard again."""
-        self._since.pop(contact, None)
+        self.since.pop(contact, None)
 
     def expire(self, now: float) -> None:
         """Forget those that have been gone for longer than the memory."""
-        while self._since:
-            contact, since = next(iter(self._since.items()))
+        while self.since:
+            contact, since = next(iter(self.since.items()))
             if now - since < self._memory_s:
                 return
-            del self._since[contact]
+            del self.since[contact]
 
     def __contains__(self, contact: object) -> bool:
-        return contact in self._since
+        return contact in self.since
 
     def __iter__(self) -> Iterator[Contact]:
-        return iter(self._since)
+        return iter(self.since)
 
     def __len__(self) -> int:
-        return len(self._since)
+        return len(self.since)

@@ -30,19 +30,36 @@ HASTY_MAX = 64
 class Watch:
     """Calls to ring members.
 
-    In the asker's turn, `lost(contact, is_news)` is told of one that is dead, `left(contact)` of
-    one that lives but is no member any more, `remembers()` when somebody new is remembered."""
+    In the asker's turn, `missed()` is told that somebody did not answer, `lost(contact, is_news)`
+    of one that is dead, `left(contact)` of one that lives but is no member any more, `remembers()`
+    when somebody new is remembered."""
+
+    __slots__ = (
+        "_checks",
+        "_config",
+        "_hasty",
+        "_left",
+        "_lost",
+        "_remembers",
+        "_runtime",
+        "_silence",
+        "_tell_missed",
+        "departed",
+        "remembered",
+    )
 
     def __init__(
         self,
         runtime: Runtime,
         config: ChordConfig,
+        missed: Callable[[], None],
         lost: Callable[[Contact, bool], None],
         left: Callable[[Contact], None],
         remembers: Callable[[], None],
     ) -> None:
         self._runtime = runtime
         self._config = config
+        self._tell_missed = missed
         self._lost = lost
         self._left = left
         self._remembers = remembers
@@ -56,10 +73,14 @@ class Watch:
     def timeout_s(self, contact: Contact) -> float:
         """How long a call to the contact may take: srtt + 4·rttvar between floor and ceiling."""
         link, config = self._runtime.link(contact), self._config
-        usual_s = config.call_timeout_s_initial
-        if link.srtt_s > 0:
-            usual_s = max(link.srtt_s + 4 * link.rttvar_s, config.call_timeout_s_min)
-        return min(usual_s * self._hasty.get(contact, 1), config.call_timeout_s_max)
+        limit_s, srtt_s = config.call_timeout_s_initial, link.srtt_s
+        if srtt_s > 0:
+            limit_s, least_s = srtt_s + 4 * link.rttvar_s, config.call_timeout_s_min
+            limit_s = max(limit_s, least_s)
+        if self._hasty:
+            limit_s *= self._hasty.get(contact, 1)
+        most_s = config.call_timeout_s_max
+        return min(most_s, limit_s)
 
     async def ask(self, contact: Contact, request: object, timeout_s: float | None = None) -> Any:
         """The contact's reply; raises `CallError` as the runtime does, having noted it."""
@@ -82,13 +103,16 @@ class Watch:
             self._missed(contact, asked_s)
             raise
         self.heard(contact)
-        self._hasty.pop(contact, None)
+        if self._hasty:
+            self._hasty.pop(contact, None)
         return reply
 
     def heard(self, contact: Contact) -> None:
         """A frame came from the contact: it is neither silent nor gone."""
-        self._silence.heard(contact)
-        self.departed.discard(contact)
+        if self._silence.misses:
+            self._silence.heard(contact)
+        if self.departed.since:
+            self.departed.discard(contact)
 
     def suspects(self, contact: Contact) -> bool:
         """Whether the contact is silent at this moment: a reason to go round it, and no more.
@@ -135,7 +159,9 @@ class Watch:
             # It lives, and answers slower than was measured: as late replies are not measured, only
             # more patience finds out.
             self._hasty[contact] = min(2 * self._hasty.get(contact, 1), HASTY_MAX)
-        elif self._silence.missed(contact, asked_s, now):
+            return
+        self._tell_missed()
+        if self._silence.missed(contact, asked_s, now):
             self._give_up(contact)
 
     def _give_up(self, contact: Contact) -> None:

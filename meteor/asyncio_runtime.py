@@ -17,7 +17,7 @@ import random
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Final, TypeVar
 
-from chord import Contact, Exchange, Handler, Link, LinkEnd
+from chord import NO_LINK, Contact, Exchange, Handler, Link, LinkEnd
 from meteor.asyncio_links import PeerLinks
 from meteor.asyncio_task import Conversation, LoopWaiter
 from meteor.codec import Codec, wire_codec
@@ -149,10 +149,7 @@ class AsyncioRuntime:
     def link(self, contact: Contact) -> Link:
         """What is known of the link to `contact`."""
         end = self._links.find(contact)
-        if end is None:
-            return Link(float("-inf"), 0.0, 0.0)
-        trip = end.round_trip
-        return Link(end.last_heard_s, trip.srtt_s, trip.rttvar_s, end.sent_number, end.silences)
+        return NO_LINK if end is None else end
 
     def suspects(self, contact: Contact) -> bool:
         """Whether the link to `contact` is silent about a forwarded frame."""

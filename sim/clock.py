@@ -52,6 +52,10 @@ class MachineClock:
         """Unix seconds, as this machine believes."""
         return EPOCH_S + self.wall_error_s + self.now()
 
+    def true_time_of(self, reading_s: float) -> float:
+        """When, by the kernel's time, the monotonic clock shows that."""
+        return reading_s / self.rate
+
     def reading_at(self, true_s: float) -> float:
         """What the monotonic clock shows at that time of the kernel."""
         return true_s * self.rate

@@ -17,11 +17,9 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeVar
 
-from simpy.core import EmptySchedule
-
 from chord import MeteorError
-from sim.clockwork import Clockwork
-from sim.task import Grace, Task, Waiter
+from sim.clockwork import Clockwork, Turn
+from sim.task import Grace, Pause, Task, Waiter
 from sim.trace import Trace
 
 ResultT = TypeVar("ResultT")
@@ -44,10 +42,9 @@ class Kernel:
 
     def __init__(self, seed: int = 0, *, keep_trace: bool = False) -> None:
         self.seed = seed
-        self.environment = Clockwork(initial_time=0.0)
+        self.environment = Clockwork()
         self.trace = Trace(keep=keep_trace)
-        self.running: Task[Any] | None = None
-        self._ready: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
+        self._ready: deque[Turn] = deque()
         self._look: Callable[[], None] | None = None
 
     def now(self) -> float:
@@ -71,11 +68,10 @@ class Kernel:
         """Something that a conversation can await and a callback can settle."""
         return Waiter(self)
 
-    async def sleep(self, delay_s: float) -> None:
-        """Suspend the conversation; it resumes in a later turn also when `delay_s` is 0."""
-        waiter = Waiter(self)
-        self.call_later(delay_s, waiter.resolve, None)
-        await waiter
+    def sleep(self, delay_s: float) -> Pause:
+        """What suspends the conversation that awaits it; it resumes in a later turn also when
+        `delay_s` is 0."""
+        return Pause(self.environment, delay_s)
 
     def spawn(
         self,
@@ -138,24 +134,7 @@ class Kernel:
         self._ready.appendleft((_raise, (error,)))
 
     def _loop(self, finished: Callable[[], bool]) -> None:
-        """Let turns and events happen until `finished`, which only turns can bring about."""
-        ready, look = self._ready, self._look
-        next_turn, step = ready.popleft, self.environment.step
-        is_over = finished()
-        while True:
-            if ready:
-                while ready:
-                    callback, args = next_turn()
-                    callback(*args)
-                is_over = finished()
-            if look is not None:
-                look()
-            if is_over:
-                return
-            try:
-                step()
-            except EmptySchedule:
-                return
+        self.environment.drive(self._ready, finished, self._look)
 
 
 def _raise(error: BaseException) -> None:

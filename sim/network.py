@@ -74,7 +74,7 @@ class Network:
         self.kernel = kernel
         self.codec = codec
         self._draw = (latency if latency is not None else UniformLatency()).draw
-        self._now, self._set_timer = kernel.environment.now_s, kernel.environment.set_timer
+        self._now, self._set_timer_at = kernel.environment.now_s, kernel.environment.set_timer_at
         self._record = kernel.trace.record
         self._stream = kernel.random("network")
         self._runtimes: dict[object, SimRuntime] = {}
@@ -103,8 +103,10 @@ class Network:
         if self.faults is not None:
             self.faults.carry(end, kind, number, duration_s, message)
             return
-        travel_s = self._travel_s(end)
-        self._set_timer(travel_s, self._arrive, (end, kind, number, duration_s, message))
+        arrival_s = self._now() + self._draw(self._stream)
+        least_s = end.arrival_s + GAP_S
+        end.arrival_s = arrival_s = max(arrival_s, least_s)
+        self._set_timer_at(arrival_s, self._arrive, (end, kind, number, duration_s, message))
 
     def launch(
         self,

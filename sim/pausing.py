@@ -20,11 +20,11 @@ LATELY_S: Final = 1.0
 class PausableTurns:
     """The later turns of one process (`sim.task.Turns`)."""
 
+    __slots__ = ("_failed", "_kept", "_kernel", "call_soon")
+
     def __init__(self, kernel: Kernel, failed: Callable[[BaseException], None]) -> None:
         self._kernel, self._failed = kernel, failed
         self._kept: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
-        self.running: Task[Any] | None = None
-        """The task whose coroutine is being stepped."""
         self.call_soon: Callable[..., None] = kernel.call_soon
         """Run `callback(*args)` in a later turn; the kernel's own unless the process is held."""
 

@@ -23,10 +23,13 @@ ResultT = TypeVar("ResultT")
 class RingPeer:
     """One node and its world."""
 
+    __slots__ = ("_handlers", "_ring", "node", "runtime")
+
     def __init__(self, ring: Ring, contact: Contact) -> None:
         self._ring = ring
         self.runtime = SimRuntime(ring.kernel, ring.network, contact)
         self.node = ChordNode(contact, self.runtime, ring.config, self)
+        self._handlers = self.node.handlers
         self.runtime.serve(self._handle, self.node.link_closed)
 
     def arc_changed(self, before: Arc | None, now: Arc | None) -> None:
@@ -38,7 +41,7 @@ class RingPeer:
     def _handle(self, sender: Contact, message: object, remaining_s: float) -> object:
         if isinstance(message, FindOwner):
             self._ring.visits[message.key] += 1
-        handler = self.node.handlers.get(type(message))
+        handler = self._handlers.get(type(message))
         if handler is None:
             raise Fault("UnknownMessage", type(message).__name__)
         return handler(sender, message, remaining_s)

@@ -11,13 +11,13 @@ import random
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
-from chord import Contact, DialRefused, Exchange, Handler, Link, LinkClosed, LinkEnd
+from chord import NO_LINK, Contact, DialRefused, Exchange, Handler, Link, LinkClosed, LinkEnd
 from sim.clock import MachineClock
 from sim.kernel import Kernel
 from sim.link import SimLinkEnd, link_key
 from sim.network import Network
 from sim.pausing import LATELY_S, PausableTurns
-from sim.task import Task, Waiter
+from sim.task import Pause, Task, Waiter
 
 ResultT = TypeVar("ResultT")
 
@@ -50,6 +50,8 @@ class SimRuntime:
         self.is_machine_failure: Callable[[BaseException], bool] = lambda _: False
         """Hears of failures first; whether one is no bug but the end of this process."""
         self.exchange = Exchange(self)
+        self._sweeps: list[float] = []
+        """By this machine's clock, when its deadlines will be looked at."""
         self._links: dict[object, LinkEnd] = {link_key(contact): self.exchange.own_link}
         network.enter(self)
 
@@ -69,11 +71,9 @@ class SimRuntime:
         """How long its last pause was, within a second behind it; else it is never late."""
         return self._late_s if self.now() - self._resumed_s < LATELY_S else 0.0
 
-    async def sleep(self, delay_s: float) -> None:
-        """Suspend this conversation, for so long by its own clock."""
-        waiter = Waiter(self._kernel)
-        self._kernel.call_later(delay_s / self.clock.rate, waiter.resolve, None)
-        await waiter
+    def sleep(self, delay_s: float) -> Pause:
+        """What suspends this conversation, for so long by its own clock."""
+        return Pause(self._kernel.environment, delay_s / self.clock.rate)
 
     def spawn(self, conversation: Coroutine[Any, Any, ResultT]) -> Task[ResultT]:
         """Start a conversation owned by this peer."""
@@ -156,12 +156,9 @@ class SimRuntime:
         """What is known of the link to `contact`."""
         end = self._links.get(contact.address or contact)
         if end is None:
-            return Link(float("-inf"), 0.0, 0.0)
+            return NO_LINK
         end.settle(self.now())
-        measured = end.round_trip
-        return Link(
-            end.last_heard_s, measured.srtt_s, measured.rttvar_s, end.sent_number, end.silences
-        )
+        return end
 
     def suspects(self, contact: Contact) -> bool:
         """Whether the link to `contact` is silent about a forwarded frame."""
@@ -179,13 +176,23 @@ class SimRuntime:
 
     def sweep_at(self, when_s: float) -> None:
         """Look at deadlines when this machine's clock shows that time."""
-        self._kernel.call_later((when_s - self.now()) / self.clock.rate, self._sweep)
+        if when_s not in self._sweeps:
+            self._sweeps.append(when_s)
+            true_s = self.clock.true_time_of(when_s)
+            self._kernel.environment.set_deadline(true_s, self._sweep, when_s, self._is_due)
 
-    def _sweep(self) -> None:
+    def _is_due(self, when_s: float) -> bool:
+        if self.exchange.sweep_is_due(when_s):
+            return True
+        self._sweeps.remove(when_s)
+        return False
+
+    def _sweep(self, when_s: float) -> None:
         if self.paused:
-            self._turns.call_soon(self._sweep)
-        else:
-            self.exchange.sweep()
+            self._turns.call_soon(self._sweep, when_s)
+            return
+        self._sweeps.remove(when_s)
+        self.exchange.sweep()
 
     def waiter(self) -> Waiter:
         """Something new to wait for."""

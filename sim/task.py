@@ -25,9 +25,6 @@ class Cancelled(BaseException):
 class Turns(Protocol):
     """What tasks need of the kernel: later turns, and somebody to tell of orphaned failures."""
 
-    running: Task[Any] | None
-    """The task whose coroutine is being stepped."""
-
     def call_soon(self, callback: Callable[..., object], *args: Any) -> None:
         """Run `callback(*args)` in a later turn of the present instant, first in first out."""
 
@@ -105,6 +102,37 @@ class Waiter:
         return self._value
 
 
+class Timers(Protocol):
+    """What keeps bare timers."""
+
+    def set_timer(
+        self, delay_s: float, callback: Callable[..., object], args: tuple[Any, ...]
+    ) -> None:
+        """Call `callback(*args)` after `delay_s` seconds of virtual time, not below 0."""
+
+
+class Pause:
+    """A wait for time alone, of whoever awaits it; its timer is set then."""
+
+    __slots__ = ("_delay_s", "_timers")
+    _value: Final = _UNSETTLED
+    """As a waiter's that has no outcome: it never has one."""
+
+    def __init__(self, timers: Timers, delay_s: float) -> None:
+        self._timers, self._delay_s = timers, delay_s
+
+    def hold(self, task: Task[Any]) -> None:
+        """Wake `task` when the time is over."""
+        delay_s = self._delay_s
+        self._timers.set_timer(delay_s if delay_s > 0 else 0.0, task.rung, (self,))
+
+    def release(self, task: Task[Any]) -> None:
+        """Nothing to forget: its timer finds that the task waits for something else."""
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        return iter((self,))  # type: ignore[return-value]  # a generator would be kept meanwhile
+
+
 class Task(Waiter, Generic[ResultT]):
     """A spawned conversation; what it returns or raises is the outcome of the wait that it is."""
 
@@ -127,7 +155,7 @@ class Task(Waiter, Generic[ResultT]):
         super().__init__(turns)
         self._conversation = conversation
         self._owned = owned
-        self._waits_for: Waiter | None = None
+        self._waits_for: Waiter | Pause | None = None
         self._cancelling = False
         self.concluded: Callable[[Any, BaseException | None], None] | None = None
         """Called with the value or the error in the task's last turn."""
@@ -164,12 +192,16 @@ class Task(Waiter, Generic[ResultT]):
         self._waits_for = None
         self._turns.call_soon(self._step)
 
+    def rung(self, pause: Pause) -> None:
+        """The time of `pause` is over: step it, unless it was cancelled meanwhile."""
+        if self._waits_for is pause:
+            self._waits_for = None
+            self._turns.call_soon(self._step)
+
     def _step(self) -> None:
         if self._cancelling:
             self._end()
             return
-        turns = self._turns
-        turns.running = self
         try:
             waiter = self._conversation.send(None)
         except StopIteration as stop:
@@ -187,8 +219,6 @@ class Task(Waiter, Generic[ResultT]):
             else:
                 self._waits_for = waiter
                 waiter.hold(self)
-        finally:
-            turns.running = None
 
     def _was_cancelled(self) -> bool:
         """Whether the conversation cancelled itself in the step just made."""

@@ -48,21 +48,23 @@ class Trace:
 
     def digest(self) -> str:
         """32 hexadecimal digits over everything recorded so far."""
-        self._fold()
-        return self._hash.hexdigest()
+        so_far = self._hash.copy()
+        so_far.update(_encode(self._chunk))
+        return so_far.hexdigest()
 
     @property
     def events(self) -> tuple[Event, ...]:
         """The kept events; empty unless the trace was told to keep them."""
-        self._fold()
-        return tuple(self._kept or ())
+        if self._kept is None:
+            return ()
+        return (*self._kept, *(Event(*event) for event in self._chunk))
 
     def __len__(self) -> int:
         return self._counted + len(self._chunk)
 
     def _fold(self) -> None:
-        # Every event is framed by itself: where chunks end must not show in the digest.
-        self._hash.update(b"".join(map(_encode, self._chunk)))
+        """Take in a whole chunk; chunks end after the same events in every run."""
+        self._hash.update(_encode(self._chunk))
         if self._kept is not None:
             self._kept.extend(Event(*event) for event in self._chunk)
         self._counted += len(self._chunk)

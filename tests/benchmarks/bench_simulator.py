@@ -1,6 +1,7 @@
 """What virtual time costs: messages a second, rings at rest against the wall clock, memory a peer.
 
-One JSON line each; nothing is asserted about time.  The collector is set as by `meteor-sim`."""
+One JSON line each; nothing is asserted about time.  The collector is set as by `meteor-sim`.  Where
+others use the machine, the figures by the process's own time (`..._cpu`) are the ones to read."""
 
 from __future__ import annotations
 
@@ -34,15 +35,16 @@ def report(**figures: object) -> None:
 @pytest.mark.parametrize("encoded", [False, True])
 def test_messages(encoded: bool) -> None:
     """A thousand peers that call others drawn at random, one call in flight each; best of three."""
-    best = max(messages_per_s(encoded=encoded) for _ in range(3))
+    runs = [messages_per_s(encoded=encoded) for _ in range(3)]
     report(
         what="messages" + (", encoded and decoded" if encoded else ""),
         peers=1000,
-        messages_per_s=round(best),
+        messages_per_s=round(max(by_wall for by_wall, _ in runs)),
+        messages_per_s_cpu=round(max(by_cpu for _, by_cpu in runs)),
     )
 
 
-def messages_per_s(*, encoded: bool) -> float:
+def messages_per_s(*, encoded: bool) -> tuple[float, float]:
     kernel = Kernel(1)
     codec: Any = wire_codec() if encoded else None
     network = Network(kernel, codec=codec)
@@ -58,11 +60,11 @@ def messages_per_s(*, encoded: bool) -> float:
         peer.serve(lambda sender, request, remaining_s: request, lambda contact: None)
     tasks = [peer.spawn(calls(peer)) for peer in peers]
     with rare_collections():
-        began = time.perf_counter()
+        began_s, began_cpu_s = time.perf_counter(), time.process_time()
         kernel.run()
-        taken_s = time.perf_counter() - began
+        taken_s, taken_cpu_s = time.perf_counter() - began_s, time.process_time() - began_cpu_s
     assert all(task.done() for task in tasks)
-    return len(kernel.trace) / taken_s
+    return len(kernel.trace) / taken_s, len(kernel.trace) / taken_cpu_s
 
 
 @pytest.mark.parametrize("peers", [1000, 5000])
@@ -73,17 +75,18 @@ def test_a_ring_at_rest(what: str, peers: int) -> None:
     if what != "the whole protocol":
         config = replace(LAN, finger_interval_s_min=NEVER_S, finger_interval_s_max=NEVER_S)
     ring = ideal_ring(peers, config)
-    ring.settle(20.0)
-    before, virtual_s = len(ring.kernel.trace), 10.0
+    ring.settle(90.0)
+    before, virtual_s = len(ring.kernel.trace), 30.0
     with rare_collections():
-        began = time.perf_counter()
+        began_s, began_cpu_s = time.perf_counter(), time.process_time()
         ring.settle(virtual_s)
-        taken_s = time.perf_counter() - began
+        taken_s, taken_cpu_s = time.perf_counter() - began_s, time.process_time() - began_cpu_s
     messages = len(ring.kernel.trace) - before
     report(
         what=f"a ring at rest, {what}",
         peers=peers,
         times_real_time=round(virtual_s / taken_s, 2),
+        times_real_time_cpu=round(virtual_s / taken_cpu_s, 2),
         messages_per_s=round(messages / taken_s),
         messages_a_peer_and_virtual_s=round(messages / peers / virtual_s, 2),
         preset=asdict(config),

@@ -37,13 +37,7 @@ class InvariantWatch:
         self.ring = ring
         self.checked = 0
         self._last: dict[int, list[int]] = {}
-        step = ring.kernel.environment.step
-
-        def checked_step() -> None:
-            self.check()
-            step()
-
-        ring.kernel.environment.step = checked_step
+        ring.kernel.watch(self.check)
 
     def check(self) -> None:
         snapshot = snapshot_of(self.ring)

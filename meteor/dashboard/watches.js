@@ -45,6 +45,7 @@ export class Watches {
       this.#match(watch, JSON.parse(event.data));
       say(plural(watch.count, "match", "matches"), "good");
     });
+    source.addEventListener("incomplete", () => say("a part of the region does not answer", "trouble"));
     source.addEventListener("reset", () => say("began anew", "trouble"));
     source.addEventListener("overflow", () => say("too fast for this page", "trouble"));
     source.addEventListener("error", () => say(source.readyState === EventSource.CLOSED ? "refused" : "reconnecting", "trouble"));

@@ -8,6 +8,7 @@ same ids as before, and what came and went in between is lost.
 
     event: open         id: <interest>             it is in the overlay: nothing is missed now
     event: match        id: <interest>:<data>:<version>       (a watch: `appeared`, `gone`)
+    event: incomplete   a part of the region is missing: what lives there, or comes, is not told
     event: reset        the stream begins anew; says why
     event: overflow     the client read too slowly; the stream ends; says what to do
 """
@@ -17,17 +18,18 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import SystemRandom
 from typing import Any, Final
 
 from aiohttp import web
 
-from meteor.errors import Busy, LimitExceeded, Refused
+from meteor.errors import Busy, Interval, LimitExceeded, Refused
 from meteor.interest import Interest
-from meteor.json_form import match_object
+from meteor.json_form import intervals_object, match_object
 from meteor.record_id import new_stem
+from meteor.rest.answers import completeness
 from meteor.rest.call import Call, Operation, Resource
 from meteor.rest.config import RestConfig
 from meteor.rest.feed import Event, Feed
@@ -97,6 +99,7 @@ class Events:
         if stream.farewell is not None:
             stream.farewell.cancel()
         try:
+            writer.response.headers.update(completeness(not _missing(stream)))
             await writer.open()
             if reset:
                 await writer.write([_word("reset", stream.feed.name, {"reason": reset})])
@@ -175,12 +178,12 @@ class Events:
         verbs = await verbs_of(self._verbs, call, standing=True)
         if call.parameters.optional("action") == "notify_interest":
             stream.interest = verbs.notify_interest(
-                select, handler=take, id=name, timeout=call.timeout_s
+                select, handler=take, id=name, timeout=call.timeout_s, allow_partial=True
             )
         else:
             stream.interest = verbs.notify_data(
                 select, handler=take, id=name, timeout=call.timeout_s,
-                everywhere=call.parameters.flag("everywhere"),
+                everywhere=call.parameters.flag("everywhere"), allow_partial=True,
             )  # fmt: skip
         feed.put(_word("open", name, {"interest": name, "select": select}))
         self._streams[name] = stream
@@ -190,6 +193,8 @@ class Events:
         except BaseException:
             self._streams.pop(name, None)
             raise
+        if missing := _missing(stream):
+            feed.put(_word("incomplete", "", {"missing": intervals_object(missing)}))
         feed.opened()
         if self._stopped:
             feed.end("the peer stops")
@@ -225,6 +230,11 @@ class Events:
             task = asyncio.get_running_loop().create_task(stream.interest.close())
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
+
+
+def _missing(stream: _Stream) -> Sequence[Interval]:
+    """What did not answer when the interest was posted last."""
+    return () if stream.interest is None else stream.interest.missing
 
 
 def _question(call: Call) -> str:

@@ -54,6 +54,8 @@ SENTENCES = {
     "an incomplete answer is 200 with Meteor-Complete: false and the same in the body": (
         "meteor/rest/test_rest_routes.py::test_an_incomplete_answer_is_200_and_says_so",
         "spec/test_section_7.py::test_a_lost_arc_is_named_in_header_and_body",
+        "meteor/rest/test_rest_events.py"
+        "::test_a_stream_of_a_region_with_a_lost_arc_begins_and_says_so",
     ),
     "errors are problem+json or +xml with type, detail, value, limit, position": (
         "meteor/rest/test_rest_routes.py::test_an_error_is_a_problem_document",

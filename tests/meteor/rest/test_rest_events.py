@@ -20,6 +20,7 @@ async def test_events_bring_what_lives_then_what_comes(http: Http) -> None:
     first = await http.store(21.0)
     async with http.session.get(http.url("/events", 1, select="temperature>=20")) as reply:
         assert reply.headers["Content-Type"] == "text/event-stream; charset=utf-8"
+        assert reply.headers["Meteor-Complete"] == "true"
         stream = events(reply)
         (opened, name, _), (kind, _, match) = await take(stream, 2)
         assert (opened, kind, match["id"]) == ("open", "match", first)
@@ -75,6 +76,26 @@ async def test_an_id_of_somebody_elses_interest_takes_nothing_over(http: Http) -
         assert name.startswith("events-")
         stored = await http.store(40.0)
         assert (await interest.recv(timeout=20)).id == stored
+
+
+async def test_a_stream_of_a_region_with_a_lost_arc_begins_and_says_so() -> None:
+    """As every other answer: 200, the header, and by name what is missing; the rest is told."""
+    async with (
+        meteor.LocalOverlay(
+            peers=3, space=SPACE, copies=1, transport="websocket", ids=[1, 1 << 158, 3 << 158]
+        ) as overlay,
+        aiohttp.ClientSession() as session,
+    ):
+        http = Http(session, [overlay.peers[0]])
+        await overlay.peers[2].crash()
+        whole = {"select": "temperature=*", "everywhere": "true", "timeout": "2"}
+        async with session.get(http.url("/events", **whole)) as reply:
+            assert (reply.status, reply.headers["Meteor-Complete"]) == (200, "false")
+            stream = events(reply)
+            (opened, _, _), (word, _, said) = await take(stream, 2)
+            assert (opened, word) == ("open", "incomplete")
+            assert all(int(first) <= int(last) for first, last in said["missing"])
+            assert said["missing"]
 
 
 async def test_a_watch_as_events(http: Http) -> None:

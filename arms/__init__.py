@@ -15,7 +15,7 @@ from arms.actions import action_named as action_named
 from arms.actions import any_action as any_action
 from arms.actions import parse_call as parse_call
 from arms.at_rest import AtRest as AtRest
-from arms.at_rest import resting as resting
+from arms.at_rest import made_in_bulk as made_in_bulk
 from arms.builders import between as between
 from arms.builders import prefix as prefix
 from arms.declarations import Space as Space
@@ -62,7 +62,7 @@ __all__ = [
     "parse_call",
     "Record", "Store", "Outcome", "Rendezvous", "Arrival", "Deletion", "Reaction", "Tell", "Return",
     "Steps", "Asked",
-    "AtRest", "resting", "PlainColumns", "PlainForm", "plain_form",
+    "AtRest", "made_in_bulk", "PlainColumns", "PlainForm", "plain_form",
     "MeteorError", "ArmsError", "SelectorError", "ProfileError", "UnknownAction", "TypeMismatch",
     "LimitExceeded",
 ]  # fmt: skip

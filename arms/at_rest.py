@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
-T = TypeVar("T", bound="AtRest")
+T = TypeVar("T")
 
 
 class AtRest(ABC):
@@ -40,8 +40,9 @@ class AtRest(ABC):
             return object.__getattribute__(self, name)
 
 
-def resting(kind: type[T], count: int, /, **slots: Iterable[object]) -> list[T]:
-    """So many objects at rest: `rest` for each, and what is known without looking."""
+def made_in_bulk(kind: type[T], count: int, /, **slots: Iterable[object]) -> list[T]:
+    """So many objects of a class with slots, of which these are set, each from its own values; of
+    a class of `AtRest` that is `rest` and what is known without looking."""
     made = list(map(object.__new__, repeat(kind, count)))
     for name, values in slots.items():
         # At the speed of C: no line of Python for each.

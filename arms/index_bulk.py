@@ -11,8 +11,8 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from arms.index_bits import Slots
 from arms.index_column import OUTERMOST, Column
+from arms.index_store import Intervals
 from arms.index_table import MOST_COLUMNS, Table
 from arms.index_vocabulary import Floats
 from arms.plain_columns import Ends, Part, PlainColumns
@@ -35,43 +35,49 @@ def insert_many(
     if len(table.columns) + len(columns) + SPARE_COLUMNS > MOST_COLUMNS:
         return None
     table.settle()
-    intervals = []
+    intervals: list[Intervals] = []
     for name, axis, parts in columns:
         number = table.column_for("/" + name, axis)
         ends = _stored(table, number, parts)
         if ends is None:
             return None
-        intervals.append((number, *_places(parts), *ends))
+        intervals.append(_in_order(number, parts, *ends))
     slots = table.store.extend(owners, profiles)
-    for number, rows, at, low, high in intervals:
-        table.store.fill(slots, rows, at, number, low, high)
-    table.learn_all(slots)
+    for each in intervals:
+        table.store.fill(slots, each)
+    table.load(slots, intervals)
     return slots
 
 
-def _places(parts: Sequence[Part]) -> tuple[Slots, Slots]:
-    """The rows of a column's intervals, and where in its row each stands."""
-    lengths = [len(part.rows) for part in parts]
-    return (
-        np.concatenate([part.rows for part in parts]),
-        np.repeat(np.array([part.at for part in parts], np.intp), lengths),
-    )
+def _in_order(number: int, parts: Sequence[Part], low: Floats, high: Floats) -> Intervals:
+    """The intervals of a column by row."""
+    rows = np.concatenate([part.rows for part in parts])
+    at = np.repeat([part.at for part in parts], [len(part.rows) for part in parts])
+    if len(parts) == 1:
+        return Intervals(number, rows, at, low, high)
+    order = np.argsort(rows, kind="stable")
+    first = low[order]
+    return Intervals(number, rows[order], at[order], first, first if high is low else high[order])
 
 
 def _stored(table: Table[K], number: int, parts: Sequence[Part]) -> tuple[Floats, Floats] | None:
-    """The ends as they are kept, numbers themselves or labels of words; None for what are no
-    intervals."""
+    """The ends as they are kept, numbers themselves or labels of words, one array where all are
+    points; None for what are no intervals."""
     column = table.columns[number]
     assert column is not None, "a number in use has a column"
     if column.axis <= WILDCARD:
         count = sum(len(part.rows) for part in parts)
         return np.full(count, -np.inf), np.full(count, np.inf)
+    points = all(part.high is part.low for part in parts)
     lows, highs = [part.low for part in parts], [part.high for part in parts]
     if column.axis == NUMBERS:
-        first, last = np.concatenate(lows), np.concatenate(highs)
+        first = np.concatenate(lows)
+        last = first if points else np.concatenate(highs)
     else:
-        labels = _labels(table, number, column, {end for ends in lows + highs for end in ends})
-        first, last = _labelled(lows, labels), _labelled(highs, labels)
+        different = {end for ends in (lows if points else lows + highs) for end in ends}
+        labels = _labels(table, number, column, different)
+        first = _labelled(lows, labels)
+        last = first if points else _labelled(highs, labels)
     return (first, last) if bool((first <= last).all()) else None
 
 

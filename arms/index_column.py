@@ -183,7 +183,7 @@ class Column:
     def _buckets(self, low: Floats, high: Floats) -> tuple[Slots, Slots]:
         """The buckets in which intervals begin and end, of whose extremes note is taken."""
         first = np.searchsorted(self.edges, low, "right")
-        last = np.searchsorted(self.edges, high, "right")
+        last = first if high is low else np.searchsorted(self.edges, high, "right")
         first_low, last_low, first_high, last_high = self._extremes
         np.minimum.at(first_low, first, low)
         np.maximum.at(last_low, first, low)

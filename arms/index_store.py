@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from struct import Struct
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,19 @@ Objects = npt.NDArray[np.object_]
 _FIRST_CAPACITY: Final = 64
 _DOUBLED_UP_TO: Final = 1 << 14
 _NO_ROWS: Final = memoryview(b"")
+
+
+class Intervals(NamedTuple):
+    """Many intervals of one column, in order of their rows."""
+
+    column: int
+    rows: Slots
+    """Counted on from the first of the new ones."""
+    at: Slots
+    """Where in its row each stands."""
+    low: Floats
+    high: Floats
+    """The same array where all are points."""
 
 
 class RowStore(Generic[K]):
@@ -90,13 +103,12 @@ class RowStore(Generic[K]):
         self.profiles[slots.start : slots.stop] = _objects(profiles)
         return slots
 
-    def fill(
-        self, slots: range, rows: Slots, at: Slots, column: int, low: Floats, high: Floats
-    ) -> None:
-        """Put intervals of one column into new rows, each `at` a place of one of them."""
+    def fill(self, slots: range, intervals: Intervals) -> None:
+        """Put intervals of one column into new rows."""
         columns, lows, highs = self._parts(self._lines[slots.start : slots.stop])
-        columns[rows, at] = column
-        lows[rows, at], highs[rows, at] = low, high
+        at = intervals.rows, intervals.at
+        columns[at] = intervals.column
+        lows[at], highs[at] = intervals.low, intervals.high
 
     def free(self, slot: int) -> None:
         """Forget a row."""

@@ -10,7 +10,7 @@ everything and leaves its rows to the tree, so that nobody can fill the memory w
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from itertools import pairwise
 from typing import Final, Generic, TypeVar
 
@@ -28,7 +28,7 @@ from arms.index_bits import (
 )
 from arms.index_column import Column
 from arms.index_rows import Row
-from arms.index_store import Numbers, RowStore
+from arms.index_store import Intervals, Numbers, RowStore
 from arms.index_vocabulary import Floats
 from arms.profile import Profile
 from arms.values import WILDCARD
@@ -125,17 +125,28 @@ class Table(ABC, Generic[K]):
                 looked_at += column.count + self.store.used // 8
                 self._plan(number, column)
 
-    def learn_all(self, slots: range) -> None:
-        """Take many new rows into the bitmaps at once; nothing else waits."""
-        for at in range(0, len(slots), _LEARNT_AT_ONCE):
-            some = slots[at : at + _LEARNT_AT_ONCE]
-            self._learn(np.arange(some.start, some.stop))
-        self._fresh.clear()
-        stale, self._stale = self._stale, {}
-        for number in stale:
-            column = self.columns[number]
+    def load(self, slots: range, intervals: Sequence[Intervals]) -> None:
+        """Take many new rows into the bitmaps at once, column by column; nothing else waits."""
+        words = words_for(self.store.used)
+        if len(self.live) < words:
+            self.live = grown(self.live, words_for(self.store.capacity))
+        self._entries += sum(len(each.rows) for each in intervals)
+        for each in intervals:
+            column = self.columns[each.column]
             assert column is not None, "a number in use has a column"
-            self._plan(number, column)
+            at = slots.start + each.rows
+            if column.count:
+                column.enter(at, each.low, each.high, words)
+                if column.is_stale(self.store.used):
+                    self._plan(each.column, column)
+            else:
+                self._build(column, at, each.low, each.high)
+        set_bits(self.live, np.arange(slots.start, slots.stop))
+        columns, _, _ = self.store.all_rows()
+        for first in range(slots.start, slots.stop, _LEARNT_AT_ONCE):
+            some = range(first, min(first + _LEARNT_AT_ONCE, slots.stop))
+            self._entered(np.arange(some.start, some.stop), columns[some.start : some.stop])
+        self._fresh.clear()
 
     def relabel(self, number: int, column: Column) -> None:
         """Space the labels of a column's words anew, as there is no room between two."""
@@ -251,12 +262,15 @@ class Table(ABC, Generic[K]):
             self._drop(number, column)
             return
         low, high = self.store.entries(slots, number)
-        share = MOST_CUTS * len(slots) // max(1, self._entries)
         words = column.vocabulary
         if words is not None and len(words) > 3 * len(slots) + MOST_WAITING:
             self._relabel(number, column, np.unique(np.concatenate([low, high])))
             low, high = self.store.entries(slots, number)
+        self._build(column, slots, low, high)
+
+    def _build(self, column: Column, slots: Slots, low: Floats, high: Floats) -> None:
         used = self.store.used
+        share = MOST_CUTS * len(slots) // max(1, self._entries)
         column.rebuild(slots, low, high, used, words_for(used), share)
 
     def _drop(self, number: int, column: Column) -> None:

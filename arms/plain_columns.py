@@ -163,7 +163,8 @@ class PlainColumns:
             low: Ends = _NO_ENDS
             high: Ends = _NO_ENDS
             if kind.axis == NUMBERS:
-                low, high = numbers[:, number], numbers[:, number + kind.is_range]
+                low = numbers[:, number]
+                high = numbers[:, number + 1] if kind.is_range else low
                 number += 1 + kind.is_range
             elif kind.axis == WORDS:
                 low = high = _words(ends[:, word : word + kind.room])

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, Protocol
 
 from arms.actions import DATA, INTEREST, WATCH, Kind
-from arms.at_rest import AtRest
+from arms.at_rest import AtRest, made_in_bulk
 from arms.index_bits import Slots
 from arms.index_role import Sifted
 from arms.plain_columns import PlainColumns
@@ -150,7 +150,7 @@ class Store:
     ) -> None:
         """The same for records at rest with plain profiles: which of them are of a kind and their
         profiles by column, numbered in that order; and how many not everybody may see."""
-        made = list(map(_Kept, records))
+        made = made_in_bulk(_Kept, len(records), record=records)
         self._kept.update(zip(keys, made, strict=True))
         for owner, stem in keys:
             if owner:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from heapq import heappop, heappush
 
-from arms import resting
+from arms import made_in_bulk
 from meteor.change_log import ChangeLog
 from meteor.fingerprints import Fingerprints
 from meteor.holdings import Intervals
@@ -99,7 +99,7 @@ class PlacementTable:
         assert not self._placed, "loaded before anything else comes"
         count = len(rows.keys)
         first = self._changes.extend(rows.keys)
-        placed = resting(
+        placed = made_in_bulk(
             Placed, count,
             rest=rows.values, lowest=rows.lowest, number=rows.numbers.tolist(),
             change=range(first, first + count), is_point=rows.points.tolist(),

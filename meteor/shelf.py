@@ -31,8 +31,8 @@ from meteor.placement import (
 )
 from meteor.placement_table import PlacementTable
 from meteor.record_id import place_of, split_id, stem_of
-from meteor.shelf_journal import Restored, anew, entry_of, noted, read
-from meteor.shelf_loading import load_plain
+from meteor.shelf_journal import Contents, Restored, anew, entry_of, noted, read
+from meteor.shelf_loading import load_plain, no_collections
 from meteor.standing import is_later, is_renewal
 from meteor.views import Views
 from squid import Box, HilbertCurve, Interval, Intervals
@@ -335,7 +335,12 @@ class Shelf:
     async def restore(self) -> Restored:
         """Read the journal back; what expired meanwhile is left out.  Nothing is held yet."""
         scan = await self._journal.scan()
-        found = read(scan, self._curve, self.wall_ms())
+        with no_collections():
+            found = read(scan, self._curve, self.wall_ms())
+            self._load(found)
+        return Restored(found.note, len(self.table), tuple(found.damaged), scan.incomplete)
+
+    def _load(self, found: Contents) -> None:
         clock_s = self._now() - self._wall_clock()
         self._number = load_plain(found.plain, self.table, self.store, clock_s)
         living: list[Record] = []
@@ -351,7 +356,6 @@ class Shelf:
                 self.show(word)
         for key, carried in found.stored:
             self.attic.restore(key, carried)
-        return Restored(found.note, len(self.table), tuple(found.damaged), scan.incomplete)
 
     # -- forms
 

@@ -7,10 +7,27 @@ themselves rest, as rows of the journal, until somebody asks for them.
 
 from __future__ import annotations
 
-from arms import Record, Store, resting
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from arms import Record, Store, made_in_bulk
 from meteor.placement_table import PlacementTable
 from meteor.plain_rows import PlainRows
 from meteor.record_front import KINDS
+
+
+@contextmanager
+def no_collections() -> Iterator[None]:
+    """Let Python's collector of cycles rest: what is read back from a journal has none and stays,
+    and to look through it again and again would take as long as to make it."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def load_plain(rows: PlainRows, table: PlacementTable, store: Store, clock_s: float) -> int:
@@ -19,7 +36,7 @@ def load_plain(rows: PlainRows, table: PlacementTable, store: Store, clock_s: fl
     if not rows.keys:
         return 0
     placed = table.load(rows)
-    records = resting(
+    records = made_in_bulk(
         Record, len(placed),
         rest=placed,
         kind=map(KINDS.__getitem__, rows.kinds.tolist()),

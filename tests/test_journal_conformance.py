@@ -122,6 +122,18 @@ def test_entries_come_back_in_the_order_of_their_last_write(world: World) -> Non
     world.run(conversation())
 
 
+def test_one_key_is_read_as_a_scan_would_give_it(world: World) -> None:
+    async def conversation() -> None:
+        journal = await world.open()
+        await journal.append([put("a", "1"), put("b", "2")])
+        await journal.append([put("a", "3"), put("b", None)])
+        assert await journal.read(b"a") == b"3"
+        assert [await journal.read(key) for key in (b"b", b"c")] == [None, None]
+        await journal.close()
+
+    world.run(conversation())
+
+
 def test_a_record_without_a_value_removes_its_key(world: World) -> None:
     async def conversation() -> None:
         journal = await world.open()
@@ -303,6 +315,7 @@ def test_a_damaged_record_is_set_aside_and_named(kind: str, tmp_path: Path) -> N
         scan = await journal.scan()
         assert [entry.key for entry in scan.entries] == [b"a", b"c"]
         assert scan.damaged == (b"b",)
+        assert [await journal.read(key) for key in (b"a", b"b")] == [b"v", None]
         await journal.append([put("b", "new")])
         scan = await journal.scan()
         assert [entry.key for entry in scan.entries] == [b"a", b"c", b"b"]

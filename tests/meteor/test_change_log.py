@@ -28,3 +28,20 @@ def test_the_log_is_what_a_plain_list_says(seed: int, monkeypatch: pytest.Monkey
     assert len(log) == len(last)
     kept = sum(len(block.changes) for block in log._blocks)
     assert kept <= 4 * len(last) + 2 * 8
+
+
+@pytest.mark.parametrize("count", [0, 1, 8, 9, 50])
+def test_many_changes_at_once_are_many_one_by_one(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(change_log, "_BLOCK", 8)
+    log, twin = ChangeLog(), ChangeLog()
+    keys = [("", str(at)) for at in range(count)]
+    first = log.extend(keys)
+    assert [first + at for at in range(count)] == [twin.add(key) for key in keys]
+    for each in (log, twin):
+        for number in range(1, count, 2):
+            each.drop(number)
+        each.add(("", "later"))
+    assert list(log.after(0)) == list(twin.after(0))
+    assert (log.newest, len(log)) == (twin.newest, len(twin))

@@ -144,3 +144,24 @@ def test_memory_of_a_record() -> None:
     tracemalloc.stop()
     print(f"{used:.1f} bytes a record, {sys.getsizeof(tree)} of the tree itself")
     assert used < 60
+
+
+@settings(max_examples=30)
+@given(st.randoms(use_true_random=False), st.integers(0, 700), st.integers(1, TOP - 1))
+def test_records_loaded_at_once_are_records_added(
+    drawn: random.Random, count: int, between: int
+) -> None:
+    twin = Twin()
+    for _ in range(count):
+        twin.add(drawn.choice([drawn.getrandbits(BITS), 777]), drawn.getrandbits(64))
+    loaded = KeyTree()
+    there = [twin.entries[at] for at in sorted(twin.entries)]
+    loaded.load([fingerprint for fingerprint, _ in there], [placed for _, placed in there])
+    twin.tree = loaded
+    twin.check(0, TOP)
+    twin.check(0, between)
+    for at in drawn.sample(sorted(twin.entries), len(there) // 2):
+        twin.remove(at >> 64, at % 2**64)
+    for _ in range(70):
+        twin.add(drawn.getrandbits(BITS), drawn.getrandbits(64))
+    twin.check(between, TOP)

@@ -26,6 +26,8 @@ class Stream(IntEnum):
     """The attributes of a profile; one stream a dimension from here."""
     PEER = 20
     """A peer's identifier by hash."""
+    SAMPLE = 21
+    """Whether a profile is in the sample by which a ring grows, by its code."""
     ANCHOR = 30
     """The profile on which a query is made."""
     QUERY = 31

@@ -21,8 +21,8 @@ from sim.spark.rings import Numbers
 Placement = Literal["hash", "load-aware"]
 PLACEMENTS: Final[tuple[Placement, ...]] = ("hash", "load-aware")
 KEYS_A_PEER: Final = 64
-"""Records by which a ring grows, a peer: the first that it keeps, as medians of arcs need no more,
-and a worker has room for them."""
+"""Records by which a ring grows, a peer: a sample, as medians of arcs need no more, and there
+is room for it."""
 _SPARE: Final = 16
 """Peers drawn beyond those wanted: two hashes may fall on one index."""
 

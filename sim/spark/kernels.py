@@ -43,14 +43,15 @@ def coded(workload: Workload) -> Kernel:
 
 
 def grown(workload: Workload, systems: Sequence[System]) -> Kernel:
-    """Places in `systems` to their rings, a row a peer.  A ring that follows the load grows by the
-    first profiles that the system keeps, so many a peer, which are drawn anew here."""
+    """Places in `systems` to their rings, a row a peer.  A ring that follows the load grows by a
+    sample of the profiles that the system keeps, which are drawn anew here."""
 
     def ring_of(system: System) -> Numbers:
         seed, index_bits = workload.seed, workload.space.curve.index_bits
         if system.placement == "hash":
             return hashed_ring(system.peers, seed, index_bits)
-        keys = workload.first_indexes(min(system.profiles, KEYS_A_PEER * system.peers))
+        one_in = max(1, system.profiles // (KEYS_A_PEER * system.peers))
+        keys = workload.sampled_indexes(system.profiles, one_in)
         return load_aware_ring(system.peers, seed, index_bits, keys)
 
     def run(batches: Batches) -> Batches:

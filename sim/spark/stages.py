@@ -21,7 +21,7 @@ from pyspark.sql import functions as sql
 from sim.spark.session import elapsed_s
 
 Progress = Callable[[str], None]
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Counted up when a stage comes to mean something else by the same arguments."""
 _NOTE_SCHEMA: Final = "stage string, arguments string, rows long"
 

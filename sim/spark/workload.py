@@ -15,7 +15,7 @@ from typing import Final, Literal
 import numpy as np
 
 from sim.spark.attributes import Attribute, Source, number_attribute, word_attribute
-from sim.spark.draws import Stream, uniform
+from sim.spark.draws import Stream, uniform, words
 from sim.spark.rings import Numbers
 from squid import ArrayRefinement, KeywordSpace
 
@@ -79,16 +79,23 @@ class Workload:
         points = np.column_stack([attribute.cells[rank] for attribute, rank in columns])
         return self.space.curve.encode_array(points).astype(np.int64)
 
-    def first_indexes(self, unique: int) -> Numbers:
-        """The curve indexes of the first so many different profiles, sorted.  Raises ValueError
-        where there are not so many tuples."""
-        draws = self.draws_for(unique)
-        codes = np.concatenate([self.codes(self.ranks(some)) for some in _pieces(draws)])
-        first = np.sort(np.unique(codes, return_index=True)[1])[:unique]
-        if len(first) < unique:
-            raise ValueError(f"{len(first):,} different profiles were drawn, not {unique:,}")
-        pieces = [first[some] for some in _pieces(unique)]
+    def sampled_indexes(self, stored: int, one_in: int) -> Numbers:
+        """The curve indexes of one in so many of the first `stored` different profiles, sorted.
+        Raises ValueError where there are not so many tuples.
+
+        Chosen by what they are, not by when they are drawn: frequent tuples are drawn early, so
+        that the first profiles lie more densely than all of them."""
+        found = [self._sampled(some, one_in) for some in _pieces(self.draws_for(stored))]
+        drawn, codes = (np.concatenate(column) for column in zip(*found, strict=True))
+        first = np.sort(np.unique(codes, return_index=True)[1])
+        kept = drawn[first[: -(-stored // one_in)]]
+        pieces = [kept[some] for some in _pieces(len(kept))]
         return np.sort(np.concatenate([self.indexes(self.ranks(piece)) for piece in pieces]))
+
+    def _sampled(self, drawn: Numbers, one_in: int) -> tuple[Numbers, Numbers]:
+        codes = self.codes(self.ranks(drawn))
+        chosen = words(codes, self.seed, Stream.SAMPLE) % np.uint64(one_in) == 0
+        return drawn[chosen], codes[chosen]
 
     def draws_for(self, unique: int) -> int:
         """How many draws most likely give so many different tuples, with 1 % to spare.

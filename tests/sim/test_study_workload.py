@@ -121,16 +121,26 @@ def test_more_profiles_than_there_are_tuples_are_refused() -> None:
         Workload.of("words2", "zipf", 1).draws_for(2_000_000_000)
 
 
-@pytest.mark.parametrize("unique", [1, 700, 70_000])
-def test_the_first_profiles_are_those_of_the_first_draws(unique: int) -> None:
+@pytest.mark.parametrize("stored", [1, 700, 70_000])
+def test_a_sample_of_all_is_the_first_profiles(stored: int) -> None:
     workload = Workload.of("words2", "zipf", 4)
-    ranks = workload.ranks(np.arange(workload.draws_for(unique)))
+    ranks = workload.ranks(np.arange(workload.draws_for(stored)))
     seen: dict[int, int] = {}
     for number, code in enumerate(workload.codes(ranks).tolist()):
         seen.setdefault(code, number)
-    first = sorted(seen.values())[:unique]
+    first = sorted(seen.values())[:stored]
     wanted = workload.indexes([rank[first] for rank in ranks])
-    assert workload.first_indexes(unique).tolist() == sorted(wanted.tolist())
+    assert workload.sampled_indexes(stored, 1).tolist() == sorted(wanted.tolist())
+
+
+def test_a_sample_lies_as_densely_as_all_profiles() -> None:
+    workload = Workload.of("words2", "zipf", 4)
+    every, some = (workload.sampled_indexes(200_000, one_in) for one_in in (1, 10))
+    assert (len(every), len(some)) == (200_000, 20_000)
+    assert np.isin(some, every).mean() > 0.98  # some of the last were drawn a little later
+    tenths = every[20_000::20_000]
+    shares = np.diff(np.searchsorted(some, tenths)) / len(some)
+    assert np.abs(shares - 0.1).max() < 0.01
 
 
 # -- queries

@@ -41,17 +41,32 @@ def slots_in(words: Words) -> Slots:
     """The slots whose bits are set, in order."""
     if len(words) <= _SHORT:
         return _unpacked(words).nonzero()[0]
-    filled = words.nonzero()[0]
+    filled = words.astype(bool).nonzero()[0]
     if len(filled) * _DENSE <= len(words):
-        bits = _unpacked(words[filled]).nonzero()[0]
-        found: Slots = (filled[bits >> 6] << 6) + (bits & 63)
-        return found
+        return _slots_of(filled, words.take(filled))
     set_share = bits_in(words) / (len(words) * WORD_BITS)
     if not _SLOW_FROM < set_share < _SLOW_TO:
         return _unpacked(words).nonzero()[0]
     spare = len(words) // 8 + 1
     bits = _unpacked(np.concatenate([words, np.full(spare, _ALL_BITS)])).nonzero()[0]
     return bits[: -spare * WORD_BITS]
+
+
+def slots_up_to(most: int, words: Words) -> Slots | None:
+    """The slots whose bits are set, in order; None if there are many more than `most`."""
+    if len(words) <= _SHORT:
+        return _unpacked(words).nonzero()[0] if bits_in(words) <= most else None
+    filled = words.astype(bool).nonzero()[0]
+    if len(filled) > most or len(filled) * _DENSE > len(words):
+        return None
+    return _slots_of(filled, words.take(filled))
+
+
+def _slots_of(places: Slots, words: Words) -> Slots:
+    """The slots of the words that lie in these places."""
+    bits = _unpacked(words).nonzero()[0]
+    slots: Slots = (places.take(bits >> 6) << 6) + (bits & 63)
+    return slots
 
 
 def bits_in(words: Words) -> int:
@@ -61,7 +76,9 @@ def bits_in(words: Words) -> int:
 
 def joined(slots: Slots, more: Slots) -> Slots:
     """Both, one after the other."""
-    return np.concatenate([slots, more]) if len(more) else slots
+    if not len(more):
+        return slots
+    return np.concatenate([slots, more]) if len(slots) else more
 
 
 def _unpacked(words: Words) -> Mask:

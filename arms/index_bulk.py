@@ -34,6 +34,7 @@ def insert_many(
     None, and nothing is kept, where there may not be a column for every path."""
     if len(table.columns) + len(columns) + SPARE_COLUMNS > MOST_COLUMNS:
         return None
+    table.store.widen(1 + max(part.at for _, _, parts in columns for part in parts))
     table.settle()
     intervals: list[Intervals] = []
     for name, axis, parts in columns:

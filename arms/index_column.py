@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
 from arms.index_bits import (
+    WORD_BITS,
     Batch,
     Slots,
     Words,
@@ -26,6 +27,7 @@ from arms.index_bits import (
     set_bits,
     slots_in,
 )
+from arms.index_ends import Ends
 from arms.index_vocabulary import Floats, Vocabulary
 from arms.values import TOP, WILDCARD, WORDS, Value
 
@@ -42,29 +44,26 @@ _ABSENT: Final = 255
 FEW: Final = 64
 RARE: Final = 512
 """A column that fewer than one in so many rows have keeps their slots, no bitmaps."""
+MOST: Final = 2
+"""A column that one in so many rows have keeps their intervals beside the bitmaps."""
 
 
-class Cut(NamedTuple):
-    """Which bitmaps answer a question: rows that begin in a bucket up to `start` and end in one
-    above `end` may overlap it, those of `sure_start` and `sure_end` surely do."""
+Cut = tuple[int, int, int, int]
+"""Which bitmaps answer a question: rows that begin in a bucket up to the first number and end in
+one above the second may overlap it, those of the third and fourth surely do."""
 
-    start: int
-    end: int
-    sure_start: int
-    sure_end: int
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether the bitmaps alone decide."""
-        return self.start == self.sure_start and self.end == self.sure_end
+def is_exact(cut: Cut) -> bool:
+    """Whether the bitmaps alone decide."""
+    return cut[0] == cut[2] and cut[1] == cut[3]
 
 
 class Column:
     """The intervals at one path and axis; the rows themselves lie in the table's store."""
 
     __slots__ = (
-        "_decided", "_extremes", "_marks_misses", "axis", "bits", "count", "edges", "has", "path",
-        "planned", "rare", "vocabulary",
+        "_decided", "_extremes", "_marks_misses", "axis", "bits", "count", "edges", "ends", "has",
+        "path", "planned", "rare", "vocabulary",
     )  # fmt: skip
 
     def __init__(self, path: str, axis: int, *, marks_misses: bool) -> None:
@@ -79,6 +78,8 @@ class Column:
         self.has = empty_words(0)
         self.bits = _NO_BITMAPS
         """A line for every edge of beginnings, then one for every edge of ends."""
+        self.ends: Ends | None = None
+        """The intervals themselves, where most rows have one."""
         self._extremes = _no_extremes(0)
         self._decided = _as_lists(self._extremes)
         """The same for single reads."""
@@ -104,7 +105,7 @@ class Column:
         words = self.vocabulary
         if words is None:
             return float(value[1]), float(value[2])
-        return words.lowest_at(str(value[1])), words.highest_at(str(value[2]))
+        return words.ends_of(str(value[1]), str(value[2]))
 
     def relabelled(self, old: Floats, new: Floats) -> None:
         """The labels were spaced anew: the order stays, and with it the bitmaps."""
@@ -112,6 +113,8 @@ class Column:
         for extreme in self._extremes:
             labelled = np.isfinite(extreme)
             extreme[labelled] = new[np.searchsorted(old, extreme[labelled])]
+        if self.ends is not None:
+            self.ends.relabel(old, new)
         self._decided = _as_lists(self._extremes)
 
     # -- changes
@@ -134,6 +137,8 @@ class Column:
             if self._marks_misses:
                 np.invert(marks, marks)
             self.bits[:, batch.words] |= batch.marked(marks)
+        if self.ends is not None:
+            self.ends.put(slots, low, high)
 
     def leave(self, slots: Slots) -> None:
         """Forget rows, given in order of their slots."""
@@ -146,12 +151,18 @@ class Column:
         self.has[batch.words] &= others
         if self.edges:
             self.bits[:, batch.words] &= others
+        if self.ends is not None:
+            self.ends.forget(slots)
 
     def reach(self, words: int) -> None:
         """Have bitmaps of at least so many words."""
         if len(self.has) < words:
             room = words + words // (_SPARE_FROM + self.count % _SPARE_FROM)
             self.has, self.bits = grown(self.has, room), grown(self.bits, room)
+            if self.ends is not None and 2 * MOST * self.count < room * WORD_BITS:
+                self.ends = None
+            elif self.ends is not None:
+                self.ends.reach(room)
 
     def is_stale(self, used: int) -> bool:
         """Whether it was planned for far fewer or far more rows, of `used` in the table."""
@@ -166,6 +177,7 @@ class Column:
         edges."""
         self.count = len(slots)
         self.planned = max(FEW, 2 * len(slots))
+        self.ends = None
         if len(slots) < FEW or len(slots) * RARE < used:
             self.rare = set(slots.tolist())
             self.edges, self.has, self.bits = [], empty_words(0), _NO_BITMAPS
@@ -179,6 +191,8 @@ class Column:
         self._decided = _as_lists(self._extremes)
         if self.axis > WILDCARD:
             self._mark(slots, *self._buckets(low, high), words)
+            if MOST * len(slots) >= used:
+                self.ends = Ends(slots, low, high, words)
 
     def _buckets(self, low: Floats, high: Floats) -> tuple[Slots, Slots]:
         """The buckets in which intervals begin and end, of whose extremes note is taken."""
@@ -220,33 +234,31 @@ class Column:
             sure_end += 1
             if last_high[bucket] < low:
                 end += 1
-        return Cut(start, end, sure_start, sure_end)
+        return start, end, sure_start, sure_end
 
-    def bitmaps(self, cut: Cut, words: int, *, sure: bool) -> list[Words] | None:
-        """The bitmaps that together narrow the rows to those that may overlap, or surely do; or
-        None where no row does.  Without any, all rows that are here do."""
-        start, end = (cut.sure_start, cut.sure_end) if sure else (cut.start, cut.end)
+    def bitmaps(self, start: int, end: int, words: int) -> list[Words] | None:
+        """The bitmaps that together narrow the rows to those of a cut's two numbers; or None where
+        no row is one of them.  Without any, all rows that are here are."""
         edges = len(self.edges)
         if start < 0 or end >= edges:
             return None
-        lines = []
-        if start < edges:
-            lines.append(self.bits[start, :words])
-        if end >= 0:
-            lines.append(self.bits[edges + end, :words])
-        return lines
+        if start >= edges:
+            return [self.bits[edges + end, :words]] if end >= 0 else []
+        line = self.bits[start, :words]
+        return [line, self.bits[edges + end, :words]] if end >= 0 else [line]
 
     def tighter(self, cut: Cut, words: int) -> list[Words] | None:
         """The bitmaps that narrow the rows that may overlap to those that surely do; or None
         where no row surely does."""
+        start, end, sure_start, sure_end = cut
         edges = len(self.edges)
-        if cut.sure_start < 0 or cut.sure_end >= edges:
+        if sure_start < 0 or sure_end >= edges:
             return None
         lines = []
-        if cut.sure_start != cut.start:
-            lines.append(self.bits[cut.sure_start, :words])
-        if cut.sure_end != cut.end:
-            lines.append(self.bits[edges + cut.sure_end, :words])
+        if sure_start != start:
+            lines.append(self.bits[sure_start, :words])
+        if sure_end != end:
+            lines.append(self.bits[edges + sure_end, :words])
         return lines
 
     def slots(self) -> Slots:
@@ -262,7 +274,8 @@ class Column:
     def nbytes(self) -> int:
         """The bytes of its bitmaps and sets; words and labels come on top."""
         kept = 32 * len(self.rare) if self.rare is not None else 0
-        return kept + self.has.nbytes + self.bits.nbytes
+        ends = 0 if self.ends is None else self.ends.nbytes()
+        return kept + self.has.nbytes + self.bits.nbytes + ends
 
 
 def edges_for(rows: int) -> int:

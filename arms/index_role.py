@@ -144,14 +144,18 @@ class _RoleIndex(ABC, Generic[K]):
         """Add those who own the rows found to the sure or to the doubtful ones."""
         slots, doubtful = found
         owners = table.store.owners
-        if doubtful is None or not doubtful.any():
-            sifted.sure += owners[slots].tolist()
-            return
-        sifted.sure += owners[slots[~doubtful]].tolist()
-        sifted.doubtful += owners[slots[doubtful]].tolist()
+        if doubtful is not None and doubtful.any():
+            sifted.doubtful += owners[slots[doubtful]].tolist()
+            slots = slots[~doubtful]
+        sure: list[K] = owners[slots].tolist()
+        if sifted.sure:  # else not copied: it may be all that there is
+            sure += sifted.sure
+        sifted.sure = sure
 
     def _decided(self, sifted: Sifted[K], check: Check) -> list[K]:
         """The sure ones, and those of the doubtful for whom the tree decides so."""
+        if not sifted.doubtful:
+            return sifted.sure
         return sifted.sure + [id for id in sifted.doubtful if check(self._profile_of(id).tree)]
 
     def _profile_of(self, id: K) -> Profile:
@@ -179,7 +183,7 @@ class SubjectIndex(_RoleIndex[K]):
     def sift(self, selector: Node) -> Sifted[K]:
         """The ids of those that it surely selects, and of those that their tree must see."""
         rows, exact = selector_rows(selector)
-        sifted = Sifted[K]()
+        sifted: Sifted[K] = Sifted()
         for table in self._subjects:
             for row in rows if table.store.used else ():
                 slots, doubtful = table.candidates(row)
@@ -207,7 +211,7 @@ class SelectorIndex(_RoleIndex[K]):
     def sift(self, subject: Node) -> Sifted[K]:
         """The ids of those that surely select it, and of those whose tree must decide."""
         offers, unique = subject_offers(subject)
-        sifted = Sifted[K]()
+        sifted: Sifted[K] = Sifted()
         for table in self._selectors:
             if table.store.used:
                 self._sort_out(table, table.candidates(offers, unique), sifted)

@@ -26,10 +26,11 @@ from arms.index_bits import (
     joined,
     set_bits,
     slots_in,
+    slots_up_to,
 )
-from arms.index_column import Column, Cut
+from arms.index_column import Column, Cut, is_exact
 from arms.index_rows import Test, ambiguous_paths
-from arms.index_store import Numbers, any_in_line
+from arms.index_store import Numbers, all_in_line
 from arms.index_table import EVERYTHING, MOST_COLUMNS, Ends, Table
 from arms.index_vocabulary import Floats
 from arms.tree import fits
@@ -38,7 +39,6 @@ from arms.values import NONE, NUMBERS, WILDCARD, WORDS
 K = TypeVar("K")
 
 MOST_SHAPES: Final = 64
-MOST_REACHED: Final = 1024
 MOST_BATCHES: Final = 8
 """A shape that missed more new rows than these is made anew."""
 _SERVED: Final[dict[int, tuple[int, ...]]] = {
@@ -48,6 +48,8 @@ _SERVED: Final[dict[int, tuple[int, ...]]] = {
     WORDS: (NONE, WILDCARD, WORDS),
 }
 """Which axes of a path an offer of this kind may satisfy."""
+
+_NO_SLOTS: Final = np.zeros(0, np.intp)
 
 Served = dict[int, Ends]
 """What a subject offers, by column: the hull where it offers several values."""
@@ -80,8 +82,6 @@ class SelectorTable(Table[K]):
         self._batches: deque[tuple[Slots, Numbers]] = deque(maxlen=MOST_BATCHES)
         """The last batches of new rows: what shapes may have missed."""
         self._batch = 1
-        self._reached: dict[tuple[str, int], list[int]] = {}
-        self._reached_in = 0
         self._lowest: Floats = np.full(MOST_COLUMNS + 2, np.nan)
         self._highest: Floats = np.full(MOST_COLUMNS + 2, np.nan)
         self._lowest[0], self._highest[0] = -np.inf, np.inf
@@ -118,13 +118,9 @@ class SelectorTable(Table[K]):
         served: Served = {}
         unclear: set[int] = set()
         ambiguous = frozenset[str]() if unique else ambiguous_paths(offers)
-        reached = self._reached_by_offers()
         for path, value in offers:
             axis = value[0]
-            numbers = reached.get((path, axis))
-            if numbers is None:
-                numbers = reached[path, axis] = self._serving(path, axis)
-            for number in numbers:
+            for number in self.reached(path, axis):
                 column = self.columns[number]
                 assert column is not None, "a number in use has a column"
                 ends = EVERYTHING
@@ -141,13 +137,7 @@ class SelectorTable(Table[K]):
             served[elsewhere] = EVERYTHING
         return served, unclear
 
-    def _reached_by_offers(self) -> dict[tuple[str, int], list[int]]:
-        """What `_serving` found out about the columns as they are."""
-        if self._reached_in != self.edition or len(self._reached) > MOST_REACHED:
-            self._reached, self._reached_in = {}, self.edition
-        return self._reached
-
-    def _serving(self, path: str, axis: int) -> list[int]:
+    def _reaching(self, path: str, axis: int) -> list[int]:
         """The columns that an offer at this path may satisfy."""
         reached = [path]
         if self.patterns:
@@ -167,22 +157,32 @@ class SelectorTable(Table[K]):
         wide: dict[int, tuple[Column, Cut]] = {}
         more = [self.waiting_slots()]
         for number, ends in served.items():
-            column = self._column(number, words)
+            column = self.columns[number]
+            assert column is not None, "a number in use has a column"
             if column.rare is None:
+                column.reach(words)
                 wide[number] = (column, column.cut(*ends))
             elif column.rare:
                 more.append(self._living(column.rare_slots()))
         others = more[0] if len(more) == 1 else np.unique(np.concatenate(more))
         fitting = self._fitting(frozenset(wide))[:words] & self.live[:words]
         found = _without_misses(fitting, wide.values(), words)
-        unclear = [(column, cut) for column, cut in wide.values() if not cut.is_exact]
+        unclear = [number for number, (_, cut) in wide.items() if not is_exact(cut)]
         if not unclear:
             return joined(slots_in(found), self._confirmed(others, served))
-        if index_subjects.is_few(found):
-            return self._confirmed(joined(slots_in(found), others), served)
-        sure = _without_more_misses(found, unclear, words)
-        unsure = joined(slots_in(found ^ sure), others)
-        return joined(slots_in(sure), self._confirmed(unsure, served))
+        sure, slots = _NO_SLOTS, slots_up_to(index_subjects.few_of(words), found)
+        if slots is None:
+            surely = _without_more_misses(found, [wide[number] for number in unclear], words)
+            sure, slots = slots_in(surely), slots_in(found ^ surely)
+        by_row = [number for number in unclear if wide[number][0].ends is None]
+        if not by_row or len(slots) > index_subjects.ROWS_WORTH_SIFTING:
+            for number in unclear:
+                column = wide[number][0]
+                if column.ends is not None:
+                    slots = column.ends.without_misses(slots, *served[number])
+        if by_row:
+            return joined(self._confirmed(joined(slots, others), served), sure)
+        return joined(joined(slots, self._confirmed(others, served)), sure)
 
     def _confirmed(self, slots: Slots, served: Served) -> Slots:
         """Those of the slots whose rows are satisfied in every column."""
@@ -200,9 +200,10 @@ class SelectorTable(Table[K]):
 
     def _confirmed_few(self, slots: Slots) -> Slots:
         columns, low, high = self.store.rows(slots)
-        met = low <= self._highest.take(columns)
-        met &= high >= self._lowest.take(columns)
-        return slots[~any_in_line(np.invert(met, met))]
+        numbers = columns.astype(np.intp)
+        met = low <= self._highest.take(numbers)
+        met &= high >= self._lowest.take(numbers)
+        return slots[all_in_line(met)]
 
     # -- shapes
 
@@ -243,10 +244,10 @@ class SelectorTable(Table[K]):
 def _without_misses(fitting: Words, wide: Iterable[tuple[Column, Cut]], words: int) -> Words:
     """Of the rows those that may overlap in every column."""
     missed: Words = np.zeros(words, np.uint64)
-    for column, cut in wide:
-        lines = column.bitmaps(cut, words, sure=False)
-        for line in [column.has[:words]] if lines is None else lines:
-            missed |= line
+    for column, (start, end, _, _) in wide:
+        lines = column.bitmaps(start, end, words)
+        for line in (column.has[:words],) if lines is None else lines:
+            np.bitwise_or(missed, line, missed)
     return np.bitwise_and(fitting, np.invert(missed, missed), missed)
 
 

@@ -1,7 +1,9 @@
 """The rows of the index: what decides exactly, once bitmaps have left few rows over.
 
 Law of this file: a row is up to `width` intervals, each with the number of its column, and lies in
-one stretch of memory; number 0 is no column.  Slots of removed rows are used again.
+one stretch of memory; number 0 is no column.  Slots of removed rows are used again.  As long as no
+row needs more than half of the width, rows have no more: they are looked at where they lie, and the
+time goes by the lines of memory that they fill.
 """
 
 from __future__ import annotations
@@ -25,6 +27,9 @@ Objects = npt.NDArray[np.object_]
 
 _FIRST_CAPACITY: Final = 64
 _DOUBLED_UP_TO: Final = 1 << 14
+_NARROW: Final = 4
+_FOUR_MARKS: Final = np.uint32(0x01010101)
+_EIGHT_MARKS: Final = np.uint64(0x0101010101010101)
 _NO_ROWS: Final = memoryview(b"")
 
 
@@ -42,10 +47,10 @@ class Intervals(NamedTuple):
 
 
 class RowStore(Generic[K]):
-    """Rows of at most `width` intervals, and whose they are."""
+    """Rows of at most `most` intervals, and whose they are."""
 
-    def __init__(self, width: int) -> None:
-        self.width = width
+    def __init__(self, most: int) -> None:
+        self.width = _NARROW if most == 2 * _NARROW else most
         self.used = 0
         """The slots below have been used."""
         self.owners: Objects = np.empty(0, np.object_)
@@ -55,9 +60,9 @@ class RowStore(Generic[K]):
         self.flags = 0
         """How many rows are flagged."""
         self._free: list[int] = []
-        self._form = Struct(f"{2 * width}d{width}H")
+        self._form = _form_of(self.width)
         self._lines: Floats = np.zeros((0, self._form.size // 8))
-        self._padding = [0] * width
+        self._padding = [0] * self.width
         self._buffer = self._lines.data
         self._grow(_FIRST_CAPACITY)
 
@@ -72,6 +77,7 @@ class RowStore(Generic[K]):
         self, owner: K, profile: Profile, row: Mapping[int, tuple[float, float]], flagged: bool
     ) -> int:
         """Keep a row, by column; returns its slot."""
+        self.widen(len(row))
         if self._free:
             slot = self._free.pop()
         else:
@@ -102,6 +108,20 @@ class RowStore(Generic[K]):
         self.owners[slots.start : slots.stop] = _objects(owners)
         self.profiles[slots.start : slots.stop] = _objects(profiles)
         return slots
+
+    def widen(self, width: int) -> None:
+        """Have rows of at least this width."""
+        if width <= self.width:
+            return
+        columns, low, high = self._parts(self._lines)
+        before, self.width = self.width, 2 * self.width
+        assert width <= self.width, "a row lies in a table that is wide enough"
+        self._form = _form_of(self.width)
+        self._padding = [0] * self.width
+        self._lines = np.zeros((self.capacity, self._form.size // 8))
+        self._buffer = self._lines.data
+        wide_columns, wide_low, wide_high = self._parts(self._lines)
+        wide_columns[:, :before], wide_low[:, :before], wide_high[:, :before] = columns, low, high
 
     def fill(self, slots: range, intervals: Intervals) -> None:
         """Put intervals of one column into new rows."""
@@ -180,9 +200,31 @@ def _longer(array: npt.NDArray[_S], length: int) -> npt.NDArray[_S]:
     return longer
 
 
+def _form_of(width: int) -> Struct:
+    return Struct(f"{2 * width}d{width}H")
+
+
 def any_in_line(mask: Mask) -> Mask:
-    """Whether any mark is set, for each line of a multiple of eight marks."""
-    eights = mask.view(np.uint64)
-    together = eights[:, 0] if eights.shape[1] == 1 else np.bitwise_or.reduce(eights, axis=1)
+    """Whether any mark is set, for each line of four marks, or of a multiple of eight."""
+    together, _ = _by_line(mask, np.bitwise_or)
     lines: Mask = np.not_equal(together, 0)
     return lines
+
+
+def all_in_line(mask: Mask) -> Mask:
+    """Whether all marks are set, for each line of four marks, or of a multiple of eight."""
+    together, marked = _by_line(mask, np.bitwise_and)
+    lines: Mask = np.equal(together, marked)
+    return lines
+
+
+def _by_line(
+    mask: Mask, combine: np.ufunc
+) -> tuple[npt.NDArray[np.unsignedinteger], np.unsignedinteger]:
+    """One number a line, and the number of a line whose marks are all set."""
+    if mask.shape[1] == _NARROW:
+        return mask.view(np.uint32)[:, 0], _FOUR_MARKS
+    eights = mask.view(np.uint64)
+    if eights.shape[1] == 1:
+        return eights[:, 0], _EIGHT_MARKS
+    return combine.reduce(eights, axis=1), _EIGHT_MARKS

@@ -7,12 +7,23 @@ rows themselves for what bitmaps do not decide.
 
 from __future__ import annotations
 
+from math import inf
+from operator import attrgetter
 from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 
-from arms.index_bits import WORD_BITS, Mask, Slots, Words, bits_in, joined, set_bits, slots_in
-from arms.index_column import Column, Cut
+from arms.index_bits import (
+    WORD_BITS,
+    Mask,
+    Slots,
+    Words,
+    joined,
+    set_bits,
+    slots_in,
+    slots_up_to,
+)
+from arms.index_column import Column, Cut, is_exact
 from arms.index_rows import Row
 from arms.index_store import any_in_line
 from arms.index_table import Ends, Table
@@ -24,6 +35,8 @@ K = TypeVar("K")
 FEW_CANDIDATES: Final = 512
 ROWS_A_CANDIDATE: Final = 256
 """Up to so many, or one for so many rows, it is quicker to look at them than at more bitmaps."""
+ROWS_WORTH_SIFTING: Final = 256
+"""From so many on, those that miss a column that keeps its intervals go before rows are read."""
 ROWS_AT_ONCE: Final = 4096
 """Rows that are looked at in one go, so that they fit the cache."""
 _ASKED: Final[dict[int, tuple[int, ...]]] = {
@@ -35,6 +48,9 @@ _ASKED: Final[dict[int, tuple[int, ...]]] = {
 """Which axes of a path meet a test of this kind."""
 
 
+_NO_SLOTS: Final = np.zeros(0, np.intp)
+
+
 class _Choice(NamedTuple):
     """One column that may meet a test, and the interval to overlap there."""
 
@@ -44,14 +60,14 @@ class _Choice(NamedTuple):
     high: float
     cut: Cut | None
     """Which bitmaps tell; None where there are none."""
-
-    @property
-    def is_decided(self) -> bool:
-        """Whether the bitmaps alone decide."""
-        return self.cut is not None and self.cut.is_exact
+    is_decided: bool
+    """Whether they alone decide."""
 
 
 _Clause = list[_Choice]
+
+_has_bitmaps = attrgetter("cut")
+_is_decided = attrgetter("is_decided")
 
 
 class SubjectTable(Table[K]):
@@ -68,7 +84,7 @@ class SubjectTable(Table[K]):
         if not clauses:
             slots = self.everything()
         elif not all(clauses):
-            slots = np.zeros(0, np.intp)
+            slots = _NO_SLOTS
         else:
             slots = self._meeting(clauses)
         return slots, self.store.doubtful(slots)
@@ -78,50 +94,60 @@ class SubjectTable(Table[K]):
         return min(one[0], other[0]), max(one[1], other[1])
 
     def _clause(self, pattern: str, value: Value) -> _Clause:
-        paths = [pattern]
-        if "//" in pattern:
-            last = pattern[pattern.rindex("/") :]
-            paths = [path for path in self.paths if path.endswith(last) and fits(path, pattern)]
         words = self._used_words()
-        clause: _Clause = []
-        for path in paths:
-            axes = self.paths.get(path)
-            if axes is None:
-                continue
-            for axis in _ASKED[value.axis]:
-                if axis in axes:
-                    clause.append(self._choice(axes[axis], words, value))
+        return [self._choice(number, words, value) for number in self.reached(pattern, value[0])]
+
+    def _reaching(self, path: str, axis: int) -> list[int]:
+        """The columns in which a test of this pattern and kind may be met."""
+        paths = [path]
+        if "//" in path:
+            last = path[path.rindex("/") :]
+            paths = [each for each in self.paths if each.endswith(last) and fits(each, path)]
+        numbers = [
+            axes[each]
+            for axes in (self.paths.get(each_path, {}) for each_path in paths)
+            for each in _ASKED[axis]
+            if each in axes
+        ]
         elsewhere = self.elsewhere()
-        if elsewhere is not None:
-            clause.append(self._choice(elsewhere, words, value))
-        return clause
+        return numbers if elsewhere is None else [*numbers, elsewhere]
 
     def _choice(self, number: int, words: int, value: Value) -> _Choice:
         column = self._column(number, words)
-        low, high = -np.inf, np.inf
-        if value.axis == column.axis and value.axis > WILDCARD:
+        low, high = -inf, inf
+        if value[0] == column.axis and value[0] > WILDCARD:
             low, high = column.asked(value)
         cut = column.cut(low, high) if column.rare is None else None
-        return _Choice(number, column, low, high, cut)
+        return _Choice(number, column, low, high, cut, cut is not None and is_exact(cut))
 
     # -- from bitmaps to rows
 
     def _meeting(self, clauses: list[_Clause]) -> Slots:
         waiting = self.waiting_slots()
-        rare = [clause for clause in clauses if all(choice.cut is None for choice in clause)]
+        rare = [clause for clause in clauses if not any(map(_has_bitmaps, clause))]
         if rare:
             few = self._living(_fewest(rare))
             return self._confirmed(joined(few, waiting), clauses)
         found = self._left_by(clauses)
-        doubtful = [each for each in clauses if not all(one.is_decided for one in each)]
+        doubtful = [clause for clause in clauses if not all(map(_is_decided, clause))]
         if not doubtful:
             return joined(slots_in(found), self._confirmed(waiting, clauses))
-        tests = clauses if len(waiting) else doubtful
-        if is_few(found):
-            return self._confirmed(joined(slots_in(found), waiting), tests)
-        sure = self._surely_left(found, doubtful)
-        unsure = joined(slots_in(found ^ sure), waiting)
-        return joined(slots_in(sure), self._confirmed(unsure, tests))
+        sure, slots = _NO_SLOTS, slots_up_to(few_of(len(found)), found)
+        if slots is None:
+            surely = self._surely_left(found, doubtful)
+            sure, slots = slots_in(surely), slots_in(found ^ surely)
+        by_row = [clause for clause in doubtful if len(clause) > 1 or clause[0].column.ends is None]
+        if not by_row or len(slots) > ROWS_WORTH_SIFTING:
+            for clause in doubtful:
+                _, column, low, high, _, _ = clause[0]
+                if len(clause) == 1 and column.ends is not None:
+                    slots = column.ends.meeting(slots, low, high)
+        else:
+            by_row = doubtful
+        if by_row:
+            tests = clauses if len(waiting) else by_row
+            return joined(self._confirmed(joined(slots, waiting), tests), sure)
+        return joined(joined(slots, self._confirmed(waiting, clauses)), sure)
 
     def _left_by(self, clauses: list[_Clause]) -> Words:
         """The rows that may meet every clause by the bitmaps."""
@@ -176,9 +202,9 @@ class SubjectTable(Table[K]):
             hit: Mask | None = None
             for choice in clause:
                 here = columns == choice.number
-                if choice.high < np.inf:
+                if choice.high < inf:
                     here &= low <= choice.high
-                if choice.low > -np.inf:
+                if choice.low > -inf:
                     here &= high >= choice.low
                 hit = here if hit is None else np.logical_or(hit, here, out=hit)
             if hit is not None:
@@ -187,16 +213,16 @@ class SubjectTable(Table[K]):
         return slots if met is None else slots[met]
 
 
-def is_few(found: Words) -> bool:
-    """Whether it is quicker to look at so many rows than at more bitmaps of as many words."""
-    most = max(FEW_CANDIDATES, len(found) * WORD_BITS // ROWS_A_CANDIDATE)
-    return bits_in(found) <= most
+def few_of(words: int) -> int:
+    """Up to how many rows it is quicker to look at them than at more bitmaps of so many words."""
+    return max(FEW_CANDIDATES, words * WORD_BITS // ROWS_A_CANDIDATE)
 
 
 def _narrow(left: Words, choice: _Choice, words: int, *, sure: bool = False) -> None:
     """Leave only rows that may overlap, or surely do, in one column with bitmaps."""
     assert choice.cut is not None, "only columns with bitmaps narrow"
-    lines = choice.column.bitmaps(choice.cut, words, sure=sure)
+    start, end = choice.cut[2:] if sure else choice.cut[:2]
+    lines = choice.column.bitmaps(start, end, words)
     _and_all(left, [choice.column.has[:words]] if lines == [] else lines)
 
 
@@ -206,7 +232,7 @@ def _and_all(left: Words, lines: list[Words] | None) -> None:
         left[:] = 0
         return
     for line in lines:
-        left &= line
+        np.bitwise_and(left, line, left)
 
 
 def _fewest(rare: list[_Clause]) -> Slots:

@@ -26,7 +26,7 @@ from arms.index_bits import (
     slots_in,
     words_for,
 )
-from arms.index_column import Column
+from arms.index_column import MOST_EDGES, Column
 from arms.index_rows import Row
 from arms.index_store import Intervals, Numbers, RowStore
 from arms.index_vocabulary import Floats
@@ -43,6 +43,12 @@ MOST_WAITING: Final = 256
 WORTH_SETTLING: Final = 32
 QUESTIONS_WAITED: Final = 8
 """After so many questions without a change, rows that still wait are worth the work."""
+QUESTIONS_WAITED_BY_FEW: Final = 64
+"""The same for few rows: to look at them so often takes as long as the work."""
+MOST_REACHED: Final = 1024
+"""Kinds of tests of which it is remembered where they may be met."""
+_SHARED_OUT: Final = 128
+"""With more columns than these none has many edges, and to share out what is left takes long."""
 _LEARNT_AT_ONCE: Final = 1 << 15
 _PLANNED_AT_ONCE: Final = 1 << 14
 """Rows that are looked at to plan columns anew, in one go."""
@@ -73,8 +79,8 @@ class Table(ABC, Generic[K]):
         self._spare_numbers: list[int] = []
         self._entries = 0
         self._marks_misses = marks_misses
-        self.edition = 0
-        """Of the columns: what was found out about them counts for one edition."""
+        self._reached: dict[tuple[str, int], list[int]] = {}
+        """What was found out about the columns as they are."""
 
     # -- changes
 
@@ -212,7 +218,7 @@ class Table(ABC, Generic[K]):
         if "//" in path:
             self.patterns[path] = None
         self._fresh[number] = None
-        self.edition += 1
+        self._reached.clear()
         return number
 
     def elsewhere(self) -> int | None:
@@ -270,8 +276,19 @@ class Table(ABC, Generic[K]):
 
     def _build(self, column: Column, slots: Slots, low: Floats, high: Floats) -> None:
         used = self.store.used
-        share = MOST_CUTS * len(slots) // max(1, self._entries)
-        column.rebuild(slots, low, high, used, words_for(used), share)
+        column.rebuild(slots, low, high, used, words_for(used), self._edges_due(len(slots)))
+
+    def _edges_due(self, rows: int) -> int:
+        """How many edges a column of so many rows may have: a share of all by its rows, and of
+        what the columns of most rows leave over."""
+        entries = max(1, self._entries)
+        share = MOST_CUTS * rows // entries
+        if share >= MOST_EDGES or len(self.columns) > _SHARED_OUT:
+            return share
+        counts = [column.count for column in self.columns if column is not None]
+        full = [count for count in counts if MOST_CUTS * count // entries >= MOST_EDGES]
+        others = entries - sum(full)
+        return (MOST_CUTS - MOST_EDGES * len(full)) * rows // max(1, others, rows)
 
     def _drop(self, number: int, column: Column) -> None:
         del self.paths[column.path][column.axis]
@@ -279,10 +296,23 @@ class Table(ABC, Generic[K]):
             del self.paths[column.path]
             self.patterns.pop(column.path, None)
         self.columns[number] = None
-        self.edition += 1
+        self._reached.clear()
         self._spare_numbers.append(number)
 
     # -- questions
+
+    def reached(self, path: str, axis: int) -> list[int]:
+        """The numbers of the columns where a test, or an offer, of this kind may be met."""
+        numbers = self._reached.get((path, axis))
+        if numbers is None:
+            if len(self._reached) >= MOST_REACHED:
+                self._reached.clear()
+            numbers = self._reached[path, axis] = self._reaching(path, axis)
+        return numbers
+
+    @abstractmethod
+    def _reaching(self, path: str, axis: int) -> list[int]:
+        """The same, found out about the columns as they are."""
 
     def _living(self, slots: Slots) -> Slots:
         """Those of the slots, in bitmaps or sets, that are not gone."""
@@ -293,9 +323,10 @@ class Table(ABC, Generic[K]):
         if self._waiting_slots is None:
             self._waiting_slots = np.fromiter(self.waiting, np.intp, len(self.waiting))
             self._waited = 0
-        elif len(self.waiting) >= WORTH_SETTLING:
+        elif self.waiting:
             self._waited += 1
-            if self._waited >= QUESTIONS_WAITED:
+            worth_it = len(self.waiting) >= WORTH_SETTLING
+            if self._waited >= (QUESTIONS_WAITED if worth_it else QUESTIONS_WAITED_BY_FEW):
                 self.settle()
                 self._waiting_slots = np.zeros(0, np.intp)
 

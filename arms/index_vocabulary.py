@@ -55,6 +55,18 @@ class Vocabulary:
             return -math.inf
         return self._labels[block][bisect_right(self._words[block], word) - 1]
 
+    def ends_of(self, first: str, last: str) -> tuple[float, float]:
+        """`lowest_at(first)` and `highest_at(last)`: of a word that is known its label, twice."""
+        if first == last and first:
+            block = bisect_right(self._firsts, first) - 1
+            if block >= 0:
+                words = self._words[block]
+                at = bisect_left(words, first)
+                if at < len(words) and words[at] == first:
+                    label = self._labels[block][at]
+                    return label, label
+        return self.lowest_at(first), self.highest_at(last)
+
     def learn(self, word: str) -> float | None:
         """The word's label, new where it has none; None when there is no room for one."""
         if not self._size:

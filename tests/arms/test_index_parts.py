@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arms import Profile, ProfileIndex
-from arms.index_bits import Batch, are_set, clear_bits, packed, set_bits, slots_in
-from arms.index_column import FEW, Column
+from arms.index_bits import Batch, are_set, clear_bits, packed, set_bits, slots_in, slots_up_to
+from arms.index_column import FEW, Column, Cut, is_exact
+from arms.index_ends import Ends
 from arms.index_vocabulary import Vocabulary
 from arms.values import NUMBERS, TOP, WORDS, Value, meets, numbers, words
 from tests.arms.dense_scan import DenseScan
@@ -36,7 +37,12 @@ def test_bits_are_sets_of_slots(some: set[int], others: set[int]) -> None:
 @pytest.mark.parametrize("count", [1, 100, 5000])
 def test_bits_are_found_at_any_density(share: float, count: int) -> None:
     mask = np.random.default_rng(1).random(64 * count) < share
-    assert slots_in(packed(mask)).tolist() == np.flatnonzero(mask).tolist()
+    slots = np.flatnonzero(mask).tolist()
+    assert slots_in(packed(mask)).tolist() == slots
+    for most in (0, 10, 100_000):
+        found = slots_up_to(most, packed(mask))
+        assert found is None or found.tolist() == slots
+        assert found is not None or len(slots) > most or len(slots) > count // 4
 
 
 def test_a_batch_gathers_the_marks_of_each_word() -> None:
@@ -63,6 +69,11 @@ def test_labels_keep_the_order_of_words(learned: list[str], asked: str) -> None:
     for word in learned:
         label = vocabulary.lowest_at(word)
         assert vocabulary.highest_at(word) == vocabulary.learn(word) == label
+        assert vocabulary.ends_of(word, word) == (label, label)
+    lowest, highest = vocabulary.lowest_at(asked), vocabulary.highest_at(asked)
+    assert vocabulary.ends_of(asked, asked) == (lowest, highest)
+    for word in learned:
+        label = vocabulary.lowest_at(word)
         assert (label >= vocabulary.lowest_at(asked)) == (word >= asked)
         assert (label <= vocabulary.highest_at(asked)) == (word <= asked)
 
@@ -136,11 +147,12 @@ def test_bitmaps_never_lie(
     here = set(range(10, len(stored)))
     may, sure = (_narrowed(column, cut, misses, sure) & here for sure in (False, True))
     assert sure <= truth <= may
-    assert not cut.is_exact or sure == truth == may
+    assert not is_exact(cut) or sure == truth == may
 
 
-def _narrowed(column: Column, cut: object, misses: bool, sure: bool) -> set[int]:
-    lines = column.bitmaps(cut, 2, sure=sure)  # type: ignore[arg-type]
+def _narrowed(column: Column, cut: Cut, misses: bool, sure: bool) -> set[int]:
+    start, end = cut[2:] if sure else cut[:2]
+    lines = column.bitmaps(start, end, 2)
     if lines is None:
         return set()
     left = column.has[:2].copy()
@@ -161,6 +173,64 @@ def test_stored_words_meet_as_words_do() -> None:
         low, high = column.asked(asked)
         found = [pair is not None and pair[0] <= high and pair[1] >= low for pair in stored]
         assert found == [meets(value, asked) for value in kept]
+
+
+# -- the intervals by slot
+
+
+@given(
+    st.dictionaries(st.integers(0, 255), intervals, min_size=1),
+    st.lists(st.tuples(st.integers(0, 255), st.none() | intervals)),
+    intervals,
+)
+def test_intervals_by_slot_are_a_dictionary(
+    first: dict[int, tuple[float, float]],
+    changes: list[tuple[int, tuple[float, float] | None]],
+    asked: tuple[float, float],
+) -> None:
+    slots = np.array(sorted(first), np.intp)
+    low, high = np.array([first[slot] for slot in slots.tolist()]).T
+    kept, twin = Ends(slots, low, high, 4), dict(first)
+    kept.reach(5)
+    for slot, interval in changes:
+        at = np.array([slot], np.intp)
+        if interval is None:
+            kept.forget(at)
+            twin.pop(slot, None)
+        else:
+            kept.put(at, *(np.array([end]) for end in interval))
+            twin[slot] = interval
+    value, everywhere = Value(NUMBERS, *asked), np.arange(5 * 64)
+    met = [slot for slot in sorted(twin) if meets(numbers(*twin[slot]), value)]
+    assert kept.meeting(everywhere, *asked).tolist() == met
+    missed = set(twin) - set(met)
+    left = [slot for slot in everywhere.tolist() if slot not in missed]
+    assert kept.without_misses(everywhere, *asked).tolist() == left
+
+
+def test_points_are_kept_once() -> None:
+    slots, points = np.arange(3), np.array([1.0, 2.0, 3.0])
+    kept = Ends(slots, points, points, 1)
+    assert kept.nbytes() == 8 * 64
+    kept.put(slots[:1], points[:1], points[1:2])
+    assert kept.nbytes() == 2 * 8 * 64
+    assert kept.meeting(np.arange(64), 1.5, 1.5).tolist() == [0]
+
+
+def test_rows_become_wider_when_one_needs_it() -> None:
+    index = ProfileIndex[int]("subjects", scan_above=0)
+    for id in range(300):
+        index.add(id, Profile.parse(f"a={id} b={id % 7}"))
+    assert index._subjects is not None
+    store = index._subjects._subjects[0].store
+    assert store.width == 4
+    index.add(300, Profile.parse("a=1 b=1 c=1 d=1 e=1"))
+    assert store.width == 8
+    assert sorted(index.match(Profile.parse("a<=8 b=1"))) == [1, 8, 300]
+    index.remove(300)
+    index.add(301, Profile.parse("a=1 b=1"))
+    assert sorted(index.match(Profile.parse("a<=8 b=1"))) == [1, 8, 301]
+    assert sorted(index.match(Profile.parse("a=1 e=1"))) == []
 
 
 # -- thousands

@@ -65,7 +65,15 @@ def follow(index: ProfileIndex[int], twins: Twins, id: int, profile: Profile | N
     assert (id in index) == (id in twins.profiles)
 
 
-@pytest.fixture(params=["as it is", "in small steps", "with few columns", "without edges"])
+@pytest.fixture(
+    params=[
+        "as it is",
+        "in small steps",
+        "with few columns",
+        "without edges",
+        "without intervals by slot",
+    ]
+)
 def limits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same index with its thresholds so low that few profiles take every way through it."""
     if request.param == "as it is":
@@ -73,15 +81,20 @@ def limits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(index_table, "MOST_WAITING", 2)
     monkeypatch.setattr(index_table, "WORTH_SETTLING", 1)
     monkeypatch.setattr(index_table, "QUESTIONS_WAITED", 1)
+    monkeypatch.setattr(index_table, "QUESTIONS_WAITED_BY_FEW", 2)
     monkeypatch.setattr(index_column, "FEW", 1)
     monkeypatch.setattr(index_column, "RARE", 4)
     monkeypatch.setattr(index_subjects, "FEW_CANDIDATES", 1)
     monkeypatch.setattr(index_subjects, "ROWS_A_CANDIDATE", 1 << 30)
     monkeypatch.setattr(index_subjects, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(index_subjects, "ROWS_WORTH_SIFTING", 1)
+    monkeypatch.setattr(index_column, "MOST", 1 << 20)
     if request.param == "with few columns":
         monkeypatch.setattr(index_table, "MOST_COLUMNS", 4)
     if request.param == "without edges":
         monkeypatch.setattr(index_table, "MOST_CUTS", 0)
+    if request.param == "without intervals by slot":
+        monkeypatch.setattr(index_column, "MOST", 0)
 
 
 changes = st.lists(

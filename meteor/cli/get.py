@@ -13,6 +13,7 @@ from meteor.cli.options import (
     everywhere_option,
     json_option,
     link_options,
+    partial_option,
     timeout_option,
 )
 from meteor.json_form import match_object
@@ -21,7 +22,7 @@ from meteor.json_form import match_object
 @click.command("get", epilog="Example: meteor get 'type=temp* temperature=20..30' --json")
 @click.argument("selector")
 @click.option("--count", type=click.IntRange(min=1), metavar="N", help="Stop after N matches.")
-@click.option("--allow-partial", is_flag=True, help="An incomplete answer is no failure.")
+@partial_option
 @click.option(
     "--explain",
     is_flag=True,
@@ -93,7 +94,17 @@ async def _explain(selector: str, timeout_s: float, link: Link, as_json: bool) -
 
 
 def line_of(match: object) -> str:
-    """A match for people: its profile, a tabulator, its payload as far as it is text."""
+    """A match for people, on one line: its profile, a tabulator, its payload as far as it is text.
+
+    What cannot be seen is written as Python does: anybody may have posted it, and an escape
+    sequence would reach the terminal."""
     profile, data = match.profile, match.data  # type: ignore[attr-defined]
-    text = data.decode("utf-8", "backslashreplace") if data else ""
-    return f"{profile}\t{text}" if text else str(profile)
+    text = seen(data.decode("utf-8", "backslashreplace")) if data else ""
+    return f"{seen(str(profile))}\t{text}" if text else seen(str(profile))
+
+
+def seen(text: str) -> str:
+    """A text of anybody's as it may stand on a terminal."""
+    return "".join(
+        one if one.isprintable() else one.encode("unicode_escape").decode() for one in text
+    )

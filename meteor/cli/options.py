@@ -140,6 +140,9 @@ timeout_option: Final = setting(
 everywhere_option: Callable[[Command], Command] = click.option(
     "--everywhere", is_flag=True, help="Allow a selector whose region is the whole space."
 )
+partial_option: Callable[[Command], Command] = click.option(
+    "--allow-partial", is_flag=True, help="An incomplete answer is no failure."
+)
 
 
 def seconds(text: str) -> float:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import click
 
 import meteor
 from meteor.cli import exit_codes
-from meteor.cli.get import line_of
-from meteor.cli.options import Link, echo_json, everywhere_option, json_option, link_options
+from meteor.cli.get import line_of, seen
+from meteor.cli.options import (
+    Link,
+    echo_json,
+    everywhere_option,
+    json_option,
+    link_options,
+    partial_option,
+)
 from meteor.json_form import match_object
 
 
@@ -28,6 +36,7 @@ from meteor.json_form import match_object
     metavar="S",
     help="Stop after S seconds; for ever when not given.",
 )
+@partial_option
 @everywhere_option
 @link_options
 @json_option
@@ -36,6 +45,7 @@ def command(
     interests: bool,
     count: int | None,
     timeout_s: float | None,
+    allow_partial: bool,
     everywhere: bool,
     link: Link,
     as_json: bool,
@@ -45,36 +55,38 @@ def command(
     Ends after N notifications (exit 0) or S seconds (exit 0 if there was any, 1 if none came,
     5 if fewer than N).
     """
-    return asyncio.run(_watch(selector, interests, count, timeout_s, everywhere, link, as_json))
+
+    def post(client: meteor.Client) -> meteor.Interest:
+        if interests:
+            return client.notify_interest(selector, allow_partial=allow_partial)
+        return client.notify_data(selector, everywhere=everywhere, allow_partial=allow_partial)
+
+    return asyncio.run(_watch(post, count, timeout_s, link, as_json))
 
 
 async def _watch(
-    selector: str,
-    interests: bool,
+    post: Callable[[meteor.Client], meteor.Interest],
     count: int | None,
     timeout_s: float | None,
-    everywhere: bool,
     link: Link,
     as_json: bool,
 ) -> int:
     came = 0
     clock = asyncio.get_running_loop().time
     end_s = None if timeout_s is None else clock() + timeout_s
-    async with link.connect(on_disconnected=_lost, on_reconnected=_found) as client:
-        stream = (
-            client.notify_interest(selector)
-            if interests
-            else client.notify_data(selector, everywhere=everywhere)
-        )
-        async with stream:
-            click.echo("meteor: watching", err=True)
-            while came != count:
-                try:
-                    notification = await stream.recv(end_s and max(end_s - clock(), 0.0))
-                except (meteor.Timeout, meteor.Closed):
-                    break
-                came += 1
-                _show(notification, as_json)
+    async with (
+        link.connect(on_disconnected=_lost, on_reconnected=_found) as client,
+        post(client) as stream,
+    ):
+        partly = ", but a part of the region does not answer" if stream.missing else ""
+        click.echo(f"meteor: watching{partly}", err=True)
+        while came != count:
+            try:
+                notification = await stream.recv(end_s and max(end_s - clock(), 0.0))
+            except (meteor.Timeout, meteor.Closed):
+                break
+            came += 1
+            _show(notification, as_json)
     if count is not None and 0 < came < count:
         return exit_codes.UNREACHABLE
     return exit_codes.DONE if came else exit_codes.NO_MATCH
@@ -94,4 +106,4 @@ def _show(notification: meteor.Notification, as_json: bool) -> None:
     elif notification.kind == "match":
         click.echo(line_of(notification))
     else:
-        click.echo(f"{notification.kind}\t{notification.profile}")
+        click.echo(f"{notification.kind}\t{seen(str(notification.profile))}")

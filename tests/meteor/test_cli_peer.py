@@ -116,6 +116,16 @@ def test_json_is_one_object_a_line(run: Any) -> None:
     assert (code, len(lines)) == (exit_codes.DONE, 2)
 
 
+def test_what_anybody_posted_gives_the_terminal_no_orders(run: Any) -> None:
+    """On one line, as it is written in Python; in JSON as JSON writes it."""
+    assert run("post", 'type="odd\x1b[2J"', "--data", "two\nlines\x1b]0;title\x07")[0] == 0
+    code, lines, _ = run("get", "type=odd*")
+    assert (code, lines) == (0, [r'type="odd\x1b[2J"' + "\t" + r"two\nlines\x1b]0;title\x07"])
+    (line,) = run("get", "type=odd*", "--json")[1]
+    assert json.loads(line)["data"] == "two\nlines\x1b]0;title\x07"
+    assert run("delete", "type=odd*")[0] == 0
+
+
 def test_a_payload_comes_from_a_file(run: Any, tmp_path: Path) -> None:
     (tmp_path / "payload").write_bytes(b"\xff\x00")
     run("post", "type=file", "--file", str(tmp_path / "payload"), "--content-type", "image/x")

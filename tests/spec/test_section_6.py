@@ -53,3 +53,9 @@ async def test_what_is_incomplete_is_exit_code_3(capsys: pytest.CaptureFixture[s
         assert "missing" in shown.err
         code = await asyncio.to_thread(main, [*asked, overlay.peers[0].address, "--allow-partial"])
         assert code in (exit_codes.DONE, exit_codes.NO_MATCH)
+        watch = ["watch", *asked[1:3], "--timeout", "1", "--peer", overlay.peers[0].address]
+        assert await asyncio.to_thread(main, watch) == exit_codes.INCOMPLETE
+        capsys.readouterr()
+        code = await asyncio.to_thread(main, [*watch, "--allow-partial"])
+        assert code in (exit_codes.DONE, exit_codes.NO_MATCH)
+        assert "a part of the region does not answer" in capsys.readouterr().err

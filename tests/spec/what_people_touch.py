@@ -85,6 +85,9 @@ SENTENCES = {
         "meteor/test_cli_terminal.py::test_colours_are_for_terminals_and_for_who_wants_them",
         "meteor/test_cli_terminal.py::test_long_work_shows_how_far_it_has_come",
     ),
+    "what anybody posted is shown on one line and gives a terminal no orders": (
+        "meteor/test_cli_peer.py::test_what_anybody_posted_gives_the_terminal_no_orders",
+    ),
     "post from a file, the standard input, a CSV with --map, --id, --ttl, --rate and rejects": (
         "meteor/test_cli_peer.py::test_a_payload_comes_from_a_file",
         "meteor/test_cli_post.py::test_a_payload_comes_from_the_standard_input",

@@ -36,7 +36,15 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"sim.cli.{cmd_name}")
+        try:
+            module = importlib.import_module(f"sim.cli.{cmd_name}")
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] != "simpy":
+                raise
+            raise click.ClickException(
+                "the simulator needs SimPy: install Meteor with its extra, "
+                "pip install 'meteor-rendezvous[sim]'"
+            ) from None
         command: click.Command = module.command
         return command
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,6 +46,21 @@ def test_help_names_the_commands(capsys: Printed) -> None:
 def test_bad_input_is_explained(arguments: list[str], capsys: Printed) -> None:
     assert main(["scenario", *arguments]) == BAD_INPUT
     assert "Error" in capsys.readouterr().err
+
+
+@pytest.mark.processes
+def test_without_simpy_the_extra_is_named() -> None:
+    """Whoever installed Meteor without extras has the command all the same."""
+    code = (
+        "import sys; sys.modules['simpy'] = None; import sim.cli; "
+        "sys.exit(sim.cli.main(['churn', '--peers', '4']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "[sim]" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_one_seed_prints_one_line(capsys: Printed) -> None:

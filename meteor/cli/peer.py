@@ -10,6 +10,7 @@ import importlib
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -73,6 +74,11 @@ async def _run(as_json: bool, *, zeroconf: str | None, **options: Any) -> int:
     options["join"] = (*options["join"], *_listed(options.pop("join_file")))
     if zeroconf is None:
         return await serve(_made(**options), as_json=as_json)
+    if find_spec("zeroconf") is None:
+        raise click.UsageError(
+            "--zeroconf: it is not installed; pip install 'meteor-rendezvous[zeroconf]', or name "
+            "peers by --join"
+        )
     async with LocalNetwork(zeroconf) as network:
         options["join"] = (*options["join"], *await network.find())
         return await serve(_made(**options), as_json=as_json, announce=network.announce)

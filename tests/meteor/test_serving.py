@@ -7,6 +7,7 @@ import json
 import logging
 import signal
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -98,6 +99,24 @@ def test_a_peer_runs_on_uvloop_under_tls_too(
     assert main(["get", "type=fast", *reach]) == exit_codes.DONE
     assert capsys.readouterr().out.endswith("type=fast\tsooner\n")
     assert stop(peer) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("module", "option", "extra"),
+    [("uvloop", ("--loop", "uvloop"), "[fast]"), ("zeroconf", ("--zeroconf", "x"), "[zeroconf]")],
+)
+def test_an_extra_that_is_not_there_is_named(
+    space_file: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    module: str,
+    option: tuple[str, str],
+    extra: str,
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    asked = ["peer", "--listen", "127.0.0.1:0", "--space", str(space_file), *option]
+    assert main(asked) == exit_codes.BAD_INPUT
+    assert f"pip install 'meteor-rendezvous{extra}'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

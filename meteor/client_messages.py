@@ -11,9 +11,19 @@ from typing import Final
 
 from chord import Contact, FindPlace
 from meteor.errors import Refused, to_fault
-from meteor.messages import Acknowledge, Amend, Forget, Greet, Post, RingQuestion
+from meteor.messages import (
+    Acknowledge,
+    AcknowledgeAll,
+    Amend,
+    Forget,
+    Greet,
+    Post,
+    RingQuestion,
+)
 
-FROM_CLIENTS: Final = frozenset({Greet, Post, Amend, Acknowledge, RingQuestion, Forget, FindPlace})
+FROM_CLIENTS: Final = frozenset({
+    Greet, Post, Amend, Acknowledge, AcknowledgeAll, RingQuestion, Forget, FindPlace
+})  # fmt: skip
 
 
 def check_sender(sender: Contact, message: object) -> None:

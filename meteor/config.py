@@ -29,7 +29,11 @@ class ClientConfig:
     """How long closing an interest waits for the overlay to delete it; its ttl does the rest."""
     reattach_timeout_s: float = 10.0
     """How long bringing an interest to a new link may take before it is reported."""
-    acknowledge_batch: int = 256
-    """Notifications acknowledged in one message: smaller ones make more of them."""
+    acknowledge_batch: int = 128
+    """Notifications acknowledged in one message: half of what a peer lets be under way for one
+    interest."""
+    acknowledge_within_s: float = 0.005
+    """How long an acknowledgement may wait for others: far less than what is not acknowledged waits
+    until it is sent again."""
     context_length_max: int = 4096
     """The longest context of a post, in characters of its names and values."""

@@ -240,7 +240,11 @@ class Entry:
 
     def _on_notices(self, _: Contact, message: object, __: float) -> None:
         assert isinstance(message, Notices)
-        client = self._clients.get(message.client)
+        self.pass_on(message)
+
+    def pass_on(self, letter: Notices) -> None:
+        """Give a client of this peer what it is told."""
+        client = self._clients.get(letter.client)
         if client is not None:
-            for notice in message.notices:
-                self._runtime.send(client, notice)
+            for one in letter.told or letter.notices:
+                self._runtime.send(client, one)

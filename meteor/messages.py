@@ -179,6 +179,18 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """As many notices of one record and kind, for several interests of one client: what they have
+    in common travels once."""
+
+    found: Found
+    kind: str
+    source: Contact
+    to: Annotated[tuple[tuple[str, str], ...], "few"]
+    """Owner and stem of each interest or watch."""
+
+
+@dataclass(frozen=True, slots=True)
 class Acknowledge:
     """A client has these notices (one way; handed on by its peer to their source)."""
 
@@ -189,6 +201,24 @@ class Acknowledge:
     """The owner of the interest."""
     client: WideInt = 0
     """Whose link it came by, as the client's peer says: others acknowledge nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """What a client has of the notices of one of its interests."""
+
+    interest: str
+    ids: Annotated[tuple[str, ...], "few"]
+    owner: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AcknowledgeAll:
+    """As `Acknowledge`, of several interests."""
+
+    arrived: Annotated[tuple[Arrived, ...], "few"]
+    source: Contact
+    client: WideInt = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +293,10 @@ MESSAGES: tuple[type, ...] = (
     Found,
     ResultPage,
     Notice,
+    Told,
     Acknowledge,
+    Arrived,
+    AcknowledgeAll,
     Farewell,
     RingQuestion,
     Neighbour,

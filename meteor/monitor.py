@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from itertools import chain
 from typing import Any, Final
 
 from arms import Tell
 from meteor.document import decode_document, unpack_profile
 from meteor.errors import MeteorError
+from meteor.letters import notices_of
 from meteor.messages import Amend, Document, Notice, Post
 from meteor.operations import Notices
 
@@ -53,7 +55,7 @@ class Monitor:
             form = {"kind": "amend", "action": message.verb, "id": message.id, "profile": ""}
             self._tell(form)
         elif isinstance(message, Notices):
-            for notice in message.notices:
+            for notice in chain(message.notices, *map(notices_of, message.told)):
                 self._tell(_notified(notice))
 
     def pair(self, reaction: Tell) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chord import Contact, WideInt
-from meteor.messages import Found, Notice, WireInterval
+from meteor.messages import Found, Notice, Told, WireInterval
 from meteor.view import Rival, View
 
 
@@ -216,6 +216,8 @@ class Notices:
 
     client: WideInt
     notices: tuple[Notice, ...]
+    told: tuple[Told, ...] = ()
+    """More of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ above it are matched again; the client drops what it has seen (DESIGN section 4)
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 
 from meteor.messages import Notice
 
@@ -50,7 +51,8 @@ class _Stream:
     pending: dict[str, tuple[int, Notice]] = field(default_factory=dict)
     size: int = 0
     """Bytes of payload in `pending`."""
-    sent: set[str] = field(default_factory=set)
+    unsent: dict[str, None] = field(default_factory=dict)
+    """What of `pending` is to be sent next."""
     last_number: int = 0
     missed: Position | None = None
     """The first pair that did not fit: derive again from there on when `pending` is empty."""
@@ -71,17 +73,21 @@ class Outbox:
     def add(self, notice: Notice, number: int) -> None:
         """Keep a notice until it is acknowledged; a known one changes nothing."""
         name = stream_name(notice.owner, notice.interest)
-        stream = self._streams.setdefault(name, _Stream())
+        stream = self._streams.get(name)
+        if stream is None:
+            stream = self._streams[name] = _Stream()
         if notice.id in stream.pending:
             return
-        full = stream.size + len(notice.found.blob) > PENDING_BYTES_MAX
+        size = stream.size + len(notice.found.blob)
+        full = size > PENDING_BYTES_MAX
         if len(stream.pending) >= PENDING_MAX or (full and stream.pending):
             position = (number, notice.id)
             stream.missed = min(stream.missed or position, position)
             return
-        stream.size += len(notice.found.blob)
+        stream.size = size
         stream.last_number = max(stream.last_number, number)
         stream.pending[notice.id] = (number, notice)
+        stream.unsent[notice.id] = None
 
     def has_told(self, stem: str) -> bool:
         """Whether its client was told of anything, or is about to be."""
@@ -98,7 +104,7 @@ class Outbox:
             _, notice = stream.pending.pop(notice_id, (0, None))
             if notice is not None:
                 stream.size -= len(notice.found.blob)
-            stream.sent.discard(notice_id)
+            stream.unsent.pop(notice_id, None)
         stream.retry_s = RETRY_S
         if stream.pending:
             return None
@@ -130,26 +136,28 @@ class Outbox:
         stream = self._streams.get(stem)
         if stream is None or not stream.pending:
             return []
-        if stream.sent and now >= stream.retry_at:
-            stream.sent.clear()
+        unsent, under_way = stream.unsent, len(stream.pending) - len(stream.unsent)
+        if under_way and now >= stream.retry_at:
+            unsent = stream.unsent = dict.fromkeys(stream.pending)
+            under_way = 0
             stream.retry_s = min(2 * stream.retry_s, RETRY_MAX_S)
-        room = WINDOW - len(stream.sent)
-        fresh: list[Notice] = []
-        for notice_id, (_, notice) in stream.pending.items():
-            if len(fresh) >= room:
-                break
-            if notice_id not in stream.sent:
-                fresh.append(notice)
+        fresh = [stream.pending[id][1] for id in islice(unsent, max(WINDOW - under_way, 0))]
+        for notice in fresh:
+            del unsent[notice.id]
         if fresh:
-            stream.sent.update(notice.id for notice in fresh)
             stream.retry_at = now + stream.retry_s
         return fresh
+
+    def has_unsent(self, stem: str) -> bool:
+        """Whether something waits to be sent, or to be sent again."""
+        stream = self._streams.get(stem)
+        return stream is not None and bool(stream.unsent)
 
     def again(self, stem: str) -> None:
         """The client moved: what is unacknowledged goes to its new place at once."""
         stream = self._streams.get(stem)
         if stream is not None:
-            stream.sent.clear()
+            stream.unsent = dict.fromkeys(stream.pending)
             stream.retry_s = RETRY_S
 
     def drop(self, stem: str) -> None:

@@ -134,6 +134,7 @@ class Reactions:
             else:
                 self._telling.tell(step)
             following.count(step)
+        self._telling.flush()
         return looked_at == AT_ONCE
 
     def within(self, part: Intervals) -> Callable[[Record, Record], bool]:

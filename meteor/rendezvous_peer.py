@@ -49,7 +49,7 @@ from meteor.messages import (
     RingQuestion,
 )
 from meteor.monitor import Monitor
-from meteor.operations import State, StateQuestion
+from meteor.operations import Notices, State, StateQuestion
 from meteor.performing import Performing
 from meteor.point import RendezvousPoint
 from meteor.replication import Replication
@@ -120,6 +120,7 @@ class RendezvousPeer:
         self.actions = ApplicationActions() if actions is None else actions
         performing = Performing(runtime, self.router, self.point, space, self.actions)
         self.entry = Entry(runtime, self.router, space, performing, self.gatekeeper)
+        self.telling.here = self._tell_here
         self.placing = placing_of(self.node, runtime, self._config, self.shelf, space.curve)
         self._handlers = self._handlers_of(performing)
 
@@ -318,6 +319,11 @@ class RendezvousPeer:
         if handler is None:
             raise to_fault(MeteorError(f"a peer has no answer to {type(message).__name__}"))
         return handler(sender, message, remaining_s)
+
+    def _tell_here(self, letter: Notices) -> None:
+        if self.monitor.is_watched:
+            self.monitor.message(letter)
+        self.entry.pass_on(letter)
 
     def _link_closed(self, contact: Contact) -> None:
         self.entry.link_closed(contact)

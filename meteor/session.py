@@ -32,8 +32,8 @@ from meteor.collector import Attempt, Collect
 from meteor.config import ClientConfig
 from meteor.draft import Draft
 from meteor.errors import Closed, Interval, MeteorError, NotConnected, Timeout, from_fault
+from meteor.letters import acknowledgements, notices_of
 from meteor.messages import (
-    Acknowledge,
     Amend,
     Farewell,
     Forget,
@@ -44,6 +44,7 @@ from meteor.messages import (
     ResultPage,
     RingPicture,
     RingQuestion,
+    Told,
 )
 from meteor.record_id import new_stem
 from meteor.security.credentials import RequestT, Signer, signed
@@ -121,6 +122,7 @@ class Session:
         self.handlers: dict[type, Handler] = {
             ResultPage: self._on_page,
             Notice: self._on_notice,
+            Told: self._on_told,
             Farewell: self._on_farewell,
         }
         self._attempts: dict[int, Attempt] = {}
@@ -129,7 +131,9 @@ class Session:
         self._stem, self._version = "", 0
         """Of the one post of a session that speaks for somebody, see `speaking_for`."""
         self._began_s = runtime.now()
-        self._received: dict[tuple[str, str, Contact], list[str]] = {}
+        self._received: dict[Contact, dict[tuple[str, str], list[str]]] = {}
+        """What is to be acknowledged, by source, owner and interest."""
+        self._received_count, self._acknowledging = 0, False
         self.signer = signer
         """Who signs what is posted; None: nobody."""
         self._wall_clock = wall_clock or self._author.guessed_wall_s
@@ -334,33 +338,48 @@ class Session:
 
     def _on_notice(self, _sender: Contact, notice: object, _remaining_s: float) -> None:
         assert isinstance(notice, Notice)
+        self._accept(notice)
+
+    def _on_told(self, _sender: Contact, told: object, _remaining_s: float) -> None:
+        assert isinstance(told, Told)
+        for notice in notices_of(told):
+            self._accept(notice)
+
+    def _accept(self, notice: Notice) -> None:
         stream = self.streams.get(notice.interest)
         if self.uplink.closed or stream is None or not stream.accept(notice):
             return
-        received = self._received
-        if not received:
-            self.spawn(self._acknowledge())
-        key = notice.owner, notice.interest, notice.source
-        received.setdefault(key, []).append(notice.id)
+        of_source = self._received.get(notice.source)
+        if of_source is None:
+            of_source = self._received[notice.source] = {}
+        of_source.setdefault((notice.owner, notice.interest), []).append(notice.id)
+        self._received_count += 1
+        if self._received_count >= self.config.acknowledge_batch:
+            self._acknowledge()
+        elif not self._acknowledging:
+            self._acknowledging = True
+            self.spawn(self._acknowledge_soon())
 
     def _on_farewell(self, sender: Contact, farewell: object, _remaining_s: float) -> None:
         assert isinstance(farewell, Farewell)
         reason = farewell.reason or "it stops"
         self.uplink.lost(sender, MeteorError(f"{sender} says farewell: {reason}"))
 
-    async def _acknowledge(self) -> None:
-        """Tell the sources what lies in our queues: once for all notices of a turn.
+    async def _acknowledge_soon(self) -> None:
+        """Once for all that comes in a few milliseconds."""
+        await self.runtime.sleep(self.config.acknowledge_within_s)
+        self._acknowledging = False
+        self._acknowledge()
+
+    def _acknowledge(self) -> None:
+        """Tell the sources what lies in our queues.
 
         An acknowledgement that is lost brings its notice again, which is acknowledged again."""
         received, self._received = self._received, {}
-        peer = self.uplink.peer
-        if peer is None:
-            return
-        size = self.config.acknowledge_batch
-        for (owner, interest, source), ids in received.items():
-            for first in range(0, len(ids), size):
-                batch = tuple(ids[first : first + size])
-                self.runtime.send(peer, Acknowledge(interest, batch, source, owner))
+        self._received_count = 0
+        if self.uplink.peer is not None:
+            for message in acknowledgements(received, self.config.acknowledge_batch):
+                self.runtime.send(self.uplink.peer, message)
 
     # -- the link (called by the uplink) -----------------------------------------------------
 

@@ -247,8 +247,10 @@ class Shelf:
 
     def number_of_pair(self, left: Record, right: Record) -> int:
         """A pair has the number of its later arrival."""
-        places = (self.find(one.key) for one in (left, right))
-        return max((placed.number for placed in places if placed is not None), default=0)
+        one, other = self.find(left.key), self.find(right.key)
+        if one is None or other is None:
+            return max((placed.number for placed in (one, other) if placed is not None), default=0)
+        return max(other.number, one.number)
 
     def was_met_by(self, mark: int, told: Record, about: Record) -> bool:
         """Whether a pair is no later than a watermark of `told` (0 for none), whoever drew it.
@@ -270,12 +272,9 @@ class Shelf:
         pair to the sender of `asker`; None also where that must not know of the other."""
         if asked.visible_to and not self.sees(asker.owner, asked):
             return None
-        box = box_of(asked)
-        if box.is_point:  # two that match share a cell, and this has one
-            placed = self.table.find(asked.key)
-            if placed is not None and placed.box == box:
-                return placed.lowest
-        return lowest_of(self._curve, box_of(asker), box)
+        if asked.index is not None:  # two that match share a cell, and this has one
+            return asked.index
+        return lowest_of(self._curve, box_of(asker), box_of(asked))
 
     def page(self, interval: Interval, cursor: int, *, whole: bool = False) -> PulledPage:
         """The records of an interval changed here after `cursor`, oldest change first."""

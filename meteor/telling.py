@@ -8,7 +8,7 @@ client that was far behind has caught up (DESIGN section 4).
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -19,19 +19,16 @@ from arms import Reaction, Record, Rendezvous, Return, Tell
 from chord import Contact, Handler, Runtime
 from meteor.document import wishes_in, without_data
 from meteor.holdings import Holdings, Intervals
-from meteor.messages import Acknowledge, Found, Notice
-from meteor.operations import Notices
+from meteor.letters import id_of, letters
+from meteor.messages import Acknowledge, AcknowledgeAll, Found, Notice
+from meteor.operations import Notices, Route
 from meteor.outbox import PENDING_MAX, Outbox, Position, owner_and_stem, stream_name
 from meteor.placement import Admission, route_of
-from meteor.record_id import notice_id
 from meteor.shelf import Shelf
 from squid import covers
 
 DERIVED_AT_ONCE: Final = 64
 """Pairs that are looked at, or told of, in one turn."""
-
-NOTICES_BYTES = 256 * 1024
-"""Payload that travels in one message of notices, unless one alone is larger."""
 
 
 class Telling:
@@ -45,30 +42,37 @@ class Telling:
         self._outbox = Outbox()
         self._stirred: dict[str, Record] = {}
         self._marked: dict[str, int] = {}
+        self._flushing = False
+        """Whether a later turn sends what is stirred."""
+        self._told: tuple[Record, bool, Found] | None = None
+        """What was told of last in this turn, with or without its payload."""
         self._held_back: list[int] = []
         """Of arrivals that not all have been told of yet."""
         self.sent, self.acknowledged = 0, 0
         """Notices that left, repetitions among them, and those that clients acknowledged."""
         self.on_tell: Callable[[Tell], None] = _unwatched
         """Told of every pair; called in the turn in which it is found."""
+        self.here: Callable[[Notices], None] | None = None
+        """Takes what is for clients of this very peer, without a message."""
         shelf.watermark = self.watermark
 
     @property
     def handlers(self) -> Mapping[type, Handler]:
         """Message type to handler."""
-        return {Acknowledge: self._on_acknowledge}
+        return {Acknowledge: self._on_acknowledge, AcknowledgeAll: self._on_acknowledge_all}
 
     def tell(self, reaction: Tell) -> None:
-        """Keep a notice for the client of `reaction.to`, and send it in a later turn."""
+        """Keep a notice for the client of `reaction.to`; `flush` sends it."""
         self.on_tell(reaction)
         if route_of(reaction.to) is not None:
             self._keep(reaction.to, self._notice_of(reaction), self._number_of(reaction))
 
     def _keep(self, told: Record, notice: Notice, number: int) -> None:
-        if self._outbox.has_told(_name(told)) and wishes_in(told.blob).once:
+        name = _name(told)
+        if self._outbox.has_told(name) and wishes_in(told.blob).once:
             return
         self._outbox.add(notice, number)
-        self._stir(told)
+        self._stirred[name] = told
 
     def _number_of(self, reaction: Tell) -> int:
         return self._shelf.number_of_pair(reaction.to, reaction.about)
@@ -77,15 +81,23 @@ class Telling:
         return self._number_of(reaction), _id_of(reaction)
 
     def _notice_of(self, reaction: Tell) -> Notice:
-        told, about = reaction.to, reaction.about
+        told = reaction.to
         return Notice(
             id=_id_of(reaction),
             interest=told.stem,
             kind=reaction.kind,
-            found=found_of(self._shelf, about, payload=wishes_in(told.blob).with_data),
+            found=self._found(reaction.about, wishes_in(told.blob).with_data),
             source=self._runtime.contact,
             owner=told.owner,
         )
+
+    def _found(self, about: Record, payload: bool) -> Found:
+        """One for all who are told of it in this turn: so it travels once."""
+        known = self._told
+        if known is None or known[0] is not about or known[1] is not payload:
+            found = found_of(self._shelf, about, payload=payload)
+            known = self._told = about, payload, found
+        return known[2]
 
     def moved(self, record: Record) -> None:
         """The client of a record may be linked to another peer now: send again."""
@@ -142,7 +154,8 @@ class Telling:
             if record is None:
                 self._outbox.drop(name)
             else:
-                self._send(record)
+                self._stirred[name] = record
+        self.flush()
 
     def derive(self, part: Intervals, admission: Admission) -> None:
         """An interval was gained: match its pairs again, above what their clients acknowledged."""
@@ -173,6 +186,7 @@ class Telling:
         due = [(self._position_of(told), told) for told in _told_to(record, steps)]
         for position, told in sorted(due, key=itemgetter(0)):
             self._keep(record, self._notice_of(told), position[0])
+        self._flush_soon()
 
     async def _derive_again(self, record: Record, missed: Position) -> None:
         """The client has caught up with what fitted: tell of the next that fit, from the first on
@@ -200,57 +214,95 @@ class Telling:
                 for position, told in due[at : at + DERIVED_AT_ONCE]:
                     if self._shelf.store.holds(record):
                         self._keep(record, self._notice_of(told), position[0])
+                self.flush()
                 await self._runtime.sleep(0.0)
         finally:
             self.let_go(hold)
 
     def _on_acknowledge(self, sender: Contact, message: object, __: float) -> None:
         assert isinstance(message, Acknowledge)
+        mine = self._is_mine(sender, message)
+        if mine is not None:
+            self._acknowledge(message.owner, message.interest, message.ids, mine.client)
+
+    def _on_acknowledge_all(self, sender: Contact, message: object, __: float) -> None:
+        assert isinstance(message, AcknowledgeAll)
+        mine = self._is_mine(sender, message)
+        if mine is not None:
+            for one in message.arrived:
+                self._acknowledge(one.owner, one.interest, one.ids, mine.client)
+
+    def _is_mine(
+        self, sender: Contact, message: Acknowledge | AcknowledgeAll
+    ) -> Acknowledge | AcknowledgeAll | None:
+        """The message with whose it is, or None where another peer told the client, and hears of
+        it."""
         own = self._runtime.contact
         if not sender.address or sender.id == own.id:  # a client's: others cannot say whose it is
             message = replace(message, client=sender.id)
             if message.source.id != own.id:
                 if message.source.known:
                     self._runtime.send(message.source, message)
-                return
-        record = self._shelf.store.get(message.owner, message.interest)
+                return None
+        return message
+
+    def _acknowledge(self, owner: str, stem: str, ids: tuple[str, ...], client: int) -> None:
+        record = self._shelf.store.get(owner, stem)
         route = None if record is None else route_of(record)
-        if route is not None and route.client != message.client:
+        if route is not None and route.client != client:
             return
-        name = stream_name(message.owner, message.interest)
-        self.acknowledged += len(message.ids)
-        missed = self._outbox.acknowledge(name, message.ids)
+        name = stream_name(owner, stem)
+        self.acknowledged += len(ids)
+        missed = self._outbox.acknowledge(name, ids)
         if record is None:
             return
         if missed is not None:
             self._runtime.spawn(self._derive_again(record, missed))
-        self._stir(record)
+        if self._outbox.has_unsent(name):
+            self._stir(record)
 
     def _stir(self, record: Record) -> None:
         """Send in a later turn, so that all notices of one turn leave together."""
-        if not self._stirred:
-            self._runtime.spawn(self._flush())
         self._stirred[_name(record)] = record
+        self._flush_soon()
 
-    async def _flush(self) -> None:
-        stirred, self._stirred = self._stirred, {}
-        for record in stirred.values():
-            self._send(record)
+    def _flush_soon(self) -> None:
+        if self._stirred and not self._flushing:
+            self._flushing = True
+            self._runtime.spawn(self._flush_later())
 
-    def _send(self, record: Record) -> None:
-        route = route_of(record)
-        due = self._outbox.due(_name(record), self._runtime.now())
-        if route is None:
+    async def _flush_later(self) -> None:
+        self._flushing = False
+        self.flush()
+
+    def flush(self) -> None:
+        """Send what is due to everybody who was told of something since this was done last: in the
+        turn in which it is found, and one message a client."""
+        self._told = None
+        if not self._stirred:
             return
-        self.sent += len(due)
-        for page in _paged(due):
-            self._runtime.send(route.peer, Notices(route.client, page))
+        stirred, self._stirred = self._stirred, {}
+        now, due = self._runtime.now(), dict[tuple[int, int], tuple[Route, list[Notice]]]()
+        for name, record in stirred.items():
+            route = route_of(record)
+            notices = self._outbox.due(name, now)
+            if route is not None and notices:
+                due.setdefault((route.peer.id, route.client), (route, []))[1].extend(notices)
+        for route, notices in due.values():
+            self.sent += len(notices)
+            for letter in letters(route.client, notices):
+                self._send(route, letter)
+
+    def _send(self, route: Route, letter: Notices) -> None:
+        if self.here is not None and route.peer.id == self._runtime.contact.id:
+            self.here(letter)
+        else:
+            self._runtime.send(route.peer, letter)
 
 
 def _id_of(reaction: Tell) -> str:
     told, about = reaction.to, reaction.about
-    kind = "" if reaction.kind == "match" else f":{reaction.kind}"
-    return notice_id(told.stem, about.owner, about.stem, about.version) + kind
+    return id_of(told.stem, about.owner, about.stem, about.version, reaction.kind)
 
 
 def _told_to(record: Record, steps: Iterable[Reaction | None]) -> Iterator[Tell]:
@@ -268,21 +320,6 @@ def _name(record: Record) -> str:
 
 def _unwatched(_: Tell) -> None:
     """Nobody looks on."""
-
-
-def _paged(due: Sequence[Notice]) -> Iterator[tuple[Notice, ...]]:
-    """Notices by the message in which they travel."""
-    page: list[Notice] = []
-    size = 0
-    for notice in due:
-        length = len(notice.found.blob)
-        if page and size + length > NOTICES_BYTES:
-            yield tuple(page)
-            page, size = [], 0
-        page.append(notice)
-        size += length
-    if page:
-        yield tuple(page)
 
 
 def found_of(shelf: Shelf, record: Record, *, payload: bool = True) -> Found:

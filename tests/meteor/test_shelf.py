@@ -10,13 +10,14 @@ from arms import Profile, Rendezvous, Store
 from meteor.document import encode_document, pack_profile
 from meteor.holdings import Holdings
 from meteor.journal import Journal
+from meteor.letters import NOTICES_BYTES
 from meteor.messages import Acknowledge, Document
 from meteor.operations import Carried, Route
 from meteor.outbox import PENDING_BYTES_MAX, PENDING_MAX
 from meteor.placement import GONE, MOVED, Admission, key_of
 from meteor.record_id import make_id
 from meteor.shelf import Shelf
-from meteor.telling import NOTICES_BYTES, Telling
+from meteor.telling import Telling
 from meteor.view import View
 from meteor.views import Views
 from sim.disk import SimDisk

@@ -263,7 +263,7 @@ def test_an_owned_interest_is_told_once_whoever_dies(seed: int) -> None:
 def test_nobody_acknowledges_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
     overlay = world(peers=2)
     alice, mallory = overlay.client(identity=ALICE), overlay.client(peer=1)
-    monkeypatch.setattr(alice._session, "_acknowledge", _never)
+    monkeypatch.setattr(alice._session, "_acknowledge", lambda: None)
     interest = overlay.run(alice.notify_data("type=light", id="mine"))
     overlay.run(mallory.store(A, b"x", id="data"))
     overlay.run(interest.recv(timeout=5))
@@ -280,7 +280,3 @@ def test_nobody_acknowledges_for_another(monkeypatch: pytest.MonkeyPatch) -> Non
                 mallory._runtime.send(overlay.peers[1].contact, told)
     overlay.run(until=overlay.kernel.now() + 0.5)
     assert all(telling.waiting for telling in holders)
-
-
-async def _never() -> None:
-    return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import aiohttp
@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from meteor import Peer, Policy, connect, parse_policy
+from meteor import ActionContext, Match, Peer, Policy, connect, parse_policy
 from meteor.rest.replies import Replies
 from meteor.rest.signed import request_statement
 from tests.meteor.building import SPACE
@@ -106,6 +106,29 @@ async def test_a_repeat_is_one_post(http: Http) -> None:
     receipts = [await http.send("POST", path, b"x", signed) for _ in range(3)]
     assert len({form["id"] for _, form in receipts}) == 1
     assert await owners(http) == [ALICE.key]
+
+
+async def test_a_repeated_action_of_the_application_is_not_run_again(http: Http) -> None:
+    """It sees what its signer may see, once; who reads along and sends it again gets nothing."""
+    ran: list[list[str]] = []
+
+    def count(_: ActionContext, message: Match, matches: Sequence[Match]) -> bytes:
+        ran.append(sorted(match.owner for match in matches))
+        return b"%d for %s" % (len(matches), message.owner.encode())
+
+    http.peer.action("count")(count)
+    await http.ask("POST", f"/profiles?profile={PROFILE}", b"all")
+    hidden = f"/profiles?profile={PROFILE}&visible_to={ALICE.key.replace(':', '%3A')}"
+    assert (await http.ask("POST", hidden, b"hers", ALICE))[0] == 200
+    path, body = "/messages", b'{"profile": "type=light", "action": "count"}'
+    signed = headers("POST", path, body)
+    forms = [(await http.send("POST", path, body, signed))[1] for _ in range(2)]
+    assert [form["complete"] for form in forms] == [True, False]
+    assert forms[0]["results"][0]["data"] == f"2 for {ALICE.key}"
+    assert (forms[1]["results"], "ran here already" in forms[1]["troubles"][0]) == ([], True)
+    _, form = await http.ask("POST", path, body)
+    assert form["results"][0]["data"] == "1 for "
+    assert ran == [["", ALICE.key], [""]]
 
 
 async def test_an_older_request_is_refused(http: Http) -> None:

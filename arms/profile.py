@@ -15,6 +15,7 @@ import msgspec
 
 from arms import matching, profile_terms
 from arms.builders import Plain, root_of
+from arms.containment import contains
 from arms.declarations import Space
 from arms.errors import ProfileError
 from arms.overlap import may_meet
@@ -233,9 +234,10 @@ class Profile:
     def contains_profile(self, other: Profile, *, as_selector: bool = False) -> bool:
         """Whether `other` lies wholly within this selector: what a delete removes.
 
-        `as_selector` says that `other` is an interest, whose alternatives must all lie within.
+        `as_selector` says that `other` is an interest, whose alternatives must all lie within;
+        never wrongly true, and false for one that it takes too long to tell of.
         """
-        return matching.contains(self.tree, other.tree, as_selector=as_selector)
+        return contains(self.tree, other.tree, as_selector=as_selector)
 
     def selector_terms(self, space: Space) -> dict[str, Term]:
         """What it asks of each dimension, as a selector; raises as `typed`."""

@@ -1,8 +1,9 @@
 """How the study's cost grows: profiles at a fixed number of peers, and peers with few profiles.
 
 One JSON line a size, in seconds and in CPU seconds of all processes together, which say more on a
-shared machine; a picture of the latter where METEOR_BENCH_OUT names a folder (docs).  The largest
-sizes take minutes; METEOR_BENCH_SMALL=1 leaves them out.  Nothing is asserted about time.
+shared machine; a picture of the latter where METEOR_BENCH_OUT names a folder (docs).  Stages run
+one after the other here, so that what each takes can be told apart.  The largest sizes take
+minutes; METEOR_BENCH_SMALL=1 leaves them out.  Nothing is asserted about time.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ def measured(spark: Any, folder: Path, **options: Any) -> Taken:
     return {**found, "all": cpu_s() - first_s, "seconds": perf_counter() - began_s}
 
 
-def test_growth(spark: Any, tmp_path: Path) -> None:
+def test_growth(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(study, "together", lambda first, second: (first(), second()))
     measured(spark, tmp_path / "warm", peers=[100], profiles=1000)
     by_profiles, by_peers = {}, {}
     for profiles in PROFILES:
@@ -94,7 +96,7 @@ def draw(by_profiles: dict[int, Taken], by_peers: dict[int, Taken], path: Path) 
     figure.suptitle(f"The routing study, {QUERIES} queries, two placements")
     pairs = (("profiles (5,000 peers)", by_profiles), ("peers (10⁶ profiles)", by_peers))
     for panel, (label, sizes) in zip(figure.subplots(1, 2), pairs, strict=True):
-        for stage in ("profiles", "rings", "routes", "found", "all"):
+        for stage in ("profiles", "rings", "routes", "found", "tally", "all"):
             panel.plot(list(sizes), [taken[stage] for taken in sizes.values()], "o-", label=stage)
         first, last = min(sizes), max(sizes)
         begin = sizes[first]["all"]

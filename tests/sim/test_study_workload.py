@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -28,6 +29,7 @@ from sim.spark.rings import Rings
 from sim.spark.shipping import packed
 from sim.spark.systems import Overlay, systems_of
 from sim.spark.tally import Tally
+from sim.spark.together import together
 from sim.spark.workload import Workload
 from squid import NumberInterval, Term, WordInterval
 
@@ -362,6 +364,37 @@ sys.exit(main(["study", "--out", {str(tmp_path)!r}]))
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "meteor-rendezvous[spark]" in done.stderr
+
+
+def test_two_pieces_of_work_run_together_and_both_errors_are_told() -> None:
+    """Each waits for the other, which one after the other would do for ever."""
+    one, two = threading.Event(), threading.Event()
+
+    def first() -> str:
+        one.set()
+        assert two.wait(30)
+        return "first"
+
+    def second() -> int:
+        two.set()
+        assert one.wait(30)
+        return 2
+
+    assert together(first, second) == ("first", 2)
+    ended: list[str] = []
+
+    def failing() -> None:
+        ended.append("failing")
+        raise ValueError("what went wrong")
+
+    def other() -> None:
+        ended.append("other")
+
+    for pair in ((failing, other), (other, failing)):
+        ended.clear()
+        with pytest.raises(ValueError, match="what went wrong"):
+            together(*pair)
+        assert sorted(ended) == ["failing", "other"]
 
 
 def test_a_connect_servers_tasks_are_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:

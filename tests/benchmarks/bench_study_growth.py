@@ -79,11 +79,11 @@ def test_growth(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for profiles in PROFILES:
         folder = tmp_path / f"profiles{profiles}"
         by_profiles[profiles] = measured(spark, folder, peers=[5000], profiles=profiles)
-        report("study: growth with profiles", profiles=profiles, **by_profiles[profiles])
+        report("study: growth with profiles", size=profiles, **by_profiles[profiles])
     for peers in PEERS:
         folder = tmp_path / f"peers{peers}"
         by_peers[peers] = measured(spark, folder, peers=[peers], profiles=1_000_000)
-        report("study: growth with peers", peers=peers, **by_peers[peers])
+        report("study: growth with peers", size=peers, **by_peers[peers])
     if "METEOR_BENCH_OUT" in os.environ:
         draw(by_profiles, by_peers, Path(os.environ["METEOR_BENCH_OUT"]) / "study_growth.png")
 

@@ -155,8 +155,8 @@ class _Posting:
     async def _keep_pace(self, began_s: float, number: int) -> None:
         rate = self._options.rate
         if rate is not None:
-            due_s = began_s + (number - self._options.skip - 1) / rate
-            await asyncio.sleep(max(0.0, due_s - self._clock()))
+            before = number - self._options.skip - 1
+            await asyncio.sleep(wait_s(before, rate, self._clock() - began_s))
 
     async def _post_one(self, number: int, row: list[str]) -> None:
         try:
@@ -192,6 +192,12 @@ class _Posting:
             err=self._as_json,
         )
         return exit_codes.BAD_INPUT if rejected else exit_codes.DONE
+
+
+def wait_s(before: int, rate: float, taken_s: float) -> float:
+    """How long a row waits behind so many others, `taken_s` after the first: who falls behind
+    catches up, and no second has more than `rate` of them that were due in it."""
+    return max(0.0, before / rate - taken_s)
 
 
 async def post_rows(link: Link, options: CsvOptions, *, as_json: bool) -> int:

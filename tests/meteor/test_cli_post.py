@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from arms import Profile
 from meteor.cli import exit_codes, main
+from meteor.cli.csv_posting import wait_s
 from meteor.cli.csv_rows import ColumnUnknown, Plan, RowRejected, parse_mapping
 from tests.meteor.building import SPACE
 from tests.meteor.ring_beside import RingBeside
@@ -94,6 +95,33 @@ def test_rows_come_from_the_standard_input_without_a_header(
     assert "2 posted, 0 rejected" in err
     _, found, _ = run("get", "type=second temperature=22")
     assert found == ['type=second temperature=22\t{"col1": "8", "col2": "22"}']
+
+
+@pytest.mark.sockets
+def test_rows_have_a_lifetime_and_names_of_their_own(run: Run, file: Path) -> None:
+    code, lines, err = run(
+        "post", "type=named", "--csv", str(file), "--map", "temperature=temperature", "--ttl", "77",
+        "--id", "named-{row}", "--rate", "1000", "--rejects", "/dev/null", "--json",
+    )  # fmt: skip
+    said = [json.loads(line) for line in lines]
+    assert code in (exit_codes.DONE, exit_codes.BAD_INPUT), err
+    assert said
+    assert all(one["ttl"] == 77.0 for one in said)
+    assert all(one["id"].startswith(f"named-{one['row']}.") for one in said)
+
+
+@given(
+    st.floats(0.1, 1e4), st.lists(st.floats(0.0, 1.0), min_size=2, max_size=30)
+)
+def test_rows_keep_the_pace_that_was_asked_for(rate: float, stalls: list[float]) -> None:
+    """However long each takes: row n never leaves before its time, and at it where none stalled."""
+    now = 0.0
+    for before, stall_s in enumerate(stalls):
+        now += wait_s(before, rate, now)
+        assert now >= before / rate * (1 - 1e-9)
+        if not any(stalls):
+            assert now == pytest.approx(before / rate)
+        now += stall_s
 
 
 @pytest.mark.sockets

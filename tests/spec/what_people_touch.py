@@ -93,6 +93,8 @@ SENTENCES = {
         "meteor/test_cli_post.py::test_a_payload_comes_from_the_standard_input",
         "meteor/test_cli_post.py::test_rows_are_posted_and_rejects_put_aside_with_their_reason",
         "meteor/test_cli_post.py::test_rows_come_from_the_standard_input_without_a_header",
+        "meteor/test_cli_post.py::test_rows_have_a_lifetime_and_names_of_their_own",
+        "meteor/test_cli_post.py::test_rows_keep_the_pace_that_was_asked_for",
     ),
     "watch survives its peer": (
         "meteor/test_cli_ring.py::test_a_watch_goes_to_the_next_peer_when_its_own_dies",

@@ -8,7 +8,6 @@ candidates in several turns (report sections 2.1.3 and 3.3; SPEC section 1; rule
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import chain
 from random import Random
 from typing import Final, Literal
@@ -17,6 +16,7 @@ from arms.actions import DATA, INTEREST, NOTIFY_DATA, WATCH, Kind, action_named
 from arms.index_role import Sifted
 from arms.profile import Profile
 from arms.store import Record, Store
+from squid import dataclass
 
 Belongs = Callable[[Record, Record], bool]
 """Whether this peer is the one that reports a pair (the lowest cell that both regions share)."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, Literal, Protocol
 
 from arms.actions import DATA, INTEREST, WATCH, Kind
@@ -19,6 +18,7 @@ from arms.index_role import Sifted
 from arms.plain_columns import PlainColumns
 from arms.profile import Profile
 from arms.profile_index import ProfileIndex
+from squid import dataclass, replace
 
 Key = tuple[str, str]
 """Owner and stem: the identity of a record."""

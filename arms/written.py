@@ -8,7 +8,9 @@ its quotes only where they make a difference (report section 2.1.1; SPEC section
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field
+
+from squid import dataclass, replace
 
 GROUP = "_"
 """The name of an anonymous group: tests on the element around it."""

@@ -22,6 +22,8 @@ from chord.errors import RequestTimeout as RequestTimeout
 from chord.errors import RingError as RingError
 from chord.exchange import Exchange as Exchange
 from chord.finger_table import Finger as Finger
+from chord.frozen import dataclass as dataclass
+from chord.frozen import replace as replace
 from chord.ideal import IdealPlace as IdealPlace
 from chord.ideal import ideal_ring as ideal_ring
 from chord.identifiers import Arc as Arc
@@ -77,4 +79,5 @@ __all__ = [
     "Runtime", "Handler", "Deferred", "Link", "NO_LINK", "Task",
     "Exchange", "World", "Waiter", "Counters", "LinkEnd", "FrameKind", "FaultReport",
     "ACKNOWLEDGE_WITHIN_S",
+    "dataclass", "replace",
 ]  # fmt: skip

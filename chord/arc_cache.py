@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import OrderedDict
-from dataclasses import dataclass
 
 from chord.contact import Contact
+from chord.frozen import dataclass
 from chord.identifiers import Arc
 
 

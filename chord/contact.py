@@ -6,8 +6,9 @@ that it opened, and when that link closes it is gone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Final
+
+from chord.frozen import dataclass
 
 WideInt = Annotated[int, "wide"]
 """A non-negative integer of any size: ring identifiers and curve indexes.  The codec writes it as

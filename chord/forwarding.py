@@ -9,10 +9,10 @@ message is bounded in hops, and every attempt in the copies that a peer makes of
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chord.arc_cache import KnownArc
+from chord.frozen import replace
 from chord.hand_on_limit import HandOnLimit
 from chord.identifiers import Arc
 from chord.messages import FindOwner, OwnerFound

@@ -10,10 +10,10 @@ section IV-B; `between` is that of Zave's corrected Chord.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import Final
 
 from chord.contact import WideInt
+from chord.frozen import dataclass
 
 HASH_BITS: Final = 256
 """The width of the hash; identifiers are its leading bits."""

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
 from chord.contact import Contact
+from chord.frozen import dataclass
 
 SILENCE_FLOOR_S: Final = 0.020
 """Silence shorter than this is never suspicious: a garbage collection takes 10 ms."""

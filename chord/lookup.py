@@ -8,13 +8,13 @@ and hedging: DESIGN section 2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chord.arc_cache import ArcCache, KnownArc
 from chord.contact import Contact
 from chord.errors import LookupFailed, NotJoined, RequestTimeout
 from chord.forwarding import Forwarding
+from chord.frozen import dataclass
 from chord.identifiers import Arc
 from chord.messages import FindOwner, OwnerFound
 from chord.patience import Patience

@@ -6,10 +6,10 @@ successor count.  "Request" messages are answered by the class that their docstr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from chord.contact import Contact, WideInt
+from chord.frozen import dataclass
 from chord.identifiers import Arc
 
 

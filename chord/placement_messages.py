@@ -5,10 +5,10 @@ Law of this file: only frozen values; new fields are added at the end, with defa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from chord.contact import Contact, WideInt
+from chord.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

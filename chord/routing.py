@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 
 from chord.arc_cache import KnownArc
 from chord.contact import Contact
 from chord.finger_table import Finger
+from chord.frozen import dataclass
 from chord.identifiers import Arc, distance
 
 CANDIDATES_MAX = 3

@@ -26,10 +26,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from chord.contact import Contact
+from chord.frozen import dataclass
 
 ResultT = TypeVar("ResultT")
 ResultT_co = TypeVar("ResultT_co", covariant=True)
@@ -126,6 +126,10 @@ class Runtime(Protocol):
 
     def spawn(self, conversation: Coroutine[Any, Any, ResultT]) -> Task[ResultT]:
         """Start a conversation owned by this peer; it takes its first step in a later turn."""
+
+    def begin(self, conversation: Coroutine[Any, Any, ResultT]) -> Task[ResultT]:
+        """As `spawn`, but its first step is taken now, within the caller's turn: for what mostly
+        ends there, or has something to send that is to leave with what the caller sends."""
 
     def close(self) -> None:
         """Cancel everything this peer owns, in spawn order; further sends vanish, calls raise

@@ -5,9 +5,7 @@ Law of this file: only frozen values; new fields are added at the end, with defa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from chord import Contact
+from chord import Contact, dataclass
 from meteor.messages import WireInterval
 
 

@@ -7,9 +7,8 @@ where it is now (DESIGN section 4).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from chord import Contact, Runtime
+from chord import Contact, Runtime, replace
 from meteor import codec
 from meteor.admission import check_timeout_s, check_ttl_ms, read_document
 from meteor.asking import MOVES_MAX, Asking

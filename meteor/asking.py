@@ -7,9 +7,8 @@ and whether it may be asked, was decided before.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from chord import Contact, Runtime
+from chord import Contact, Runtime, replace
 from meteor import codec
 from meteor.collector import Collector, Relay, raise_refusals, summaries_of
 from meteor.found_pages import is_page

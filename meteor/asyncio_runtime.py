@@ -19,7 +19,7 @@ from typing import Any, Final, TypeVar
 
 from chord import NO_LINK, Contact, Exchange, Handler, Link, LinkEnd
 from meteor.asyncio_links import PeerLinks
-from meteor.asyncio_task import Conversation, LoopWaiter
+from meteor.asyncio_task import Begun, Conversation, LoopWaiter, failing, going_on
 from meteor.codec import Codec, wire_codec
 from meteor.transport import Transport
 
@@ -94,6 +94,22 @@ class AsyncioRuntime:
         if self.exchange.closed:
             spawned.cancel()
         return spawned
+
+    def begin(
+        self, conversation: Coroutine[Any, Any, ResultT]
+    ) -> Conversation[ResultT] | Begun[ResultT]:
+        """Start a conversation owned by this peer, and take its first step now."""
+        if self.exchange.closed:
+            return self.spawn(conversation)
+        try:
+            waits_for = conversation.send(None)
+        except StopIteration as ended:
+            begun: Begun[ResultT] = Begun(self._loop)
+            begun.resolve(ended.value)
+            return begun
+        except (Exception, asyncio.CancelledError) as error:
+            return self.spawn(failing(error))
+        return self.spawn(going_on(conversation, waits_for))
 
     def close(self) -> None:
         """Cancel what this peer owns, in spawn order, close its links and stop listening.
@@ -181,8 +197,18 @@ class AsyncioRuntime:
         conversation: Coroutine[Any, Any, object],
         concluded: Callable[[object, BaseException | None], None],
     ) -> None:
-        """Run a conversation and hand its outcome to `concluded`."""
-        self.spawn(conversation).concluded = concluded
+        """Run a conversation and hand its outcome to `concluded`: at once, if it need not wait."""
+        if self.exchange.closed:
+            self.spawn(conversation).concluded = concluded
+            return
+        try:
+            waits_for = conversation.send(None)
+        except StopIteration as ended:
+            concluded(ended.value, None)
+        except (Exception, asyncio.CancelledError) as error:
+            concluded(None, error)
+        else:
+            self.spawn(going_on(conversation, waits_for)).concluded = concluded
 
     def link_to(self, contact: Contact) -> LinkEnd:
         """The link to `contact`, dialled if there is none."""

@@ -7,6 +7,7 @@ them leaves the others; an asyncio future alone would be cancelled with its firs
 from __future__ import annotations
 
 import asyncio
+import types
 import weakref
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any, Final, Generic, TypeVar
@@ -135,6 +136,45 @@ class Conversation(LoopWaiter, Generic[ResultT]):
         elif not self.awaited:
             self._grace = _Grace(self, error, self._failed)
             self._loop.call_later(ORPHAN_GRACE_S, self._grace.end)
+
+
+class Begun(LoopWaiter, Generic[ResultT]):
+    """A conversation that ended with its first step: nothing of it is left to cancel."""
+
+    __slots__ = ()
+
+    def cancel(self) -> None:
+        """Harmless: it is done."""
+
+    def __await__(self) -> Generator[Any, None, ResultT]:
+        outcome: ResultT = yield from super().__await__()
+        return outcome
+
+
+@types.coroutine
+def going_on(
+    conversation: Coroutine[Any, Any, ResultT], waits_for: Any
+) -> Generator[Any, Any, ResultT]:
+    """What is left of a conversation that was stepped once, and waits."""
+    while True:
+        thrown: BaseException | None = None
+        try:
+            yield waits_for
+        except GeneratorExit:
+            conversation.close()
+            raise
+        except BaseException as error:
+            thrown = error
+        try:
+            waits_for = conversation.send(None) if thrown is None else conversation.throw(thrown)
+        except StopIteration as ended:
+            outcome: ResultT = ended.value
+            return outcome
+
+
+async def failing(error: BaseException) -> Any:
+    """A conversation that ends so."""
+    raise error
 
 
 class _Grace:

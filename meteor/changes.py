@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 
 from arms import DATA, INTEREST, WATCH, Kind, Profile, Record, Rendezvous
-from chord import Runtime
+from chord import Runtime, dataclass, replace
 from meteor.found_pages import Pages
 from meteor.holdings import Holdings, Intervals
 from meteor.moves import Moves

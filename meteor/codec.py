@@ -39,6 +39,9 @@ _US: Final = 1_000_000
 _ARRAY_16, _ARRAY_32 = 16, 65_536
 
 
+_UNREADABLE: Final = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
+
+
 class MalformedFrame(MeteorError):
     """Bytes that are no frame of ours: truncated, of the wrong types, too deep, unknown names."""
 
@@ -80,7 +83,7 @@ class Codec:
             if self._kinds.setdefault(kind.__name__, kind) is not kind:
                 raise ValueError(f"two messages are called {kind.__name__}")
         self.table = PackerTable()
-        self._packs: dict[type, tuple[str, Callable[[Any], Any]]] = {}
+        self._packs: dict[type, tuple[str, Callable[[Any], Any] | None]] = {}
         self._unpacks: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {}
         self._encode = msgspec.msgpack.Encoder().encode
         self._bare = msgspec.msgpack.Decoder(_Bare).decode
@@ -146,20 +149,19 @@ class Codec:
 
     # ---- parts -------------------------------------------------------------------------------
 
-    def _pack_of(self, kind: type) -> tuple[str, Callable[[Any], Any]]:
+    def _pack_of(self, kind: type) -> tuple[str, Callable[[Any], Any] | None]:
         found = self._packs.get(kind)
         if found is None:
             if self._kinds.get(kind.__name__) is not kind:
                 raise TypeError(f"{kind.__name__} is not a message of this codec")
-            pack = self.table.of_class(kind).pack
-            assert pack is not None
-            found = self._packs[kind] = (kind.__name__, pack)
+            found = self._packs[kind] = (kind.__name__, self.table.of_class(kind).pack)
         return found
 
     def _pack_up(self, head: tuple[Any, ...], message: object) -> bytes:
         name, pack = self._pack_of(type(message))
         try:
-            data = self._encode((*head, name, pack(message)))
+            packed = message if pack is None else pack(message)
+            data = self._encode((*head, name, packed))
         except (OverflowError, AttributeError, ValueError) as error:
             raise TypeError(f"{name} holds a value that cannot travel: {error}") from error
         if len(data) > FRAME_BYTES_MAX:
@@ -168,26 +170,31 @@ class Codec:
 
     def _message(self, name: str, body: msgspec.Raw) -> Any:
         found = self._unpacks.get(name)
-        if found is None:
-            kind = self._kinds.get(name)
-            if kind is None:
-                raise MalformedFrame(f"wire version {WIRE_VERSION} has no message called {name!r}")
-            packer = self.table.of_class(kind)
-            assert packer.unpack is not None
-            decode = msgspec.msgpack.Decoder(packer.wire).decode
-            found = self._unpacks[name] = (decode, packer.unpack)
-        decode, unpack = found
-        mirror = _guarded(decode, body)
+        decode, unpack = found if found is not None else self._reader_of(name)
+        try:
+            mirror = decode(body)
+        except _UNREADABLE as error:
+            raise MalformedFrame(f"no frame of ours: {error}") from error
         try:
             return unpack(mirror)
         except (TypeError, ValueError) as error:
             raise MalformedFrame(f"{name}: {error}") from error
 
+    def _reader_of(self, name: str) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+        kind = self._kinds.get(name)
+        if kind is None:
+            raise MalformedFrame(f"wire version {WIRE_VERSION} has no message called {name!r}")
+        packer = self.table.of_class(kind)
+        assert packer.unpack is not None
+        decode = msgspec.msgpack.Decoder(packer.wire).decode
+        found = self._unpacks[name] = (decode, packer.unpack)
+        return found
+
 
 def _guarded(decode: Callable[[Any], Any], data: Any) -> Any:
     try:
         return decode(data)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+    except _UNREADABLE as error:
         raise MalformedFrame(f"no frame of ours: {error}") from error
 
 

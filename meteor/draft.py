@@ -11,12 +11,12 @@ from __future__ import annotations
 import json as json_text
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from types import EllipsisType
 from typing import Any
 
 from arms import ACTIONS, Profile, any_action
+from chord import dataclass
 from meteor.admission import PAYLOAD_BYTES_MAX, place
 from meteor.config import ClientConfig
 from meteor.document import (

@@ -7,8 +7,7 @@ being zeros: where prefixes are short, so are they.  Fingerprints travel as 8 by
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from chord import dataclass
 from meteor.messages import WireInterval
 from meteor.operations import Carried
 

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol, overload
 
-from chord import MeteorError
+from chord import MeteorError, dataclass
 
 
 @dataclass(frozen=True, slots=True)

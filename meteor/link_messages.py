@@ -5,9 +5,7 @@ Law of this file: only frozen values; seconds, and no clock readings.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from chord import Contact
+from chord import Contact, dataclass
 
 
 @dataclass(frozen=True, slots=True)

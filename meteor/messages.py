@@ -7,10 +7,9 @@ that lives inside a peer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
-from chord import Contact, WideInt
+from chord import Contact, WideInt, dataclass
 from meteor.security.delegation import Delegation
 
 WireInterval = tuple[WideInt, WideInt]

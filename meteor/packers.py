@@ -12,7 +12,6 @@ import dataclasses
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -29,6 +28,8 @@ _WideBytes = Annotated[bytes, msgspec.Meta(max_length=WIDE_BYTES_MAX)]
 _PLAIN: Final = (bool, int, float, str, bytes)
 
 Convert = Callable[[Any], Any]
+
+_VALUES: Final = msgspec.structs.astuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,10 @@ class PackerTable:
             for field, packer in zip(fields, packers, strict=True)
         ]
         mirror = msgspec.defstruct(kind.__name__, slots, array_like=True, frozen=True, gc=False)
-        return Packer(mirror, _class_pack(fields, packers), _class_unpack(kind, packers))
+        names = tuple(field.name for field in fields)
+        return Packer(
+            mirror, _class_pack(kind, names, packers), _class_unpack(kind, names, packers)
+        )
 
 
 def pack_wide(number: int) -> bytes:
@@ -117,81 +121,85 @@ def _default(field: dataclasses.Field[Any], packer: Packer) -> tuple[Any, ...]:
     return (msgspec.convert(packed, packer.wire),)
 
 
-def _class_pack(fields: tuple[dataclasses.Field[Any], ...], packers: list[Packer]) -> Convert:
-    if not fields:
-        return lambda _: ()
-    names = [field.name for field in fields]
-    converted = [(i, p.pack) for i, p in enumerate(packers) if p.pack is not None]
-    read: Convert = attrgetter(*names)
-    if len(names) == 1:
-        only = packers[0].pack
-        return (lambda message: (read(message),)) if only is None else (
-            lambda message: (only(read(message)),)
-        )  # fmt: skip
-    if not converted:
-        return read
-
-    def pack(message: Any) -> list[Any]:
-        values = list(read(message))
-        for i, convert in converted:
-            values[i] = convert(values[i])
-        return values
-
-    return pack
+def _class_pack(kind: type, fields: tuple[str, ...], packers: list[Packer]) -> Convert | None:
+    """The fields as a tuple; None where msgspec writes the class as it is, which is the same."""
+    if not any(packer.pack for packer in packers):
+        if issubclass(kind, msgspec.Struct):
+            return None
+        return _function("value", _tuple_of([f"value.{name}" for name in fields]), {})
+    parts = {f"pack_{name}": p.pack for name, p in zip(fields, packers, strict=True) if p.pack}
+    values = [
+        f"pack_{name}(value.{name})" if f"pack_{name}" in parts else f"value.{name}"
+        for name in fields
+    ]
+    return _function("value", _tuple_of(values), parts)
 
 
-def _class_unpack(kind: type, packers: list[Packer]) -> Convert:
-    converted = [(i, p.unpack) for i, p in enumerate(packers) if p.unpack is not None]
-    values_of = msgspec.structs.astuple
-    if not converted:
-        return lambda mirror: kind(*values_of(mirror))
+def _class_unpack(kind: type, fields: tuple[str, ...], packers: list[Packer]) -> Convert:
+    parts = {f"read_{name}": p.unpack for name, p in zip(fields, packers, strict=True) if p.unpack}
+    if not parts:
+        return _function("mirror", "kind(*values_of(mirror))", {"kind": kind, "values_of": _VALUES})
+    values = [
+        f"read_{name}(mirror.{name})" if f"read_{name}" in parts else f"mirror.{name}"
+        for name in fields
+    ]
+    return _function("mirror", f"kind({', '.join(values)})", {**parts, "kind": kind})
 
-    def unpack(mirror: Any) -> Any:
-        values = list(values_of(mirror))
-        for i, convert in converted:
-            values[i] = convert(values[i])
-        return kind(*values)
 
-    return unpack
+def _function(argument: str, expression: str, names: dict[str, Any]) -> Convert:
+    """A function of straight-line code: a loop over fields takes three times as long.  The text is
+    made of the names of fields, which are identifiers, and of nothing that came from outside."""
+    made: Convert = eval(f"lambda {argument}: {expression}", dict(names))  # noqa: S307 - see above
+    return made
+
+
+def _tuple_of(expressions: list[str]) -> str:
+    return f"({', '.join(expressions)}{',' if len(expressions) == 1 else ''})"
 
 
 def _optional(inner: Packer) -> Packer:
-    pack, unpack = inner.pack, inner.unpack
-    if pack is None or unpack is None:
-        return Packer(inner.wire | None)
     return Packer(
         Union[inner.wire, None],  # noqa: UP007 - `|` does not take msgspec's annotated types
-        lambda value: None if value is None else pack(value),
-        lambda value: None if value is None else unpack(value),
+        _if_there(inner.pack),
+        _if_there(inner.unpack),
     )
+
+
+def _if_there(convert: Convert | None) -> Convert | None:
+    if convert is None:
+        return None
+    return _function("value", "None if value is None else convert(value)", {"convert": convert})
 
 
 def _repeated(inner: Packer, count_max: int = COUNT_MAX) -> Packer:
     items = types.GenericAlias(tuple, (inner.wire, ...))
     wire = Annotated[items, msgspec.Meta(max_length=count_max)]  # type: ignore[valid-type] # built at run time
     pack, unpack = inner.pack, inner.unpack
-    if pack is None or unpack is None:
-        return Packer(wire)
     return Packer(
         wire,
-        lambda values: [pack(value) for value in values],
-        lambda values: tuple([unpack(value) for value in values]),
+        pack and _function("values", "[pack(value) for value in values]", {"pack": pack}),
+        unpack and _function("values", "tuple(map(unpack, values))", {"unpack": unpack}),
     )
 
 
 def _sequence(inners: list[Packer]) -> Packer:
     wire = types.GenericAlias(tuple, tuple(inner.wire for inner in inners))
-    if all(inner.pack is None for inner in inners):
-        return Packer(wire)
-    packs = [inner.pack or _same for inner in inners]
-    unpacks = [inner.unpack or _same for inner in inners]
     return Packer(
         wire,
-        lambda values: [pack(value) for pack, value in zip(packs, values, strict=True)],
-        lambda values: tuple(
-            [unpack(value) for unpack, value in zip(unpacks, values, strict=True)]
-        ),
+        _each([inner.pack for inner in inners]),
+        _each([inner.unpack for inner in inners]),
     )
+
+
+def _each(converts: list[Convert | None]) -> Convert | None:
+    """Converts each item of a tuple in its own way; `ValueError` where there are more or fewer."""
+    if not any(converts):
+        return None
+    names = {f"convert_{at}": convert or _same for at, convert in enumerate(converts)}
+    count = range(len(converts))
+    results = _tuple_of([f"convert_{at}(item_{at})" for at in count])
+    items = _tuple_of([f"item_{at}" for at in count])
+    return _function("values", f"[{results} for {items} in (values,)][0]", dict(names))
 
 
 def _same(value: Any) -> Any:

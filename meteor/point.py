@@ -12,10 +12,9 @@ took by its mark on the tombstones.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 
 from arms import DATA, Record, Rendezvous
-from chord import Contact, Runtime
+from chord import Contact, Runtime, replace
 from meteor import codec
 from meteor.action_messages import Willing
 from meteor.admission import KEPT_KINDS

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
 from copy import copy
-from dataclasses import replace
 from itertools import count
 from typing import Any, Final, Protocol, TypeVar
 
@@ -25,6 +24,7 @@ from chord import (
     RequestTimeout,
     Runtime,
     Task,
+    replace,
 )
 from meteor.authors_counter import AuthorsCounter
 from meteor.callbacks import Callbacks

@@ -10,9 +10,9 @@ local clock (DESIGN sections 4 and 5).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 from arms import Profile, Record, Store
+from chord import replace
 from meteor.attic import Attic
 from meteor.document import decode_document, unpack_profile
 from meteor.journal import Entry, Journal

@@ -10,10 +10,10 @@ whatever version it met the record (DESIGN sections 4 and 5).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
 
+from chord import dataclass
 from meteor.operations import Carried
 from meteor.placement import GONE
 

@@ -6,11 +6,11 @@ is believed, and what cannot be carried out never reaches the point's own steps.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from arms import Profile
+from chord import dataclass
 from meteor import codec
 from meteor.admission import KEPT_KINDS
 from meteor.document import decode_document, unpack_profile

@@ -82,6 +82,12 @@ class SimRuntime:
             task.cancel()
         return task
 
+    def begin(self, conversation: Coroutine[Any, Any, ResultT]) -> Task[ResultT]:
+        """Start a conversation owned by this peer, and take its first step now."""
+        if self.exchange.closed:
+            return self.spawn(conversation)
+        return Task(self._turns, conversation, self._owned, at_once=True)
+
     def close(self) -> None:
         """Cancel what this peer owns, in spawn order, and close its links."""
         if self.exchange.closed:

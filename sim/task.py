@@ -151,6 +151,8 @@ class Task(Waiter, Generic[ResultT]):
         turns: Turns,
         conversation: Coroutine[Any, Any, ResultT],
         owned: dict[Task[Any], None] | None = None,
+        *,
+        at_once: bool = False,
     ) -> None:
         super().__init__(turns)
         self._conversation = conversation
@@ -165,7 +167,10 @@ class Task(Waiter, Generic[ResultT]):
         """Whether somebody outside the simulation reads the outcome."""
         if owned is not None:
             owned[self] = None
-        turns.call_soon(self._step)
+        if at_once:
+            self._step()
+        else:
+            turns.call_soon(self._step)
 
     def __await__(self) -> Generator[Waiter, None, ResultT]:
         if self.grace is not None:

@@ -1,6 +1,8 @@
 """Content routing: keyword tuples on a Hilbert curve, and the curve on the ring."""
 
 from chord import MeteorError as MeteorError
+from chord import dataclass as dataclass
+from chord import replace as replace
 from squid.array_refinement import ArrayRefinement as ArrayRefinement
 from squid.clusters import Share as Share
 from squid.clusters import Stretch as Stretch
@@ -63,5 +65,6 @@ __all__ = [
     "KeywordTuple", "box_of", "Router", "RouterConfig", "Addressing", "Worker", "Work", "Outcome",
     "HandOn", "RouteObserver", "MESSAGES",
     "MeteorError", "SquidError", "CurveError", "SpaceError", "SpaceMismatch", "TypeMismatch",
+    "dataclass", "replace",
     "LimitExceeded",
 ]  # fmt: skip

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Protocol
 
 from chord import (
@@ -23,6 +22,7 @@ from chord import (
     Owner,
     RequestTimeout,
     Runtime,
+    replace,
 )
 from squid.clusters import Share, Stretch, shares
 from squid.finger_shares import Surroundings, finger_shares

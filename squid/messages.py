@@ -6,9 +6,7 @@ leads to comes to the origin as `ResultFrame`s and one `Report` a part (DESIGN s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from chord import Arc, Contact, WideInt
+from chord import Arc, Contact, WideInt, dataclass
 
 WireIntervals = tuple[tuple[WideInt, WideInt], ...]
 """Closed intervals of curve indexes, sorted and disjoint."""

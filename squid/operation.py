@@ -7,9 +7,8 @@ already adds nothing, so that side effects told of twice are counted once.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
-from chord import Contact
+from chord import Contact, dataclass, replace
 from squid.hilbert import HilbertCurve
 from squid.ledger import Ledger
 from squid.messages import Report, ResultFrame

@@ -7,7 +7,7 @@ dimension into a box of the curve (paper: Squid, section 3.2; report section 3.2
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from chord import dataclass
 
 
 @dataclass(frozen=True, slots=True)

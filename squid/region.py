@@ -6,10 +6,10 @@ Law of this file: plain values; a region knows nothing of peers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import index as plain_integer
 from typing import Protocol
 
+from chord import dataclass
 from squid.errors import CurveError
 
 Interval = tuple[int, int]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import Final
 
 from chord import (
@@ -23,6 +22,7 @@ from chord import (
     MeteorError,
     RequestTimeout,
     Runtime,
+    replace,
 )
 from squid.clusters import Stretch
 from squid.handing_on import HandingOn, remaining_ms
@@ -121,7 +121,7 @@ class Router:
                     asks=asks,
                     stretch=self._stretch(box, attempt),
                 )
-                self._runtime.spawn(self.resolve(share, lasts_s))
+                self._runtime.begin(self.resolve(share, lasts_s))
                 with suppress(RequestTimeout):
                     await waiting
                 if operation.settled or self._runtime.now() >= deadline:
@@ -202,7 +202,7 @@ class Router:
             if self._resolving >= RESOLVING_MAX:
                 raise Fault("Busy", f"{self._resolving} shares are in hand")
             self._resolving += 1
-            self._runtime.spawn(self._take(message))
+            self._runtime.begin(self._take(message))
         return HandOnTaken(self._node.arc)
 
     async def stand_in(self, share: HandOn) -> HandOnTaken:

@@ -6,10 +6,9 @@ Law of this file: a protocol and its values; nothing here does anything.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
-from chord import Contact
+from chord import Contact, dataclass
 from squid.messages import HandOn
 from squid.region import Interval
 

@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from chord import DialRefused, LinkClosed, RequestTimeout
+from chord import DialRefused, LinkClosed, NotJoined, RequestTimeout
 from tests.runtime_worlds import PARAMETERS, WORLDS, Ask, Peer, Told, World, two
 
 
@@ -295,3 +295,81 @@ def test_the_same_seed_and_contact_give_the_same_draws() -> None:
 
         world.run(scenario)
     assert draws[0] == draws[1]
+
+
+def test_a_conversation_that_is_begun_takes_its_first_step_at_once(world: World) -> None:
+    async def scenario() -> None:
+        a = Peer(await world.peer(1))
+        steps: list[str] = []
+
+        async def ends() -> str:
+            steps.append("ends")
+            return "over"
+
+        async def waits() -> str:
+            steps.append("began")
+            await a.runtime.sleep(0.0)
+            steps.append("went on")
+            return "at last"
+
+        begun, waiting = a.runtime.begin(ends()), a.runtime.begin(waits())
+        assert steps == ["ends", "began"]
+        assert begun.done()
+        assert not waiting.done()
+        assert [await begun, await waiting, await begun] == ["over", "at last", "over"]
+        begun.cancel()
+        assert await begun == "over"
+
+    world.run(scenario)
+
+
+def test_a_begun_conversation_is_cancelled_and_cleans_up(world: World) -> None:
+    async def scenario() -> None:
+        a = Peer(await world.peer(1))
+        steps: list[str] = []
+
+        async def waits() -> None:
+            try:
+                await a.runtime.expect("never", None)
+            finally:
+                steps.append("cleaned up")
+
+        waiting = a.runtime.begin(waits())
+        await a.runtime.sleep(0.001)
+        waiting.cancel()
+        await a.runtime.sleep(0.001)
+        assert steps == ["cleaned up"]
+
+    world.run(scenario)
+
+
+def test_what_a_begun_conversation_raises_is_for_who_awaits_it(world: World) -> None:
+    async def scenario() -> None:
+        a = Peer(await world.peer(1))
+
+        async def fails(delay_s: float) -> None:
+            if delay_s:
+                await a.runtime.sleep(delay_s)
+            raise NotJoined("for whom it concerns")
+
+        for delay_s in (0.0, 0.001):
+            with pytest.raises(NotJoined, match="whom it concerns"):
+                await a.runtime.begin(fails(delay_s))
+
+    world.run(scenario)
+
+
+def test_a_closed_peer_begins_nothing(world: World) -> None:
+    async def scenario() -> None:
+        a, steps = Peer(await world.peer(1)), []
+
+        async def conversation() -> None:
+            steps.append("began")
+
+        a.runtime.close()
+        task = a.runtime.begin(conversation())
+        with pytest.raises(BaseException):  # noqa: B017,PT011 - each runtime has its own
+            await task
+        assert steps == []
+
+    world.run(scenario)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from arms import Kind, Profile, Record
+from chord import dataclass
 from meteor.admission import KEPT_KINDS, SUBJECTS, check_ttl_ms
 from meteor.document import pack_profile, unpack_profile
 from meteor.errors import Refused

@@ -6,8 +6,13 @@ Law of this file: a frozen value, in seconds.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 from chord import ChordConfig
+
+LOOKS_WITHIN: Final = 0.75
+"""Of a lease, between two looks at the successor on the average: they are up to a quarter farther
+apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,14 @@ class CopiesConfig:
     """How often the copies are compared with the ring when nothing is known to have changed."""
     shun_s: float = 3.0
     """A peer that could not become a copy is asked again after this."""
+
+    def in_touch(self, ring: ChordConfig) -> ChordConfig:
+        """The ring's configuration for who keeps copies: at rest neighbours look at each other
+        before a lease has run out, as one that has costs the next question a round trip."""
+        longest_s = max(LOOKS_WITHIN * self.lease_s, ring.stabilise_interval_s)
+        if ring.stabilise_interval_s_max <= longest_s:
+            return ring
+        return replace(ring, stabilise_interval_s_max=longest_s)
 
     @classmethod
     def beside(cls, ring: ChordConfig, copies: int) -> CopiesConfig:

@@ -62,11 +62,13 @@ class Lease:
             replies = await self._replication.ask_all(witnesses, request)
             if any(isinstance(reply, Touched) for reply in replies):
                 self._doubted.discard(view.number)
+            silent = []
             for witness, reply in zip(witnesses, replies, strict=True):
                 if isinstance(reply, Touched) and reply.newer:
                     self._replication.passed_over(reply.newer)
                 elif not isinstance(reply, Touched) or not reply.copy:
-                    await self._replication.evict(witness)
+                    silent.append(witness)
+            await self._replication.evict(*silent)
 
     def _witnesses(self, view: View) -> tuple[Contact, ...]:
         """Who would know of a later view: the copies, else whom the ring names as heirs."""

@@ -93,12 +93,12 @@ class RendezvousPeer:
         self._config = replace(config or ChordConfig.local(), realm=space.digest)
         kept_by = check_copies(copies, self._config)
         self.copies_config = CopiesConfig.beside(self._config, kept_by)
-        self._ready = False
+        self._ready, ring = False, self.copies_config.in_touch(self._config)
         self.restored: Restored | None = None
         self._foreign: dict[type, Handler] = {}
         self._foreign_link_closed: Callable[[Contact], None] = _nobody
         self._ring_note = RingNote(journal, runtime)
-        self.node = ChordNode(runtime.contact, runtime, self._config, self, self._ring_note.keep)
+        self.node = ChordNode(runtime.contact, runtime, ring, self, self._ring_note.keep)
         store = Store()
         rendezvous = Rendezvous(store, runtime.random)
         self.holdings, self.views = Holdings(), Views(runtime.contact.id)

@@ -109,11 +109,13 @@ class Replication:
                 (contact, self._runtime.spawn(self._keep_at(contact, numbered, its)))
                 for contact, its in targets
             ]
+            silent = []
             for contact, task in tasks:
                 have.add(contact.id)
                 if not await task:
                     self.learners.pop(contact.id, None)
-                    await self.evict(contact)
+                    silent.append(contact)
+            await self.evict(*silent)
 
     async def _keep_at(
         self, contact: Contact, numbered: Sequence[Carried], part: Intervals
@@ -152,23 +154,24 @@ class Replication:
 
     # -- changes of views
 
-    async def evict(self, contact: Contact) -> None:
-        """Go on without a copy, in a next epoch of every view that it was of."""
+    async def evict(self, *contacts: Contact) -> None:
+        """Go on without these copies, in a next epoch of every view that they were of: without all
+        of them at once, as whoever is asked to agree is waited for again."""
         for number, view in list(self._views.own.items()):
-            if view.has_copy(contact.id):
-                await self.change(number, without=contact)
+            if any(view.has_copy(one.id) for one in contacts):
+                await self.change(number, without=contacts)
 
     async def change(
-        self, number: int, *, without: Contact | None = None, add: Contact | None = None
+        self, number: int, *, without: Sequence[Contact] = (), add: Contact | None = None
     ) -> bool:
-        """Another copy, or one less; whether the view is so now."""
+        """Another copy, or some less; whether the view is so now."""
         await self.changing.enter()
         try:
             view = self._views.own.get(number)
             if view is None:
                 return False
-            gone, new = without and without.id, add and add.id
-            copies = [copy for copy in view.copies if copy.id not in (gone, new)]
+            gone = {one.id for one in (*without, *((add,) if add is not None else ()))}
+            copies = [copy for copy in view.copies if copy.id not in gone]
             if add is not None:
                 copies.append(add)
             adopted_epoch = view.epoch

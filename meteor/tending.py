@@ -89,8 +89,8 @@ class Tending:
         ids = {one.id for one in wanted}
         surplus = [copy for copy in view.copies if copy.id not in ids]
         enough = len(view.copies) - len(surplus) >= self._config.copies - 1
-        for copy in surplus if enough else ():
-            await self._replication.change(number, without=copy)
+        if surplus and enough:
+            await self._replication.change(number, without=surplus)
 
     async def _fill(self, view: View, contact: Contact) -> bool:
         """Make a recruit a copy; whether it is one now."""

@@ -11,7 +11,10 @@ import pytest
 from chord import Contact
 from meteor import Incomplete
 from meteor.codec import wire_codec
+from meteor.record_id import split_id
+from meteor.view import View
 from sim.overlay import Overlay
+from sim.simulated_peer import SimPeer
 from tests.meteor.building import SPACE
 
 
@@ -96,7 +99,10 @@ TRACE = """
 import random
 from meteor import profile
 from meteor.codec import wire_codec
+from meteor.record_id import split_id
+from meteor.view import View
 from sim.overlay import Overlay
+from sim.simulated_peer import SimPeer
 from tests.meteor.building import SPACE, draw_data
 overlay = Overlay(codec=wire_codec(), peers=10, space=SPACE, seed={seed})
 drawn = random.Random({seed})
@@ -201,3 +207,35 @@ def test_a_share_that_waited_out_a_hand_off_does_nothing_once_its_origin_gave_up
     assert all(peer.core.state().data == 0 for peer in overlay.peers)
     overlay.run(client.store("type=probe temperature=7 humidity=7"))
     assert len(overlay.run(client.retrieve("type=probe").all())) == 1
+
+
+def test_a_primary_that_is_left_alone_waits_once_for_its_silent_copies_not_for_each() -> None:
+    overlay = Overlay(codec=wire_codec(), peers=16, space=SPACE, seed=5)
+    client = overlay.client(peer=0)
+    receipt = overlay.run(client.store("type=alarm temperature=51 humidity=7", b"kept"))
+    overlay.run_for(10.0)
+    primary, view = holder_of(overlay, receipt.id)
+    client = overlay.client(peer=overlay.peers.index(primary))
+    copies = {copy.id for copy in view.copies}
+    assert len(copies) == 2
+    for peer in overlay.peers:
+        if peer.contact.id in copies:
+            peer.alive = False
+            overlay.faults.vanish(peer.contact)
+    silence_s = primary.core.copies_config.silence_s
+    overlay.run_for(primary.core.copies_config.lease_s + 0.1)
+    asked_s = overlay.kernel.now()
+    answer = overlay.run(client.retrieve("type=alarm temperature=51 humidity=7").all())
+    assert [match.data for match in answer] == [b"kept"]
+    assert silence_s / 2 < overlay.kernel.now() - asked_s < 1.5 * silence_s
+
+
+def holder_of(overlay: Overlay, record_id: str) -> tuple[SimPeer, View]:
+    """The primary of an exact record, and what it says of its copies."""
+    _, box = split_id(record_id, SPACE.curve)
+    index = SPACE.curve.encode(box.low)
+    for peer in overlay.living:
+        for view in peer.core.views.own.values():
+            if any(first <= index <= last for first, last in view.intervals):
+                return peer, view
+    raise AssertionError("nobody has it")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import ssl
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -69,8 +69,10 @@ def test_certs_makes_files_that_tls_loads(
 ) -> None:
     out = tmp_path / "certs"
     asked = ["certs", "--hosts", "127.0.0.1+localhost, ::1", "--client", "ann", "--out", str(out)]
-    assert main([*asked, "--json"]) == 0
+    assert main([*asked, "--days", "30", "--json"]) == 0
     made = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    ends = {datetime.fromisoformat(one["valid_until"]) for one in made}
+    assert all(timedelta(29) < end - datetime.now(UTC) <= timedelta(30) for end in ends)
     assert [one["hosts"] for one in made] == [["localhost", "127.0.0.1"], ["::1"], []]
     for one in made:
         TLS(ca=one["ca"], cert=one["cert"], key=one["key"]).client_context()

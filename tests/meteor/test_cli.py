@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
+from importlib import metadata
 
 import pytest
 
 import meteor
 from meteor.cli import COMMANDS, exit_codes, main
 from meteor.cli.options import check_address
+from sim.cli import main as sim_main
 
 
 @pytest.mark.parametrize("verb", COMMANDS)
@@ -115,6 +118,14 @@ def test_no_error_of_a_new_kind_is_forgotten(kind: type[Exception]) -> None:
     ]
     if expected:
         assert exit_codes.code_of(kind.__new__(kind)) == expected[0]
+
+
+@pytest.mark.parametrize("program", [main, sim_main])
+def test_the_version_is_that_of_the_package(
+    program: Callable[[list[str]], int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert program(["--version"]) == exit_codes.DONE
+    assert metadata.version("meteor-rendezvous") in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("text", ["127.0.0.1:0", "peer.example:7400", "[::1]:65535"])

@@ -116,6 +116,16 @@ def test_json_is_one_object_a_line(run: Any) -> None:
     assert (code, len(lines)) == (exit_codes.DONE, 2)
 
 
+def test_a_delete_takes_what_only_overlaps_where_that_is_asked_for(run: Any) -> None:
+    assert run("post", "type=wide temperature=10..30", "--data", "between")[0] == 0
+    assert run("delete", "type=wide temperature=10..20")[0] == exit_codes.NO_MATCH
+    assert run("delete", "type=wide temperature=10..20", "--overlap", "--dry-run")[1] == [
+        "1 would be deleted"
+    ]
+    assert run("delete", "type=wide temperature=10..20", "--overlap")[1] == ["1 deleted"]
+    assert run("get", "type=wide")[0] == exit_codes.NO_MATCH
+
+
 def test_what_anybody_posted_gives_the_terminal_no_orders(run: Any) -> None:
     """On one line, as it is written in Python; in JSON as JSON writes it."""
     assert run("post", 'type="odd\x1b[2J"', "--data", "two\nlines\x1b]0;title\x07")[0] == 0

@@ -101,6 +101,21 @@ def test_a_peer_runs_on_uvloop_under_tls_too(
     assert stop(peer) == (0, "")
 
 
+@pytest.mark.processes
+@pytest.mark.sockets
+def test_a_peer_may_ask_its_clients_for_a_certificate(
+    space_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = tls("127.0.0.1")
+    files = ["--tls-ca", str(shown.ca), "--tls-cert", str(shown.cert), "--tls-key", str(shown.key)]
+    peer, said = start("--space", str(space_file), "--client-certificates", *files)
+    reach = ["get", "type=none", "--timeout", "5", "--peer", said["address"]]
+    assert main([*reach, *files[:2]]) == exit_codes.UNREACHABLE
+    assert said["address"] in capsys.readouterr().err
+    assert main([*reach, *files]) == exit_codes.NO_MATCH
+    assert stop(peer)[0] == 0
+
+
 @pytest.mark.parametrize(
     ("module", "option", "extra"),
     [("uvloop", ("--loop", "uvloop"), "[fast]"), ("zeroconf", ("--zeroconf", "x"), "[zeroconf]")],

@@ -9,7 +9,7 @@ origin, and what stays open is `missing`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -24,9 +24,9 @@ from chord import (
     Runtime,
     replace,
 )
-from squid.clusters import Stretch
+from squid.clusters import Share, Stretch
 from squid.handing_on import HandingOn, remaining_ms
-from squid.intervals import Interval, intersect, merge, subtract
+from squid.intervals import Interval, Intervals, intersect, merge, subtract
 from squid.keyword_space import KeywordSpace
 from squid.keyword_tuple import KeywordTuple, box_of
 from squid.messages import HandOn, HandOnTaken, Report, ResultFrame
@@ -224,10 +224,13 @@ class Router:
         self._resolving -= 1
 
     def _answer_at_once(self, share: HandOn) -> bool:
-        """A share that lies here whole and only asks is answered in this very turn, so that the
-        acknowledgement, the pages and the report travel as one."""
-        mine = intersect(share.job, self._worker.held())
-        if mine != share.job:
+        """What only asks, or lies here whole, is answered in this very turn, so that the
+        acknowledgement, the pages and the report travel as one; the rest of it is handed on in the
+        next."""
+        held = self._worker.held()
+        mine = intersect(share.job, held)
+        is_whole = mine == share.job
+        if not is_whole and not (share.asks and self._concerns(share, mine)):
             return False
         try:
             work = self._worker.answer(share, mine)
@@ -235,17 +238,30 @@ class Router:
             raise Fault("ProtocolError", f"the operation cannot be read: {error}") from error
         if work is None:
             return False
-        self._tell_origin(share, work, mine, handed=0)
+        blocks = [] if is_whole else self._handing_on.plan(share, share.job, held)
+        if blocks:
+            self._resolving += 1
+            self._runtime.spawn(self._hand_on_rest(share, blocks))
+        self._tell_origin(share, work, mine, len(blocks))
         return True
+
+    async def _hand_on_rest(self, share: HandOn, blocks: Sequence[Share]) -> None:
+        deadline = self._runtime.now() + share.remaining_ms / 1000
+        await self._handing_on.hand_on(share, blocks, deadline)
+        self._resolving -= 1
+
+    def _concerns(self, share: HandOn, part: Intervals) -> bool:
+        """Whether anything that is asked for may lie in a part."""
+        box = Box(share.low, share.high)
+        return any(self._curve.has_match(box, *interval) for interval in part)
 
     async def resolve(self, share: HandOn, left_s: float) -> None:
         """Do one's own part of a share and hand on the rest."""
         deadline = self._runtime.now() + left_s
-        box = Box(share.low, share.high)
         held = self._worker.held()
         mine = intersect(share.job, held)
         blocks = self._handing_on.plan(share, share.job, held)
-        if not mine or not any(self._curve.has_match(box, *interval) for interval in mine):
+        if not self._concerns(share, mine):
             await self._handing_on.hand_on(share, blocks, deadline)
             return
         if blocks:

@@ -38,6 +38,8 @@ class RestConfig:
     """The most that a request may ask for."""
     streams_max: int = 256
     """Event streams at once, those included whose client may come back."""
+    streams_each: int = 192
+    """The same of one address: what it leaves is for others."""
     stream_queue: int = 1000
     """Events that may wait for one client, and those kept for one that comes back."""
     stream_bytes: int = 32 * 1024 * 1024

@@ -52,6 +52,8 @@ class _Stream:
     """An interest and its feed, with or without a client that reads."""
 
     feed: Feed
+    address: str
+    """Who opened it, as far as the socket tells."""
     interest: Interest | None = None
     news: asyncio.Event = field(default_factory=asyncio.Event)
     reader: object = None
@@ -161,7 +163,8 @@ class Events:
 
     async def _open(self, call: Call, name: str) -> _Stream:
         """Post an interest, and queue what it brings; raises as every verb."""
-        self._make_room()
+        address = call.request.remote or ""
+        self._make_room(address)
         stream: _Stream
         question = _question(call)
         news = asyncio.Event()
@@ -169,7 +172,7 @@ class Events:
             name, question, self._config.stream_queue, news.set,
             bytes_max=self._config.stream_bytes,
         )  # fmt: skip
-        stream = _Stream(feed, news=news)
+        stream = _Stream(feed, address, news=news)
         select = call.parameters.text("select")
 
         def take(notification: Notification) -> None:
@@ -200,15 +203,22 @@ class Events:
             feed.end("the peer stops")
         return stream
 
-    def _make_room(self) -> None:
-        """One stream more; raises `Busy` where nobody's can be given up for it."""
-        if len(self._streams) < self._config.streams_max:
-            return
-        for stream in self._streams.values():
+    def _make_room(self, address: str) -> None:
+        """One stream more for an address; raises `Busy` where nobody's can be given up for it."""
+        own = [stream for stream in self._streams.values() if stream.address == address]
+        if len(own) >= self._config.streams_each:
+            self._give_up_one(own, f"{len(own)} event streams of {address} are open here")
+        elif len(self._streams) >= self._config.streams_max:
+            everybodys = list(self._streams.values())
+            self._give_up_one(everybodys, f"{len(everybodys)} event streams are open here")
+
+    def _give_up_one(self, streams: Sequence[_Stream], why: str) -> None:
+        """End one that only waits for its client to come back; raises `Busy` where none does."""
+        for stream in streams:
             if stream.reader is None and stream.farewell is not None:
                 self._forget(stream)
                 return
-        raise Busy(f"{len(self._streams)} event streams are open here; ask another peer, or later")
+        raise Busy(f"{why}; close some, ask another peer, or come later")
 
     def _left(self, stream: _Stream) -> None:
         """Nobody reads it: keep it for a while."""

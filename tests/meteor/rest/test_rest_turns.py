@@ -12,6 +12,7 @@ import pytest
 
 import meteor
 from meteor.fair_queue import DoorLimits
+from meteor.rest.config import RestConfig
 from tests.meteor.building import SPACE
 from tests.meteor.rest.http_client import Http
 
@@ -91,3 +92,31 @@ async def test_what_asks_nobody_waits_for_nobody() -> None:
         assert len(tickets) == LIMITS.in_progress
         for path in ("/healthz", "/readyz", "/metrics", "/space", "/ring", "/"):
             assert (await caller.ask("GET", path))[0] == 200, path
+
+
+async def test_one_address_leaves_streams_for_others() -> None:
+    """What waits for the same address's return gives way first."""
+    config = RestConfig(streams_max=4, streams_each=3)
+    async with (
+        meteor.Peer(space=SPACE, rest=config) as peer,
+        caller_at("127.0.0.1", peer) as greedy,
+        caller_at("127.0.0.2", peer) as other,
+    ):
+        replies = [
+            await greedy.session.get(greedy.url("/events", select=f"temperature={number}"))
+            for number in range(3)
+        ]
+        assert [reply.status for reply in replies] == [200] * 3
+        status, _, form = await greedy.ask("GET", "/events", select="temperature=9")
+        assert (status, "3 event streams of 127.0.0.1" in form["detail"]) == (503, True)
+        theirs = await other.session.get(other.url("/events", select="temperature=9"))
+        assert theirs.status == 200
+        replies[0].close()
+        status = 503
+        async with asyncio.timeout(60):
+            while status == 503:
+                reply = await greedy.session.get(greedy.url("/events", select="temperature=7"))
+                status = reply.status
+                reply.close()
+        assert status == 200
+        assert not theirs.content.at_eof()

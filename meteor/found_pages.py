@@ -59,17 +59,26 @@ _decode: Final = msgspec.msgpack.Decoder(
 
 
 class Pages:
-    """Matches by the page in which they travel."""
+    """Matches by the page in which they travel.  A page is packed as soon as it is full: the five
+    hundred of a hundred thousand matches, all at once, would hold the peer up."""
 
     def __init__(self) -> None:
         self._rows: list[Row] = []
+        """What is on no page yet."""
         self._sizes: list[int] = []
         """How much each of them takes, at most."""
+        self._size = 0
+        self._limit = FIRST_PAGE_BYTES
+        """Of the next page."""
+        self._full: list[bytes] = []
 
     def add(self, found: Found) -> None:
         """One more match."""
         self._rows.append((found.id, found.version, found.owner, found.ttl_ms, found.blob))
         self._sizes.append(len(found.id) + len(found.owner) + len(found.blob) + _ROW_BYTES)
+        self._size += self._sizes[-1]
+        if self._size > self._limit:
+            self._pack_full()
 
     def add_records(self, records: Sequence[Record], now: float) -> None:
         """Many of them, with their payload and what remains of their time at `now`, rounded
@@ -82,18 +91,26 @@ class Pages:
         blobs = list(map(_BLOB, records))
         self._rows += zip(ids, map(_VERSION, records), owners, left_ms, blobs, strict=True)
         beside = max(map(len, ids)) + max(map(len, owners)) + _ROW_BYTES
-        self._sizes += [beside + length for length in map(len, blobs)]
+        sizes = [beside + length for length in map(len, blobs)]
+        self._sizes += sizes
+        self._size += sum(sizes)
+        if self._size > self._limit:
+            self._pack_full()
 
     def all(self) -> list[bytes]:
         """The pages: each of at most `PAGE_BYTES`, unless one match alone is larger."""
-        pages: list[bytes] = []
+        return [*self._full, pack(self._rows)] if self._rows else list(self._full)
+
+    def _pack_full(self) -> None:
+        """Pack until what is left fits the next page, or is one match."""
         ends = [0, *accumulate(self._sizes)]
-        begin, limit = 0, FIRST_PAGE_BYTES
-        while begin < len(self._rows):
-            end = max(bisect_right(ends, ends[begin] + limit) - 1, begin + 1)
-            pages.append(pack(self._rows[begin:end]))
-            begin, limit = end, min(GROWTH * limit, PAGE_BYTES)
-        return pages
+        begin = 0
+        while len(ends) - 2 > begin and ends[-1] - ends[begin] > self._limit:
+            end = max(bisect_right(ends, ends[begin] + self._limit) - 1, begin + 1)
+            self._full.append(pack(self._rows[begin:end]))
+            begin, self._limit = end, min(GROWTH * self._limit, PAGE_BYTES)
+        del self._rows[:begin], self._sizes[:begin]
+        self._size = ends[-1] - ends[begin]
 
 
 def pack(rows: Sequence[Row]) -> bytes:

@@ -14,7 +14,7 @@ from arms import AtRest, Profile, Record
 from chord import MeteorError
 from meteor.document import decode_document, unpack_profile
 from meteor.operations import Carried, Route
-from meteor.record_front import carried_in, curve_in
+from meteor.record_front import carried_in, curve_in, profile_in
 from meteor.record_id import place_of, split_id, stem_of
 from squid import Box, HilbertCurve
 
@@ -51,18 +51,23 @@ class Placed(AtRest):
         row: bytes = self.rest
         carried = carried_in(row)
         assert isinstance(carried, Carried), "what has a front has a record behind it"
+        if self.is_point:
+            cell = curve_in(row).decode(self.lowest)
+            return {"carried": carried, "box": Box(cell, cell)}
         return {"carried": carried, "box": place_of(carried.id, curve_in(row))[1]}
 
     def record_fields(self) -> Mapping[str, object]:
         """What a record of the store that rests is made from: see `arms.store.RestingRecord`."""
         carried = self.carried
+        packed = profile_in(carried.blob)
+        assert packed is not None, "what has a front has a profile"
         return {
             "stem": stem_of(carried.id),
             "owner": carried.owner,
             "version": carried.version,
             "id": carried.id,
             "action": carried.action,
-            "profile": Profile.resting(decode_document(carried.blob).profile),
+            "profile": Profile.resting(packed),
             "blob": carried.blob,
             "region": self.box,
             "route": carried.route,

@@ -17,7 +17,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from arms import DATA, INTEREST, WATCH, PlainForm, plain_form
+from arms import DATA, INTEREST, WATCH, plain_form
 from meteor import codec
 from meteor.operations import Carried
 from squid import HilbertCurve
@@ -61,7 +61,8 @@ def front(
     carried: Carried, curve: HilbertCurve, lowest: int, fingerprint: int, *, is_point: bool
 ) -> bytes:
     """The front of a record that lives from `lowest` on; empty where it has none."""
-    form = _form_in(carried.blob)
+    packed = profile_in(carried.blob)
+    form = None if packed is None else plain_form(packed)
     if form is None or carried.kind not in KINDS or len(form.shape) > _MOST_SHAPE:
         return b""
     head = _HEAD.pack(
@@ -89,15 +90,16 @@ def curve_in(value: bytes) -> HilbertCurve:
     return _curve(value[3], value[4])
 
 
-def _form_in(blob: bytes) -> PlainForm | None:
-    """Of the profile in a document; looks at nothing behind that."""
+def profile_in(blob: bytes) -> bytes | None:
+    """The packed profile of a document, by a look at nothing behind it; None where there is
+    none."""
     if not blob or blob[0] != codec.WIRE_VERSION:
         return None
     try:
         _, inside = _DOCUMENT.decode(memoryview(blob)[1:])
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
-    return plain_form(inside.profile)
+    return inside.profile
 
 
 @lru_cache(maxsize=8)

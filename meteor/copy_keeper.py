@@ -129,7 +129,7 @@ class CopyKeeper:
         newer = self._views.newer(view)
         if newer:
             return Instated(known=False, newer=newer)
-        passed_over = self._views.passed_over_by(view)
+        passed_over, beside = self._views.passed_over_by(view), self._views.beside(view)
         if not view.has_copy(self._runtime.contact.id):
             self._views.drop(view.key)
             self._views.end(view)
@@ -139,11 +139,11 @@ class CopyKeeper:
             return Instated(known=False)
         for other in passed_over:
             self._runtime.send(other, Instate(view))
-        return Deferred(self._installed())
+        return Deferred(self._installed(beside))
 
-    async def _installed(self) -> Instated:
+    async def _installed(self, beside: tuple[View, ...] = ()) -> Instated:
         await self._shelf.note(self._views)
-        return Instated()
+        return Instated(beside=beside)
 
     # -- what lay here before its past was lost
 
@@ -158,6 +158,7 @@ class CopyKeeper:
         if not part:
             return False
         self._views.lay_down(part)
+        self._views.taken_in.forget(part)
         stays = self._views.present()
         shelf = self._shelf
         going = [placed.carried for placed in shelf.table if shelf.meets(placed.carried, part)]
@@ -200,6 +201,7 @@ class CopyKeeper:
         if subtract(self._came, self._stays()):
             await self._shelf.note(self._views)
             self._came = self._stays()  # more of it than before the note, perhaps
+            self._views.taken_in.keep_only(self._came)
             await self._shelf.erase(self._shelf.forget_outside(self._came))
 
     def _stays(self) -> Intervals:

@@ -66,6 +66,9 @@ class Instated:
     """False: the receiver lacks content, and is no copy yet."""
     newer: tuple[View, ...] = ()
     """What stands against it; nothing was installed."""
+    beside: tuple[View, ...] = ()
+    """What of it the receiver kept whole for other primaries until now: these may be gone, and
+    nobody else would say that something was acknowledged there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ in the moment in which the note of it is durable (DESIGN section 5).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chord import ChordNode, Contact, Deferred, Fault, Handler, Runtime
 from meteor.holdings import Holdings, Intervals
@@ -123,10 +123,15 @@ class Giving:
         interval = checked_interval(message.interval, self._curve)
         lots = self._views.lots_of(message.epoch, (interval,)) if message.epoch else ()
         if lots:
-            return self._shelf.attic.page(lots, interval, message.cursor, self._shelf.outgoing)
+            page = self._shelf.attic.page(lots, interval, message.cursor, self._shelf.outgoing)
+            return replace(page, whole=self._views.has_stored((interval,), message.epoch))
         if subtract((interval,), self._views.kept()):
             raise Fault("Moved", "the interval is not kept here")
-        return self._shelf.page(interval, message.cursor)
+        page = self._shelf.page(interval, message.cursor)
+        if message.primary is None:
+            return page
+        whole = self._views.has_all_of((interval,), message.primary, message.epoch)
+        return replace(page, whole=whole)
 
     def _on_freeze(self, _: Contact, message: object, __: float) -> Deferred:
         assert isinstance(message, Freeze)

@@ -39,7 +39,7 @@ from meteor.replication import Replication
 from meteor.rivals import Rivals
 from meteor.shelf import Shelf
 from meteor.turns import Bell
-from meteor.view import Rival, View
+from meteor.view import HEARSAY, Rival, View
 from meteor.views import Views
 from squid import HilbertCurve, Interval, intersect, of_arc, subtract
 
@@ -216,8 +216,8 @@ class Handoff:
             both = intersect(held, self._holdings.held)
             for piece in subtract(held, both):
                 await self.pulling.take(piece, holder, found.lost)
-            # they do not know of each other yet
-            self.rivals.note(Rival(both, 0, (holder,), intersect(found.lost, both)))
+            # they do not know of each other yet, or it was given while it was asked
+            self.rivals.note(Rival(both, HEARSAY, (holder,), intersect(found.lost, both)))
         if found.holders or self.leaving:
             return
         for step in self.heirs.plan(found):
@@ -238,7 +238,7 @@ class Handoff:
         await self._keeper.clear(intersect(view.lost, piece))
         fence = self._replication.new_view(piece, others, view.lost, view.rivals)
         if not await self._replication.fence(fence, view.epoch):
-            self.heirs.note_given_up(fence)
+            self.heirs.note_given_up(fence, view)
             return
         hand_offs = [self.pulling.expect(interval, others[0]) for interval in piece]
         try:
@@ -317,6 +317,7 @@ class Handoff:
             raise Fault("Moved", "it is not known yet whether this is all of the past")
         for view in (*answer.copies, *answer.former):
             part = intersect(view.intervals, left)
-            if not await self.reconciling.absorb(part, source, view.epoch):
+            absorb = self.reconciling.absorb
+            if not await absorb(part, source, view.epoch, view.primary.id):
                 raise Fault("Moved", "the offer could not be pulled")
         return Inherited()

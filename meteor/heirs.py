@@ -10,16 +10,18 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, TypeVar
 
 from chord import CallError, ChordNode, Contact, DialRefused, Runtime
 from meteor.giving import HandoffConfig, parts_of
 from meteor.holdings import Intervals
 from meteor.operations import Claim, ClaimAnswer
-from meteor.takeover import Asked, Evidence, Step, plan
+from meteor.takeover import Asked, Evidence, Step, as_before, plan
 from meteor.view import View, ViewKey
 from meteor.views import Views
 from squid import Interval, intersect, merge, subtract
+
+KnownT = TypeVar("KnownT")
 
 CLAIMS_MAX: Final = 32
 """Peers asked for one interval in one round: more than the successors of any concurrent joins."""
@@ -56,7 +58,7 @@ class Heirs:
         self._dead: OrderedDict[int, None] = OrderedDict()
         self._open_since: OrderedDict[Interval, float] = OrderedDict()
         self._unanswered: OrderedDict[ViewKey, None] = OrderedDict()
-        self._given_up: OrderedDict[ViewKey, None] = OrderedDict()
+        self._given_up: OrderedDict[ViewKey, View] = OrderedDict()
 
     def note_dead(self, contact: Contact) -> None:
         """The ring has given a peer up."""
@@ -66,11 +68,12 @@ class Heirs:
 
     def note_unanswered(self, view: View) -> None:
         """A giver was asked for this, and it is not known whether it gave."""
-        _keep_some(self._unanswered, view.key)
+        _keep_some(self._unanswered, view.key, None)
 
-    def note_given_up(self, view: View) -> None:
-        """Not all copies of this took it: it does not begin."""
-        _keep_some(self._given_up, view.key)
+    def note_given_up(self, view: View, adopted: View) -> None:
+        """Not all copies of this, which was to take over another view, took it: it does not
+        begin."""
+        _keep_some(self._given_up, view.key, adopted)
 
     async def ask(self, interval: Interval, elsewhere: Iterable[Contact]) -> Found:
         """Ask in waves until somebody holds some of it, or nobody is left to ask."""
@@ -183,9 +186,10 @@ class Heirs:
         dead = found.refused | set(self._dead) | self._silent(found, now - since_s)
         asked = Asked(
             found.answered.values(), dead, patient, found.everybody,
-            unanswered=self._unanswered, given_up=self._given_up,
+            unanswered=self._unanswered,
         )  # fmt: skip
-        return plan((found.interval,), found.evidence, asked, orphaned=orphaned)
+        evidence = as_before(found.evidence, self._given_up, self._runtime.contact)
+        return plan((found.interval,), evidence, asked, orphaned=orphaned)
 
     def _silent(self, found: Found, waited_s: float) -> set[int]:
         """The holders named that neither answered now nor were heard of for long: only the next on
@@ -219,13 +223,13 @@ class Heirs:
     def heal(self, found: Found) -> Sequence[Step]:
         """What of a lost interval can be known again."""
         dead = found.refused | set(self._dead)
-        asked = Asked(found.answered.values(), dead, patient=True, given_up=self._given_up)
+        asked = Asked(found.answered.values(), dead, patient=True)
         steps = plan((found.interval,), _of_the_past(found.evidence), asked, orphaned=True)
         return [step for step in steps if step.kind == "adopt"]
 
 
-def _keep_some(views: OrderedDict[ViewKey, None], key: ViewKey) -> None:
-    views[key] = None
+def _keep_some(views: OrderedDict[ViewKey, KnownT], key: ViewKey, known: KnownT) -> None:
+    views[key] = known
     while len(views) > OPEN_MAX:
         views.popitem(last=False)
 

@@ -143,6 +143,8 @@ class Pull:
     cursor: int
     epoch: int = 0
     """Of the former view whose content is wanted, should that not be on the shelf."""
+    primary: WideInt | None = None
+    """Whose view that was, when it is to be known whether all of it is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,8 @@ class PulledPage:
     carried: tuple[Carried, ...]
     cursor: int
     more: bool
+    whole: bool = True
+    """Whether all that was acknowledged in the view that was asked for is kept there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,7 @@ class Pulling:
             if not await self._take_over(request, source, asked_s + self._config.freeze_s):
                 self._unanswered(view)
                 return False
-            begun = await self._replication.begin(view, frozen.epoch)
+            begun = await self._replication.begin(view, frozen.epoch, giver=source)
         except CallError:
             return False
         finally:

@@ -13,7 +13,17 @@ from typing import Final, TypeVar
 from chord import CallError, Contact, RemoteFault, Runtime
 from meteor.giving import HandoffConfig
 from meteor.holdings import Intervals
-from meteor.operations import Carried, Freeze, Frozen, Pull, PulledPage, TakeOver, Yours
+from meteor.operations import (
+    Carried,
+    Claim,
+    ClaimAnswer,
+    Freeze,
+    Frozen,
+    Pull,
+    PulledPage,
+    TakeOver,
+    Yours,
+)
 from meteor.placement import Admission
 from meteor.replication import Replication, Superseded
 from meteor.shelf import Shelf
@@ -51,29 +61,45 @@ class Reconciling:
         self._runtime, self._config, self._shelf = runtime, config, shelf
         self._views, self._replication, self._on_gained = views, replication, on_gained
 
-    async def absorb(self, piece: Intervals, source: Contact, epoch: int) -> bool:
+    async def absorb(
+        self, piece: Intervals, source: Contact, epoch: int, primary_id: int | None = None
+    ) -> bool:
         """Take what another peer has of what is held here in, with one's copies: of its view of
-        that epoch, should its content not be on the shelf there; whether all of it is here now."""
+        that epoch, should its content not be on the shelf there; whether what it has is here now.
+        Whether that is all of a primary's view is known to `Views.has_all_of` then."""
         for interval in piece:
             try:
-                await self._absorb_pages(interval, source, epoch)
+                await self._absorb_pages(interval, source, epoch, primary_id)
             except (CallError, Superseded):
                 return False
         return True
 
-    async def _absorb_pages(self, interval: Interval, source: Contact, epoch: int = 0) -> int:
-        cursor, more = 0, True
+    async def _absorb_pages(
+        self, interval: Interval, source: Contact, epoch: int = 0, primary_id: int | None = None
+    ) -> int:
+        cursor, more, whole = 0, True, primary_id is not None
         while more:
             page = await asked(
-                self._runtime, self._config, source, Pull(interval, cursor, epoch), PulledPage
-            )
+                self._runtime, self._config, source,
+                Pull(interval, cursor, epoch, primary_id), PulledPage,
+            )  # fmt: skip
             await self.merge(page.carried)
+            whole = whole and page.whole
             if page.more and page.cursor <= cursor:
                 raise RemoteFault("ProtocolError", "a hand-off that does not go on")
             cursor, more = page.cursor, page.more
+        if whole and primary_id is not None:
+            self._views.taken_in.note(primary_id, epoch, (interval,))
         return cursor
 
-    async def absorb_own(self, piece: Intervals, epoch: int) -> bool:
+    async def claimed(self, interval: Interval, holder: Contact) -> ClaimAnswer | None:
+        """What another peer says of an interval; None when it does not answer."""
+        try:
+            return await asked(self._runtime, self._config, holder, Claim(interval), ClaimAnswer)
+        except CallError:
+            return None
+
+    async def absorb_own(self, piece: Intervals, epoch: int, primary_id: int | None = None) -> bool:
         """The same of what lies in the attic here."""
         lots = self._views.lots_of(epoch, piece)
         for interval in piece if lots else ():
@@ -85,6 +111,8 @@ class Reconciling:
                     await self.merge(page.carried)
                 except Superseded:
                     return False
+        if primary_id is not None and self._views.has_stored(piece, epoch):
+            self._views.taken_in.note(primary_id, epoch, piece)
         return True
 
     async def merge(self, carried: Sequence[Carried]) -> int:

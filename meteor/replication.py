@@ -56,6 +56,9 @@ class Replication:
         a later one is not in it."""
         self.resync: set[int] = set()
         """Views with content that their copies may lack: it came from a former life."""
+        self._beside: list[View] = []
+        self.on_beside: Callable[[View], None] = lambda _: None
+        """Hears what copies kept for others of what is held here."""
         self.on_superseded: Callable[[], None] = lambda: None
         self.on_changed: Callable[[], None] = lambda: None
 
@@ -181,10 +184,13 @@ class Replication:
         finally:
             self.changing.leave()
 
-    async def begin(self, view: View, adopted_epoch: int) -> View | None:
+    async def begin(
+        self, view: View, adopted_epoch: int, giver: Contact | None = None
+    ) -> View | None:
         """Be the primary of a view that is new here, whose content is here: None when a later one
         is known meanwhile, else the view as its copies have it.  Of one that was passed over in
-        part while it was noted here that is what is left."""
+        part while it was noted here that is what is left.  What copies kept for a `giver`, who
+        froze it and gave all, is nothing beside it."""
         await self.changing.enter()
         try:
             before = set(self._views.own)
@@ -199,6 +205,7 @@ class Replication:
                 known = subtract(installed.intervals, installed.lost)
                 self.resync |= {installed.number} if self._views.is_former(known) else set()
                 self._views.forget_former(known)
+                self._say_beside(giver)
             return installed
         finally:
             self.changing.leave()
@@ -210,6 +217,7 @@ class Replication:
         self._views.learn(view)
         replies = await self.ask_all(view.copies, Instate(view, adopted_epoch))
         self._views.see(view.epoch)
+        self._beside += [one for reply in replies for one in _beside(reply)]
         return all(
             isinstance(reply, Instated) and reply.known and not reply.newer for reply in replies
         )
@@ -314,6 +322,7 @@ class Replication:
             self._views.see(view.epoch)
             replies = await self.ask_all(view.copies, Instate(view, adopted_epoch))
             failed: list[int] = []
+            self._beside += [one for reply in replies for one in _beside(reply)]
             for copy, reply in zip(view.copies, replies, strict=True):
                 if not isinstance(reply, Instated) or reply.newer or not reply.known:
                     failed.append(copy.id)
@@ -328,11 +337,20 @@ class Replication:
             view = replace(view, epoch=self._views.next_epoch(), copies=rest)
         self._views.put_own(view)
         await self._shelf.note(self._views)
+        if before is not None:
+            self._say_beside()
         for copy in () if before is None else before.copies:
             if not view.has_copy(copy.id):
                 self._runtime.send(copy, Instate(view))
         self.on_changed()
         return self._views.own.get(view.number)  # passed over during the note, perhaps
+
+    def _say_beside(self, giver: Contact | None = None) -> None:
+        """Of what is held by now: what is just about to begin is told of when it does."""
+        beside, self._beside = self._beside, []
+        for one in beside:
+            if giver is None or one.primary.id != giver.id:
+                self.on_beside(one)
 
     @staticmethod
     def _is_later(newer: Iterable[View], view: View) -> bool:
@@ -362,3 +380,7 @@ class Replication:
                 self._runtime.spawn(self.change(number))
             self._runtime.spawn(self._shelf.note(self._views))
             self.on_superseded()
+
+
+def _beside(reply: object) -> tuple[View, ...]:
+    return reply.beside if isinstance(reply, Instated) else ()

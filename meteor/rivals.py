@@ -9,15 +9,17 @@ part of the view, so that it goes wherever the interval goes (DESIGN section 5).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from itertools import product
 from typing import Final
 
-from chord import Contact, Handler, Runtime
+from chord import Contact, Fault, Handler, Runtime
 from meteor.copy_messages import Beside
 from meteor.holdings import Holdings
 from meteor.reconciling import Reconciling
 from meteor.replication import Replication
 from meteor.turns import Bell
-from meteor.view import RIVALS_MAX, Rival, View, rivals_within
+from meteor.view import HEARSAY, RIVALS_MAX, Rival, View, rivals_within
 from meteor.views import Views
 from squid import Intervals, intersect, merge, subtract
 
@@ -53,6 +55,7 @@ class Rivals:
         """Not written down yet."""
         self._bell = Bell(runtime, "rivals")
         holdings.hope = self._hope
+        replication.on_beside = self._on_kept_beside
 
     @property
     def handlers(self) -> Mapping[type, Handler]:
@@ -62,8 +65,14 @@ class Rivals:
     def _on_beside(self, sender: Contact, message: object, _: float) -> None:
         assert isinstance(message, Beside)
         ended = self._checked(message.view)
-        if ended.primary.id != sender.id:
-            return
+        if ended.primary.id == sender.id:
+            self._beside(ended)
+
+    def _on_kept_beside(self, view: View) -> None:
+        with suppress(Fault):  # nonsense
+            self._beside(self._checked(view))
+
+    def _beside(self, ended: View) -> None:
         for mine in self._views.touching(ended.intervals):
             part = intersect(mine.intervals, ended.intervals)
             if ended.epoch > self._replication.adopted.get(mine.number, 0):
@@ -121,22 +130,45 @@ class Rivals:
 
     async def _settle(self, view: View, rival: Rival) -> None:
         since_s = self._since_s.setdefault(rival, self._runtime.now())
-        if await self._is_merged(rival):
-            known = subtract(rival.intervals, rival.lost)
+        settle = self._asked_again if rival.epoch == HEARSAY else self._is_merged
+        if await settle(view, rival):
+            hearsay = rival.epoch == HEARSAY
+            known = () if hearsay else subtract(rival.intervals, rival.lost)
+            self._replication.resync.add(view.number)
             await self._replication.rival(view.number, without=rival, known=known)
             self._since_s.pop(rival, None)
         elif self._runtime.now() - since_s >= GIVEN_UP_S:
             await self._replication.rival(view.number, without=rival, lost=rival.intervals)
             self._since_s.pop(rival, None)
 
-    async def _is_merged(self, rival: Rival) -> bool:
-        """Whether somebody who had all of it gave it."""
+    async def _asked_again(self, view: View, rival: Rival) -> bool:
+        """Whether somebody who said that it holds the interval too does so no more: what it has of
+        it is taken in, and it lets go; what it knows of others is noted."""
+        adopted = self._replication.adopted.get(view.number, 0)
+        for holder, interval in product(rival.holders, rival.intervals):
+            answer = await self._reconciling.claimed(interval, holder)
+            if answer is None:
+                return False
+            for piece in intersect(answer.held, (interval,)):
+                if not await self._reconciling.reconcile(piece, holder):
+                    return False
+            for one in (*answer.copies, *answer.former):
+                part = intersect(one.intervals, (interval,))
+                if one.epoch > adopted and one.primary.id != self._runtime.contact.id:
+                    self.note(Rival(part, one.epoch, one.holders, intersect(one.lost, part)))
+        return True
+
+    async def _is_merged(self, _: View, rival: Rival) -> bool:
+        """Whether all of it is here: from somebody who can show that it has what was acknowledged
+        there when it ended, be it only that it merged it itself."""
+        primary_id = rival.holders[-1].id if rival.holders else self._runtime.contact.id
+        wanted = rival.intervals, primary_id, rival.epoch
         for holder in rival.holders:
+            if self._views.has_all_of(*wanted):
+                return True
             if holder.id == self._runtime.contact.id:
-                merged = await self._reconciling.absorb_own(rival.intervals, rival.epoch)
+                await self._reconciling.absorb_own(rival.intervals, rival.epoch, primary_id)
             else:
                 absorb = self._reconciling.absorb
-                merged = await absorb(rival.intervals, holder, rival.epoch)
-            if merged:
-                return True
-        return False
+                await absorb(rival.intervals, holder, rival.epoch, primary_id)
+        return self._views.has_all_of(*wanted)

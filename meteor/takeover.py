@@ -13,8 +13,8 @@ is just about to begin it, as its copies know of it first, and is waited for (DE
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from chord import Contact
@@ -51,8 +51,6 @@ class Asked:
     a later epoch, of which its holders of old know nothing."""
     unanswered: Collection[ViewKey] = ()
     """The asker's own views for which it asked a giver, and never heard: who has one gave it."""
-    given_up: Collection[ViewKey] = ()
-    """The asker's own views that not all copies took: nothing began under them."""
 
     def waits_for(self, silent: Iterable[Contact]) -> bool:
         """Whether one of these may still answer.  Whose identifier another peer has now, as it was
@@ -81,6 +79,21 @@ def is_peer(contact: Contact, named: Contact) -> bool:
     return contact.id == named.id and (
         contact.address == named.address or contact.incarnation > named.incarnation
     )
+
+
+def as_before(
+    evidence: Iterable[Evidence], given_up: Mapping[ViewKey, View], own: Contact
+) -> list[Evidence]:
+    """What the asker's own views that not all copies took are evidence of: nothing began under
+    them, and who took one has all of the view that it was to take over."""
+    found = []
+    for one in evidence:
+        adopted = given_up.get(one.view.key)
+        if adopted is None:
+            found.append(one)
+        elif one.contact != own and (before := adopted.within(one.view.intervals)) is not None:
+            found.append(replace(one, view=before))
+    return found
 
 
 def _is_among(named: Contact, contacts: Iterable[Contact]) -> bool:
@@ -154,8 +167,7 @@ def _began(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:
     memory of the piece, knows nothing of it.  It gave up while only some copies had noted it."""
     of_primary = [one for one in evidence if is_peer(one.contact, view.primary)]
     knows = any(one.view.key == view.key for one in of_primary)
-    given_up = view.key in asked.given_up
-    return not given_up and (knows or not of_primary or not _is_among(view.primary, asked.answered))
+    return knows or not of_primary or not _is_among(view.primary, asked.answered)
 
 
 def _begins(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:

@@ -18,6 +18,10 @@ RIVALS_MAX: Final = 16
 """Rivals that one view names: more than a ring falls into parts at once.  Beyond, their intervals
 are taken as lost."""
 
+HEARSAY: Final = 0
+"""Instead of a rival's epoch: its only holder said that it holds the interval too, and is to be
+asked again."""
+
 ViewKey = tuple[int, int]
 """The primary's id, and its number of the view."""
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from chord import Contact
+from meteor.taken_in import TakenIn
 from meteor.view import View, ViewKey
 from squid import Intervals, intersect, merge, subtract
 
@@ -57,6 +58,8 @@ class Views:
         proven to be that past."""
         self.damaged = False
         """Whether something of `former` was lost with the journal."""
+        self.taken_in = TakenIn()
+        """What of ended views of others is on the shelf."""
         self._seen = 0
         self._rank = own_id % ((1 << RANK_BITS) - 3)
 
@@ -102,6 +105,21 @@ class Views:
             for one in self.stored
             if one.view.epoch == epoch and intersect(one.view.intervals, part)
         ]
+
+    def has_all_of(self, part: Intervals, primary_id: int, epoch: int) -> bool:
+        """Whether all is on the shelf that a primary had acknowledged of `part` when an epoch of
+        its ended."""
+        whole = [one.view for one in self.copies.values() if one.whole]
+        whole += [] if self.damaged else self.former
+        had = [
+            one.intervals for one in whole if one.primary.id == primary_id and one.epoch >= epoch
+        ]
+        return not subtract(part, merge(*had, self.taken_in.of(primary_id, epoch)))
+
+    def has_stored(self, part: Intervals, epoch: int) -> bool:
+        """Whether all of that is in the attic."""
+        stored = [one.view.intervals for one in self.stored if one.view.epoch == epoch]
+        return not self.damaged and not subtract(part, merge(*stored))
 
     def next_epoch(self) -> int:
         """Higher than any epoch that this peer has seen, and no other peer's: its last bits are of
@@ -156,6 +174,16 @@ class Views:
         }
         found.pop(view.primary.id, None)
         return tuple(found[one] for one in sorted(found))
+
+    def beside(self, view: View) -> tuple[View, ...]:
+        """What is kept whole for other primaries of a view's intervals: whoever begins the view
+        knows whether that is what it took over from."""
+        return tuple(
+            part
+            for copy in self.copies.values()
+            if copy.whole and copy.view.primary.id != view.primary.id
+            and (part := copy.view.within(view.intervals)) is not None
+        )  # fmt: skip
 
     def newer(self, view: View) -> tuple[View, ...]:
         """What stands against installing another peer's view: own ones of the same interval,
@@ -212,11 +240,17 @@ class Views:
                 past = copy.view.within(subtract(view.lost, copy.view.lost))
                 if copy.whole and past is not None:
                     self.remember(past)
+                if copy.whole:
+                    self.take_in(copy.view, subtract(view.intervals, view.lost))
                 left = copy.view.without(view.intervals)
                 if left is None:
                     del self.copies[key]
                 else:
                     self.copies[key] = replace(copy, view=left)
+
+    def take_in(self, view: View, part: Intervals) -> None:
+        """All content of what an ended view has of `part` is on the shelf."""
+        self.taken_in.note(view.primary.id, view.epoch, intersect(view.intervals, part))
 
     def drop(self, key: ViewKey) -> None:
         """Keep a copy no more."""

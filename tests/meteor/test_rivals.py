@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from chord import Contact
 from meteor.copy_messages import Beside
 from meteor.operations import Freeze, Frozen, TakeOver
 from meteor.rivals import GIVEN_UP_S, HEARD_MAX, HOPED_S
-from meteor.view import RIVALS_MAX, Rival, View, rivals_within
+from meteor.view import HEARSAY, RIVALS_MAX, Rival, View, rivals_within
 from sim.overlay import Overlay
 from sim.simulated_peer import SimPeer
 from tests.meteor.copies_world import (
@@ -42,6 +43,22 @@ class AnsweredBeside:
         self.stranger.runtime.send(self.peer.contact, message)
         self.overlay.run_for(0.1)
 
+    def note_rival(self, *copies: Contact) -> View:
+        """A rival whose primary is gone."""
+        holders = (*copies, self.stranger.contact)
+        self.peer.core._handoff.rivals.note(Rival((self.interval,), 77, holders))
+        return View(self.stranger.contact, 7, 77, (self.interval,), copies)
+
+    def note_own_rival(self) -> None:
+        """One that the peer itself was a copy of."""
+        view = self.note_rival(self.peer.contact)
+        self.peer.core.views.take_in(view, view.intervals)
+
+    def copy(self) -> SimPeer:
+        """A living copy of the peer's."""
+        (view,) = self.peer.core.views.own.values()
+        return next(one for one in self.overlay.living if one.contact in view.copies)
+
     @property
     def unknown(self) -> object:
         return self.peer.core.holdings.lost
@@ -65,9 +82,8 @@ def test_what_a_rival_had_is_named_at_once_and_by_every_holder(world: AnsweredBe
 
 
 def test_what_a_holder_of_a_rival_gives_is_merged(world: AnsweredBeside) -> None:
-    """It lies in the attic of the peer itself, as the stranger's copy."""
-    rival = Rival((world.interval,), 77, (world.peer.contact,))
-    world.peer.core._handoff.rivals.note(rival)
+    """It is the peer itself, which had been the stranger's copy."""
+    world.note_own_rival()
     assert world.unknown == (world.interval,)
     world.overlay.run_for(1.0)
     assert world.unknown == ()
@@ -78,14 +94,14 @@ def test_what_a_holder_of_a_rival_gives_is_merged(world: AnsweredBeside) -> None
 def test_a_question_waits_for_a_rival_that_is_about_to_be_merged(world: AnsweredBeside) -> None:
     """The first one after many peers had started said that something was missing."""
     client = world.overlay.client()
-    world.peer.core._handoff.rivals.note(Rival((world.interval,), 77, (world.peer.contact,)))
+    world.note_own_rival()
     assert ask(world.overlay, client) == (set(world.stored), True)
 
 
 def test_a_delete_waits_for_what_a_rival_has_of_it(world: AnsweredBeside) -> None:
     """Carried out before, it would leave what is merged afterwards."""
     client = world.overlay.client()
-    world.peer.core._handoff.rivals.note(Rival((world.interval,), 77, (world.peer.contact,)))
+    world.note_own_rival()
     receipt = world.overlay.run(client.delete_data("type=*", everywhere=True))
     assert receipt.complete
     assert receipt.matches == len(world.stored)
@@ -103,6 +119,54 @@ def test_a_question_does_not_wait_for_a_rival_that_is_silent_for_long(
     began_s = kernel.now()
     assert not assert_never_silently_partial(world.overlay, client, world.stored)
     assert kernel.now() - began_s < 1.0
+
+
+def test_who_keeps_the_interval_without_what_a_rival_had_does_not_speak_for_it(
+    world: AnsweredBeside,
+) -> None:
+    """It was told of the rival as its copy, and has become another one's since."""
+    world.note_rival(world.copy().contact)
+    world.overlay.run_for(3.0)
+    assert world.unknown == (world.interval,), "an answer would be partial, and not say so"
+    world.overlay.run_for(GIVEN_UP_S)
+    assert world.peer.core.views.lost() == (world.interval,)
+
+
+def test_who_went_over_to_the_view_from_a_rivals_copy_speaks_for_it(world: AnsweredBeside) -> None:
+    copy = world.copy()
+    view = world.note_rival(copy.contact)
+    copy.core.views.take_in(view, view.intervals)
+    world.overlay.run_for(1.0)
+    assert world.unknown == ()
+    assert world.peer.core.views.has_all_of(view.intervals, view.primary.id, 77)
+
+
+def test_a_copy_says_whose_copy_it_was(world: AnsweredBeside) -> None:
+    """The rival's primary is dead, and says nothing any more."""
+    copy, (mine,) = world.copy(), world.peer.core.views.own.values()
+    whole = copy.core.views.copies[mine.key]
+    stranger = world.stranger.view((world.interval,), mine.epoch - 1, copies=(copy.contact,))
+    copy.core.views.put(stranger)
+    copy.core.views.copies[mine.key] = whole
+    seen: list[object] = []
+    note, rivals = world.peer.core._handoff.rivals.note, world.peer.core._handoff.rivals
+    rivals.note = lambda rival: (seen.append(rival), note(rival))[1]  # type: ignore[method-assign]
+    assert world.overlay.run(world.peer.core.replication.change(mine.number))
+    assert seen == [Rival((world.interval,), stranger.epoch, stranger.holders)]
+    assert world.unknown == (world.interval,)
+    world.overlay.run_for(1.0)
+    assert world.unknown == (), "the copy went over with all of it"
+
+
+def test_who_was_said_to_hold_the_same_and_does_not_is_no_rival(world: AnsweredBeside) -> None:
+    """It gave the interval while it was asked: its answer was out of date when it came."""
+    other = world.copy().contact
+    world.peer.core._handoff.rivals.note(Rival((world.interval,), HEARSAY, (other,)))
+    assert world.unknown == (world.interval,)
+    world.overlay.run_for(1.0)
+    assert world.unknown == ()
+    world.overlay.run_for(GIVEN_UP_S)
+    assert world.unknown == ()
 
 
 def test_a_rival_that_gives_nothing_is_lost_at_last(world: AnsweredBeside) -> None:

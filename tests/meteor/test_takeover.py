@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chord import Contact
-from meteor.takeover import Asked, Evidence, Step, plan
+from meteor.takeover import Asked, Evidence, Step, as_before, plan
 from meteor.view import View
 from squid import Interval, Intervals, merge
 
@@ -259,8 +259,24 @@ def test_a_view_that_not_all_copies_took_hides_nothing() -> None:
     asked = Asked(PEERS[:5], [], patient=True)
     (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
     assert step.kind == "lost"
-    (step,) = plan(((2, 3),), evidence, replace(asked, given_up=[given_up.key]), orphaned=True)
-    assert (step.kind, step.view, step.sources) == ("adopt", before, (PEERS[2],))
+    evidence = as_before(evidence, {given_up.key: before}, PEERS[3])
+    (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
+    assert (step.kind, step.view, step.sources) == ("adopt", before, (PEERS[2], PEERS[1]))
+
+
+def test_who_took_a_view_that_did_not_begin_has_what_it_was_to_take_over() -> None:
+    """Else an ancient copy that was never told would be taken for the last (storm, seed 3)."""
+    ancient = View(PEERS[0], 1, 4, ((0, 9),), (PEERS[1], PEERS[2]))
+    last = View(PEERS[0], 1, 7, ((0, 9),), (PEERS[3], PEERS[4]))
+    given_up = View(PEERS[5], 8, 8, ((0, 9),), (PEERS[3], PEERS[4]))
+    evidence = [
+        Evidence(PEERS[1], ancient, fresh=True), Evidence(PEERS[3], given_up, fresh=True),
+        Evidence(PEERS[5], given_up, fresh=False, damaged=True),
+    ]  # fmt: skip
+    evidence = as_before(evidence, {given_up.key: last}, PEERS[5])
+    asked = Asked([PEERS[1], PEERS[3], PEERS[5]], [0, 2, 4], patient=True)
+    (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
+    assert (step.kind, step.view, step.sources) == ("adopt", last, (PEERS[3],))
 
 
 def test_a_view_that_its_primary_gave_up_before_it_began_hides_nothing() -> None:

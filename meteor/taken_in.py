@@ -1,0 +1,56 @@
+"""Taken in: of which ended views of others all content is among what is kept here.
+
+Law of this file: pure.  A copy goes over to a later view without a word, and content is merged by
+whoever keeps an interval; that a peer has records of an interval says nothing about whose.  What is
+noted here is true while the interval stays kept without a break (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Final
+
+from squid import Intervals, intersect, merge, subtract
+
+NOTES_MAX: Final = 256
+"""Ended views noted: older ones are long merged, or lost and named."""
+
+
+class TakenIn:
+    """The ended views of one peer's shelf."""
+
+    def __init__(self) -> None:
+        self._parts: OrderedDict[tuple[int, int], Intervals] = OrderedDict()
+        """By the primary's id, and the epoch."""
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def note(self, primary_id: int, epoch: int, part: Intervals) -> None:
+        """All that was acknowledged of `part` in an epoch of a primary is on the shelf."""
+        if part:
+            key = (primary_id, epoch)
+            self._parts[key] = merge(self._parts.get(key, ()), part)
+            while len(self._parts) > NOTES_MAX:
+                self._parts.popitem(last=False)
+
+    def of(self, primary_id: int, epoch: int) -> Intervals:
+        """Of what all is here that a primary had acknowledged when that epoch ended."""
+        return merge(
+            *(
+                part
+                for (primary, ended), part in self._parts.items()
+                if primary == primary_id and ended >= epoch
+            )
+        )
+
+    def forget(self, part: Intervals) -> None:
+        """Records of `part` left the shelf."""
+        self._keep({key: subtract(had, part) for key, had in self._parts.items()})
+
+    def keep_only(self, kept: Intervals) -> None:
+        """Records outside `kept` left the shelf."""
+        self._keep({key: intersect(had, kept) for key, had in self._parts.items()})
+
+    def _keep(self, parts: dict[tuple[int, int], Intervals]) -> None:
+        self._parts = OrderedDict((key, part) for key, part in parts.items() if part)

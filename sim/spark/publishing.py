@@ -69,9 +69,13 @@ def papers(
     rows = list(squid_papers.rows_of(tables))
     out.mkdir(parents=True, exist_ok=True)
     _write(out / "squid_papers.csv", rows)
-    text = squid_papers.as_text(rows)
+    checks = [table["missed_matches"].dropna() for table in tables.values()]
+    missed, checked = sum(int(each.sum()) for each in checks), sum(map(len, checks))
+    every = sum(map(len, tables.values()))
+    text = (
+        f"{squid_papers.as_text(rows)}\n{missed} matches missed, {checked} of {every} rows checked"
+    )
     (out / "squid_papers.txt").write_text(text + "\n")
-    missed = sum(int(table["missed_matches"].dropna().sum()) for table in tables.values())
     return text, missed == 0
 
 

@@ -219,8 +219,9 @@ def test_the_papers_table_stands_beside_the_published_figures(spark: Any, tmp_pa
     )  # fmt: skip
     assert nothing_missed
     lines = text.splitlines()
-    assert len(lines) == 1 + 4 * 5 * 2 + 2
+    assert len(lines) == 1 + 4 * 5 * 2 + 3
     first = lines[1].split()
     assert first[:5] == ["words2", "Q1", "1,050", "hash", "6.40"]
-    assert lines[-1].startswith("What differs")
+    assert lines[-2].startswith("What differs")
+    assert lines[-1] == "0 matches missed, 400 of 400 rows checked"
     assert (tmp_path / "squid_papers.csv").read_text().count("\n") == 41

@@ -11,16 +11,22 @@ import aiohttp
 import pytest
 
 import meteor
-from meteor.fair_queue import DoorLimits
+from meteor.fair_queue import DoorLimits, FairQueue
 from meteor.rest.config import RestConfig
 from tests.meteor.building import SPACE
 from tests.meteor.rest.http_client import Http
 
 pytestmark = pytest.mark.sockets
 
-LIMITS = DoorLimits()
+LIMITS = DoorLimits(each=8, in_progress=24, waiting=200)
 ABOVE = LIMITS.each + LIMITS.waiting + 20
 """More requests at once than one caller may have."""
+
+
+def narrow_door(peer: meteor.Peer) -> FairQueue:
+    """A door with room for few, so that few connections make a flood."""
+    door = peer.core.entry._door = FairQueue(LIMITS)
+    return door
 
 
 @asynccontextmanager
@@ -44,6 +50,7 @@ async def test_a_flood_is_bounded_and_another_caller_is_served_meanwhile() -> No
         caller_at("127.0.0.2", peer) as other,
     ):
         statuses: Counter[int] = Counter()
+        door = narrow_door(peer)
 
         async def post(number: int) -> None:
             profile = f"type=flood temperature={number % 100}"
@@ -54,7 +61,6 @@ async def test_a_flood_is_bounded_and_another_caller_is_served_meanwhile() -> No
             )
 
         flood = asyncio.gather(*(post(number) for number in range(ABOVE)))
-        door = peer.core.entry._door
         await until(lambda: door.waiting >= LIMITS.waiting // 2)
         assert max(queue.in_progress for queue in door._queues.values()) <= LIMITS.each
         status, _, _ = await other.ask("POST", "/profiles", profile="type=calm temperature=5")
@@ -69,11 +75,11 @@ async def test_a_flood_is_bounded_and_another_caller_is_served_meanwhile() -> No
 
 async def test_who_hangs_up_while_waiting_leaves_nothing_behind() -> None:
     async with meteor.Peer(space=SPACE) as peer, caller_at("127.0.0.1", peer) as caller:
-        door = peer.core.entry._door
+        door = narrow_door(peer)
         for _ in range(5):
             asked = [
                 asyncio.ensure_future(caller.ask("GET", "/profiles", select="type=flood"))
-                for _ in range(200)
+                for _ in range(40)
             ]
             await until(lambda: door._in_progress > 0)
             for one in asked:
@@ -87,7 +93,7 @@ async def test_who_hangs_up_while_waiting_leaves_nothing_behind() -> None:
 async def test_what_asks_nobody_waits_for_nobody() -> None:
     """Health, numbers and pictures are there while the door is full."""
     async with meteor.Peer(space=SPACE) as peer, caller_at("127.0.0.1", peer) as caller:
-        door = peer.core.entry._door
+        door = narrow_door(peer)
         tickets = [door.arrive(client, 0, 0.0)[0] for client in range(LIMITS.in_progress)]
         assert len(tickets) == LIMITS.in_progress
         for path in ("/healthz", "/readyz", "/metrics", "/space", "/ring", "/"):

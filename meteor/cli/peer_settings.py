@@ -80,7 +80,8 @@ _OPTIONS = (
     ),
     setting(
         "peer", "preset", type=click.Choice(["local", "lan", "wan"]), default="lan",
-        show_default=True, help="How long others are waited for: on one machine, one site, the Internet.",
+        show_default=True,
+        help="How long others are waited for: on one machine, one site, the Internet.",
     ),
     setting(
         "peer", "copies", type=click.IntRange(1, 4), default=3, show_default=True,

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Mapping
 from functools import lru_cache
 from types import EllipsisType
-from typing import Any
+from typing import Any, Final
 
 from arms import ACTIONS, Profile, any_action
 from chord import dataclass
@@ -99,6 +99,18 @@ def typed_profile(profile: ProfileLike, space: KeywordSpace) -> Profile:
     return Profile.from_mapping(profile, space)
 
 
+def _prepare(
+    profile: ProfileLike, action: str, everywhere: bool, space: KeywordSpace
+) -> tuple[Profile, Box, bytes]:
+    """The profile with its types, where it lives, and as it travels; raises what is wrong."""
+    typed = typed_profile(profile, space)
+    return typed, place(typed, action, space, everywhere=everywhere), pack_profile(typed)
+
+
+_prepared: Final = lru_cache(maxsize=PROFILES_KEPT)(_prepare)
+"""The same of a text: a sensor posts one again and again."""
+
+
 def checked_content(
     data: bytes | str,
     json: object,
@@ -153,11 +165,11 @@ def make_draft(
     lifetime_s = checked_ttl_s(action, ttl)
     if lifetime_s > 0 and action not in ACTIONS:
         raise ValueError(f"ttl: {action!r} is an application's action, run once and not kept")
-    typed = typed_profile(profile, space)
-    region = place(typed, action, space, everywhere=everywhere)
+    prepare = _prepared if isinstance(profile, str) else _prepare
+    typed, region, packed = prepare(profile, action, everywhere, space)
     document = Document(
         action,
-        pack_profile(typed),
+        packed,
         content.data,
         content.content_type,
         content.context,

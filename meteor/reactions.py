@@ -28,8 +28,8 @@ from squid import covers
 AT_ONCE: Final = 64
 """Candidates that are looked at in one turn: some 10 to 40 microseconds each."""
 SURE_AT_ONCE: Final = 1024
-"""Of records that an answer surely has, if they live here: half a microsecond each, and some eight where
-nobody has looked into them since a restart."""
+"""Of records that an answer surely has, if they live here: half a microsecond each, and some eight
+where nobody has looked into them since a restart."""
 
 
 class Following:

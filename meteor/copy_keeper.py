@@ -126,6 +126,7 @@ class CopyKeeper:
         assert isinstance(message, Instate)
         view = self.checked_view(message.view)
         self._passed_over((view,))
+        self._views.gifts.pop(view.key, None)
         newer = self._views.newer(view)
         if newer:
             return Instated(known=False, newer=newer)

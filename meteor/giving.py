@@ -212,7 +212,7 @@ class Giving:
         numbers = [one.number for one in self._views.touching(part)]
         self._views.give(part)
         if view is not None and view.has_copy(self._runtime.contact.id):
-            self._views.put(view)
+            self._views.put_given(view)
         await self._shelf.note(self._views)
         self._holdings.give(part, taker)
         self._on_given()

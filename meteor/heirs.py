@@ -8,7 +8,7 @@ whoever they name is asked too (DESIGN section 5).
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
@@ -184,12 +184,22 @@ class Heirs:
         orphaned = found.conclusive and arc is not None and any(dead in arc for dead in self._dead)
         patient = now - since_s >= self._config.grace_s
         dead = found.refused | set(self._dead) | self._silent(found, now - since_s)
+        unanswered = {*self._unanswered, *self._died_before_they_began(found, dead)}
         asked = Asked(
-            found.answered.values(), dead, patient, found.everybody,
-            unanswered=self._unanswered,
-        )  # fmt: skip
+            found.answered.values(), dead, patient, found.everybody, unanswered=unanswered
+        )
         evidence = as_before(found.evidence, self._given_up, self._runtime.contact)
         return plan((found.interval,), evidence, asked, orphaned=orphaned)
+
+    def _died_before_they_began(self, found: Found, dead: Collection[int]) -> list[ViewKey]:
+        """The gifts of this peer to who is dead, of which no other copy ever heard: it would have
+        been told itself, or another one by a later epoch."""
+        own = self._runtime.contact
+        heard_of = {e.view.key for e in found.evidence if e.contact != own}
+        return [
+            key for key in self._views.gifts
+            if found.everybody and key[0] in dead and key not in heard_of
+        ]  # fmt: skip
 
     def _silent(self, found: Found, waited_s: float) -> set[int]:
         """The holders named that neither answered now nor were heard of for long: only the next on

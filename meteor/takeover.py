@@ -50,7 +50,8 @@ class Asked:
     """Whether all who were asked answered, or are dead: one of the others may have the interval in
     a later epoch, of which its holders of old know nothing."""
     unanswered: Collection[ViewKey] = ()
-    """The asker's own views for which it asked a giver, and never heard: who has one gave it."""
+    """Views under which nothing was acknowledged, though somebody has all of one: the asker's own,
+    for which it asked a giver and never heard, and its gifts to who died before it began."""
 
     def waits_for(self, silent: Iterable[Contact]) -> bool:
         """Whether one of these may still answer.  Whose identifier another peer has now, as it was

@@ -9,6 +9,7 @@ the earlier primary (DESIGN section 5).
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -20,6 +21,7 @@ from squid import Intervals, intersect, merge, subtract
 EPOCHS = 1 << 62
 """Epochs lie below: more changes than a ring can live to see, and fewer than the wire can carry."""
 FORMER_MAX = 256
+GIFTS_MAX = 64
 RANK_BITS = 20
 COPIES_MAX = 256
 """Views of others kept at once: far above what k - 1 predecessors can have."""
@@ -58,6 +60,8 @@ class Views:
         proven to be that past."""
         self.damaged = False
         """Whether something of `former` was lost with the journal."""
+        self.gifts: OrderedDict[ViewKey, None] = OrderedDict()
+        """Views of others that begin by what this peer gave, and are not known to have begun."""
         self.taken_in = TakenIn()
         """What of ended views of others is on the shelf."""
         self._seen = 0
@@ -255,6 +259,13 @@ class Views:
     def drop(self, key: ViewKey) -> None:
         """Keep a copy no more."""
         self.copies.pop(key, None)
+
+    def put_given(self, view: View) -> None:
+        """Keep a copy of what was just given away; its primary has not begun yet."""
+        self.put(view)
+        self.gifts[view.key] = None
+        while len(self.gifts) > GIFTS_MAX:
+            self.gifts.popitem(last=False)
 
     def put_own(self, view: View) -> None:
         """Be the primary of a view from now on, or in a later epoch of it."""

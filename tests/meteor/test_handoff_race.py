@@ -14,6 +14,7 @@ import pytest
 
 import meteor
 from chord import Contact, RemoteFault
+from meteor.giving import Giving
 from meteor.operations import Freeze, Frozen, TakeOver, Yours
 from meteor.view import View
 from sim import UniformLatency
@@ -21,6 +22,14 @@ from sim.disk import SimDisk
 from sim.kernel import Kernel
 from sim.overlay import Overlay, SimPeer
 from sim.runtime import SimRuntime
+from tests.meteor.copies_world import (
+    ask,
+    assert_never_silently_partial,
+    assert_whole_within,
+    build,
+    seeds,
+    store_some,
+)
 
 SPACE = meteor.KeywordSpace("race", [meteor.Number("x", 0, 100)], bits=8)
 NARROW, WIDE = (0, 99), (0, 149)
@@ -126,6 +135,35 @@ def test_what_is_left_of_a_view_that_was_passed_over_while_it_was_noted_is_held(
     view = kernel.run_until(begun)
     assert view is not None
     assert view.intervals == peer.core.holdings.held == views.held() == ((middle + 1, last),)
+
+
+@pytest.mark.parametrize("seed", seeds(2, 8))
+def test_a_joiner_that_dies_before_it_begins_takes_nothing_with_it(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The giver has everything, and nobody acknowledged anything since."""
+    overlay, drawn = build(seed, 8, disk_s=0.002), random.Random(seed)
+    stored = store_some(overlay, overlay.client(), drawn, 20)
+    assert_whole_within(overlay)
+    commit = Giving._commit
+    fallen: list[SimPeer] = []
+
+    async def commit_and_see_it_die(self: Giving, part: Any, taker: Contact, view: Any) -> None:
+        await commit(self, part, taker, view)
+        if not fallen:
+            fallen.extend(peer for peer in overlay.living if peer.contact == taker)
+            fallen[0].crash()
+
+    monkeypatch.setattr(Giving, "_commit", commit_and_see_it_die)
+    overlay.kernel.spawn(overlay.add_peer())
+    overlay.run_for(0.5)
+    assert fallen
+    client = overlay.client(peer=1)
+    for _ in range(10):
+        assert_never_silently_partial(overlay, client, stored)
+        overlay.run_for(0.2)
+    assert_whole_within(overlay)
+    assert ask(overlay, client) == (set(stored), True)
 
 
 def test_a_taker_that_was_given_part_is_not_told_that_it_has_all() -> None:

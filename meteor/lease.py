@@ -10,6 +10,8 @@ owner.
 
 from __future__ import annotations
 
+from typing import Final
+
 from chord import CallError, Contact, RequestTimeout, Runtime
 from meteor.copies_config import CopiesConfig
 from meteor.copy_messages import Touch, Touched
@@ -17,6 +19,10 @@ from meteor.replication import Replication
 from meteor.view import View
 from meteor.views import Views
 from squid import Intervals, intersect
+
+Token = tuple[str, int]
+OTHERWISE_S: Final = 0.02
+"""How long others who know of a later view may take to say so after the first reply."""
 
 
 class Lease:
@@ -53,22 +59,50 @@ class Lease:
         return not view.copies or view.number in self._doubted
 
     async def confirm(self, part: Intervals) -> None:
-        """Ask the copies whether the views of `part` still stand, and give up what does not."""
+        """Ask the copies whether the views of `part` still stand, and give up what does not.
+
+        One that says so is enough, once the others had the time to say otherwise: who is silent is
+        waited for, and given up, while the question is answered."""
+        settled = []
         for view in self._views.touching(part):
-            if self.in_touch(view.intervals):
-                continue
-            request = Touch(view.epoch, intersect(view.intervals, part))
-            witnesses = self._witnesses(view)
-            replies = await self._replication.ask_all(witnesses, request)
-            if any(isinstance(reply, Touched) for reply in replies):
+            if not self.in_touch(view.intervals):
+                token = self._next_token()
+                settled.append(self._runtime.expect(token, None))
+                self._runtime.spawn(self._inquire(view, part, token))
+        for wait in settled:
+            await wait
+
+    async def _inquire(self, view: View, part: Intervals, token: Token) -> None:
+        request = Touch(view.epoch, intersect(view.intervals, part))
+        witnesses = self._witnesses(view)
+        tasks = [self._runtime.spawn(self._touch(one, request, token)) for one in witnesses]
+        silent = []
+        for witness, task in zip(witnesses, tasks, strict=True):
+            reply = await task
+            if reply is not None:
                 self._doubted.discard(view.number)
-            silent = []
-            for witness, reply in zip(witnesses, replies, strict=True):
-                if isinstance(reply, Touched) and reply.newer:
-                    self._replication.passed_over(reply.newer)
-                elif not isinstance(reply, Touched) or not reply.copy:
-                    silent.append(witness)
-            await self._replication.evict(*silent)
+            if reply is not None and reply.newer:
+                self._replication.passed_over(reply.newer)
+            elif reply is None or not reply.copy:
+                silent.append(witness)
+        await self._replication.evict(*silent)
+        self._runtime.deliver(token, None)
+
+    async def _touch(self, witness: Contact, request: Touch, token: Token) -> Touched | None:
+        reply = await self._replication.ask(witness, request)
+        if not isinstance(reply, Touched):
+            return None
+        if reply.copy and not reply.newer:
+            self._runtime.spawn(self._suffices(token))
+        return reply
+
+    async def _suffices(self, token: Token) -> None:
+        await self._runtime.sleep(OTHERWISE_S)
+        self._runtime.deliver(token, None)
+
+    def _next_token(self) -> Token:
+        self._asked += 1
+        return "epoch confirmed", self._asked
 
     def _witnesses(self, view: View) -> tuple[Contact, ...]:
         """Who would know of a later view: the copies, else whom the ring names as heirs."""
@@ -106,8 +140,7 @@ class Lease:
 
     async def _any_confirms(self, others: tuple[Contact, ...], request: Touch) -> bool:
         """Whether one of them has the same epoch; the first that says so counts."""
-        self._asked += 1
-        token = ("epoch confirmed", self._asked)
+        token = self._next_token()
         confirmed = self._runtime.expect(token, self._config.silence_s)
         for other in others:
             self._runtime.spawn(self._confirms(other, request, token))
@@ -117,7 +150,7 @@ class Lease:
             return False
         return True
 
-    async def _confirms(self, other: Contact, request: Touch, token: tuple[str, int]) -> None:
+    async def _confirms(self, other: Contact, request: Touch, token: Token) -> None:
         try:
             reply = await self._runtime.call(other, request, self._config.silence_s)
         except CallError:

@@ -97,12 +97,13 @@ class HandingOn:
         pause_s = self._config.retry_s
         if len(plan) == 1:
             # The common case, a point, without tasks of its own.
-            owner = plan[0].contact
+            owner, believed = plan[0].contact, False
             if owner is None and share.hops == 0:
                 owner = self._believed_owner(plan[0].first)
+                believed = owner is not None
             if owner is None:
                 owner = await self._owner_of(plan[0].first, deadline)
-            if await self._give(share, owner, plan, deadline):
+            if await self._give(share, owner, plan, deadline, believed=believed):
                 return
             plan = [_without_contact(plan[0])]
         while plan and self._runtime.now() < deadline:
@@ -157,9 +158,18 @@ class HandingOn:
         return owner.contact
 
     async def _give(
-        self, share: HandOn, owner: Contact | None, batch: Sequence[Share], deadline: float
+        self,
+        share: HandOn,
+        owner: Contact | None,
+        batch: Sequence[Share],
+        deadline: float,
+        *,
+        believed: bool = False,
     ) -> bool:
-        """Hand a batch to its owner, or to a finger; whether it took it."""
+        """Hand a batch to its owner, or to a finger; whether it took it.
+
+        One that is only `believed` to own it is not waited for: the ring knows, and if it is silent
+        who stands in for it."""
         left_s = deadline - self._runtime.now()
         if owner is None or left_s <= 0:
             return False
@@ -176,11 +186,12 @@ class HandingOn:
         order = self._standby.order(owner, key)
         for contact, stands_in in order:
             patience_s = self._standby.patience_s(contact)
-            if contact is order[-1][0]:
+            if contact is order[-1][0] and not believed:
                 patience_s = max(patience_s, self._config.hand_on_s)
             message = replace(onward, stands_in=True) if stands_in else onward
             if await self._hand(message, contact, min(patience_s, left_s)):
                 return True
+        self._node.forget(owner)  # who was said to stand in for it does not: let the ring say anew
         return False
 
     async def _hand(self, share: HandOn, contact: Contact, timeout_s: float) -> bool:

@@ -197,7 +197,10 @@ class FakePeer:
         return Greeting(self.contact, self.space.to_toml(), self.space.digest, self.ready)
 
     def silence(self) -> Deferred:
-        return Deferred(self.runtime.sleep(1e9))
+        async def say_nothing() -> None:
+            await self.runtime.sleep(1e9)
+
+        return Deferred(say_nothing())
 
     def reply(self, id: str, matches: int = 0, **fields: Any) -> PostReply:
         complete = self.overlay.complete

@@ -59,6 +59,7 @@ from chord.runtime import Handler as Handler
 from chord.runtime import Link as Link
 from chord.runtime import Runtime as Runtime
 from chord.runtime import Task as Task
+from chord.runtime import Unhurried as Unhurried
 from chord.world import Counters as Counters
 from chord.world import Waiter as Waiter
 from chord.world import World as World
@@ -76,7 +77,7 @@ __all__ = [
     "RemoteFault", "Fault", "LookupFailed", "NotJoined", "JoinRefused",
     "placement", "relocation", "Burden", "Placing", "LoadAnswer", "RelocationConfig",
     "ask_for_place", "FindPlace", "split_id",
-    "Runtime", "Handler", "Deferred", "Link", "NO_LINK", "Task",
+    "Runtime", "Handler", "Deferred", "Unhurried", "Link", "NO_LINK", "Task",
     "Exchange", "World", "Waiter", "Counters", "LinkEnd", "FrameKind", "FaultReport",
     "ACKNOWLEDGE_WITHIN_S",
     "dataclass", "replace",

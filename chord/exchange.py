@@ -24,7 +24,7 @@ from chord.errors import (
 from chord.expectations import Expectation, Expectations
 from chord.link import FaultReport, Forwarded, FrameKind, LinkEnd, LoopBack, RoundTrip
 from chord.pending_call import PendingCall
-from chord.runtime import Deferred, Handler
+from chord.runtime import Deferred, Handler, Unhurried
 from chord.world import Counters, Waiter, World
 
 CALLS_PER_LINK: Final = 1024
@@ -198,6 +198,8 @@ class Exchange:
         else:
             if isinstance(reply, Deferred):
                 self._answer_later(link, number, reply)
+            elif isinstance(reply, Unhurried):
+                link.accompany(number, reply.reply)
             else:
                 self._transmit(link, _REPLY, number, 0.0, reply)
 

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from enum import IntEnum
 from typing import Final
 
 from chord.contact import Contact
+from chord.errors import CallError
 from chord.frozen import dataclass
 
 SILENCE_FLOOR_S: Final = 0.020
@@ -252,6 +254,11 @@ class LinkEnd(ABC):
         """Give up every unacknowledged frame, oldest first."""
         frames, self.unacknowledged = self.unacknowledged, []
         return [frame.forwarded for frame in frames]
+
+    def accompany(self, number: int, reply: object) -> None:
+        """Send a reply with what leaves next, soon: here at once, for want of anything better."""
+        with suppress(CallError):
+            self.transmit(FrameKind.REPLY, number, 0.0, reply)
 
 
 class LoopBack(LinkEnd):

@@ -46,8 +46,16 @@ class Deferred:
     conversation: Coroutine[Any, Any, object]
 
 
+@dataclass(frozen=True, slots=True)
+class Unhurried:
+    """A handler's answer that may wait for company: it leaves with whatever goes to the asker next,
+    and within `chord.link.ACKNOWLEDGE_WITHIN_S`."""
+
+    reply: object
+
+
 Handler = Callable[[Contact, object, float], object]
-"""`handler(sender, request, remaining_s)` → reply, `Deferred`, or None.
+"""`handler(sender, request, remaining_s)` → reply, `Deferred`, `Unhurried`, or None.
 
 For one-way messages the return value is ignored and `remaining_s` is 0.  Raising
 `chord.errors.Fault` answers the caller with a `RemoteFault`."""

@@ -46,6 +46,7 @@ class PeerLink(LinkEnd):
         "_frames",
         "_links",
         "_queued",
+        "_unhurried",
         "channel",
         "dial",
         "due_number",
@@ -60,6 +61,8 @@ class PeerLink(LinkEnd):
         self._links = links
         self._frames: list[bytes] = []
         self._queued = 0
+        self._unhurried: list[tuple[int, float, object]] = []
+        """Replies that wait for company: number, since when, and the reply."""
         self.channel: Channel | None = None
         self.dial: asyncio.Task[None] | None = None
         self.due_number = 0
@@ -88,6 +91,12 @@ class PeerLink(LinkEnd):
         self._frames.append(frame)
         self._queued += len(frame)
 
+    def accompany(self, number: int, reply: object) -> None:
+        """Send a reply with what leaves next, or soon."""
+        if not self.lost:
+            self._unhurried.append((number, self._links.loop.time(), reply))
+            self._links.owe_soon(self)
+
     def flush(self) -> None:
         """Let everything that waits leave, and the acknowledgement that is due with it."""
         if self.channel is None:
@@ -99,6 +108,11 @@ class PeerLink(LinkEnd):
             acknowledge = FrameKind.ACKNOWLEDGE
             self._frames.append(codec.encode_frame(acknowledge, self.due_number, held_s, None))
             self.due_number = 0
+        if self._unhurried:
+            waited, self._unhurried = self._unhurried, []
+            for number, since_s, reply in waited:
+                held_s = self.used_s - since_s
+                self._frames.append(codec.encode_frame(FrameKind.REPLY, number, held_s, reply))
         frames, self._frames, self._queued = self._frames, [], 0
         batch: list[bytes] = []
         size = 0
@@ -112,11 +126,17 @@ class PeerLink(LinkEnd):
             self.channel.write(codec.join(batch))
 
     @property
+    def owes(self) -> bool:
+        """Whether something waits for company."""
+        return bool(self.due_number or self._unhurried)
+
+    @property
     def busy(self) -> bool:
         """Whether somebody waits for something on this link; a client's link always counts."""
         return bool(
             self.asking
             or self.serving
+            or self._unhurried
             or self.unacknowledged
             or self.channel is None
             or not self.contact.address
@@ -143,7 +163,7 @@ class PeerLinks:
         self._exchange = exchange
         self._links: dict[object, PeerLink] = {}
         self._retiring: dict[PeerLink, None] = {}
-        self._owing: list[PeerLink] = []
+        self._owing: dict[PeerLink, None] = {}
         self._answering: list[PeerLink] | None = None
         """While frames are taken in: the links on which something was put meanwhile."""
         self._tidying: asyncio.TimerHandle | None = None
@@ -293,16 +313,20 @@ class PeerLinks:
         """Acknowledge a forwarded frame with whatever leaves next, or soon."""
         if not link.due_number:
             link.due_since_s = self.loop.time()
-            if not self._owing:
-                # One timer for all links that owe: the first decides, the others are early.
-                self.loop.call_later(ACKNOWLEDGE_WITHIN_S * 0.8, self._acknowledge)
-            self._owing.append(link)
+            self.owe_soon(link)
         link.due_number = number
 
+    def owe_soon(self, link: PeerLink) -> None:
+        """Let a link leave what it owes, with whatever leaves next or soon."""
+        if not self._owing:
+            # One timer for all links that owe: the first decides, the others are early.
+            self.loop.call_later(ACKNOWLEDGE_WITHIN_S * 0.8, self._acknowledge)
+        self._owing[link] = None
+
     def _acknowledge(self) -> None:
-        owing, self._owing = self._owing, []
+        owing, self._owing = self._owing, {}
         for link in owing:
-            if link.due_number and not link.lost:
+            if link.owes and not link.lost:
                 link.flush()
 
     def _ended(self, link: PeerLink, reason: str) -> None:

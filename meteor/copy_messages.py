@@ -6,9 +6,7 @@ sender knows: a primary that was passed over learns it from the first peer that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from chord import WideInt
+from chord import WideInt, dataclass
 from meteor.messages import WireInterval
 from meteor.operations import Carried
 from meteor.view import Rival, View

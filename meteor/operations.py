@@ -6,9 +6,7 @@ wall-clock expiry, in `meteor.shelf`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from chord import Contact, WideInt
+from chord import Contact, WideInt, dataclass
 from meteor.messages import Found, Notice, Told, WireInterval
 from meteor.view import Rival, View
 

@@ -10,9 +10,8 @@ a watermark leaves nothing behind.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
-from chord import ChordNode, Contact, MeteorError, Runtime
+from chord import ChordNode, Contact, MeteorError, Runtime, replace
 from meteor.copies_config import CopiesConfig
 from meteor.copy_messages import Beside, Instate, Instated, Keep, Kept
 from meteor.holdings import Holdings
@@ -72,7 +71,7 @@ class Replication:
         or when the time is up: what was written may show later, and is not acknowledged."""
         numbered = self._shelf.begin(carried)
         ticket = self._order.begin()
-        local = self._runtime.spawn(self._shelf.commit(numbered))
+        local = self._runtime.begin(self._shelf.commit(numbered))
         try:
             await self._replicate(numbered, part, ends_s)
             await local
@@ -109,7 +108,7 @@ class Replication:
                 await self._wait_for_a_copy(ends_s)
                 continue
             tasks = [
-                (contact, self._runtime.spawn(self._keep_at(contact, numbered, its)))
+                (contact, self._runtime.begin(self._keep_at(contact, numbered, its)))
                 for contact, its in targets
             ]
             silent = []

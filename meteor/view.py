@@ -7,10 +7,9 @@ Law of this file: frozen values and interval arithmetic; what follows from sever
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import Final
 
-from chord import Contact
+from chord import Contact, dataclass, replace
 from meteor.messages import WireInterval
 from squid import Intervals, intersect, merge, subtract
 

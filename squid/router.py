@@ -22,6 +22,7 @@ from chord import (
     MeteorError,
     RequestTimeout,
     Runtime,
+    Unhurried,
     replace,
 )
 from squid.clusters import Share, Stretch
@@ -193,7 +194,9 @@ class Router:
 
     # -- receiver
 
-    def _on_share(self, _: Contact, message: object, __: float) -> HandOnTaken | Deferred:
+    def _on_share(
+        self, _: Contact, message: object, __: float
+    ) -> HandOnTaken | Deferred | Unhurried:
         assert isinstance(message, HandOn)
         check_share(message, self._space)
         if message.stands_in:
@@ -203,6 +206,7 @@ class Router:
                 raise Fault("Busy", f"{self._resolving} shares are in hand")
             self._resolving += 1
             self._runtime.begin(self._take(message))
+            return Unhurried(HandOnTaken(self._node.arc))  # most likely the report leaves soon
         return HandOnTaken(self._node.arc)
 
     async def stand_in(self, share: HandOn) -> HandOnTaken:

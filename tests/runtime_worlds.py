@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from chord import MESSAGES, CallError, Contact, Deferred, Fault, Runtime
+from chord import MESSAGES, CallError, Contact, Deferred, Fault, Runtime, Unhurried
 from meteor.asyncio_runtime import AsyncioRuntime
 from meteor.codec import Codec
 from meteor.transport import MemoryHub, MemoryTransport, Transport
@@ -198,6 +198,7 @@ class Peer:
             "refuse later": lambda: Deferred(self.refuse_later()),
             "bug": lambda: 1 // 0,
             "bug later": lambda: Deferred(self.bug_later()),
+            "unhurried": lambda: Unhurried(Told(message.number, message.what)),
             "pages": lambda: self.pages(sender, message),
         }
         return answers[message.what]()

@@ -15,7 +15,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from chord import Contact, DialRefused, FrameKind, LinkClosed, RemoteFault
+from chord import Contact, DialRefused, FrameKind, LinkClosed, RemoteFault, Unhurried
 from meteor import asyncio_links, link_keeping, websocket_transport
 from meteor.asyncio_runtime import AsyncioRuntime
 from meteor.codec import FRAME_BYTES_MAX
@@ -479,3 +479,24 @@ async def test_a_close_is_answered_with_a_close(make: Make) -> None:
         assert await socket.close()
         assert socket.close_code == 1000
     await until(lambda: channels(peer) == [])
+
+
+async def test_an_answer_that_may_wait_leaves_with_what_goes_to_the_asker_next(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = await make(1), await make(2)
+    await serves(a, b)
+    written: list[int] = []
+    write = WebSocketChannel.write
+    monkeypatch.setattr(
+        WebSocketChannel, "write", lambda self, data: (written.append(len(data)), write(self, data))
+    )
+    greeting = Greeting(b.contact, "", b"", ready=True)
+
+    def answers(sender: Contact, message: object, remaining_s: float) -> object:
+        asyncio.get_running_loop().call_soon(b.send, sender, Greet())
+        return Unhurried(greeting)
+
+    b.serve(answers, lambda contact: None)
+    assert await a.call(b.contact, Greet(), 5.0) == greeting
+    assert len(written) == 2  # the question; another message and the answer

@@ -179,9 +179,11 @@ class ActionMatrix:
         decide: Callable[[Profile], bool],
         follow: Callable[[Record], Reaction | None],
     ) -> Steps:
-        """Fisher and Yates, a step at a time; about doubtful ones `decide` has the word."""
-        records = found.sure + found.doubtful
-        doubtful = bytearray(len(found.sure)) + b"\1" * len(found.doubtful)
+        """Fisher and Yates, a step at a time; about doubtful ones `decide` has the word.  It takes
+        what was found for itself: to copy 100,000 of them would be a millisecond more in a turn."""
+        records = found.sure
+        doubtful = bytearray(len(records)) + b"\1" * len(found.doubtful)
+        records += found.doubtful
         last = len(records) - 1
         for at in range(len(records)):
             if at < last:

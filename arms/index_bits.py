@@ -18,7 +18,6 @@ WORD_BITS: Final = 64
 BITS: Final = [np.uint64(1 << place) for place in range(WORD_BITS)]
 _BITS: Final = np.array(BITS, np.uint64)
 _FIRST: Final = np.zeros(1, np.intp)
-_NO_BIT: Final = np.uint64(0)
 _ALL_BITS: Final = np.uint64(2**64 - 1)
 _SHORT: Final = 256
 _DENSE: Final = 3
@@ -114,11 +113,21 @@ class Batch(NamedTuple):
         masks: Words = np.bitwise_or.reduceat(self.bits, self.starts)
         return masks
 
-    def marked(self, marks: npt.NDArray[np.bool_]) -> Words:
-        """The bits of the slots that are marked, for every line of marks."""
-        chosen = np.where(marks, self.bits, _NO_BIT)
-        masks: Words = np.bitwise_or.reduceat(chosen, self.starts, axis=1)
-        return masks
+    def up_to(self, buckets: Slots, count: int) -> Words:
+        """The bits of the slots that lie in a bucket or in one before it, a line for each of the
+        first `count` buckets."""
+        width = len(self.words)
+        of_slots = np.repeat(np.arange(width), np.diff(self.starts, append=len(self.slots)))
+        lines = np.zeros((count + 1, width), np.uint64)
+        # Bits of different slots: to add them is to have them all, and the quicker of the two.
+        np.add.at(lines.reshape(-1), buckets * width + of_slots, self.bits)
+        added: Words = np.bitwise_or.accumulate(lines[:count], axis=0)
+        return added
+
+    def where(self) -> Slots | slice:
+        """The words, as what an array takes in the quickest way."""
+        first, last = int(self.words[0]), int(self.words[-1])
+        return slice(first, last + 1) if last - first < len(self.words) else self.words
 
 
 def set_bits(words: Words, slots: Slots) -> None:

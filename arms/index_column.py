@@ -81,8 +81,8 @@ class Column:
         self.ends: Ends | None = None
         """The intervals themselves, where most rows have one."""
         self._extremes = _no_extremes(0)
-        self._decided = _as_lists(self._extremes)
-        """The same for single reads."""
+        self._decided: tuple[list[float], ...] | None = None
+        """The same for single reads, once there is one."""
 
     # -- values as floats
 
@@ -115,7 +115,7 @@ class Column:
             extreme[labelled] = new[np.searchsorted(old, extreme[labelled])]
         if self.ends is not None:
             self.ends.relabel(old, new)
-        self._decided = _as_lists(self._extremes)
+        self._decided = None
 
     # -- changes
 
@@ -127,16 +127,23 @@ class Column:
             return
         self.reach(words)
         batch = Batch.of(slots)
-        self.has[batch.words] |= batch.masks()
+        where, masks = batch.where(), batch.masks()
+        self.has[where] |= masks
         if self.axis <= WILDCARD:
             return
+        if np.array_equal(low, high):
+            high = low
         first, last = self._buckets(low, high)
         if self.edges:
-            cuts = np.arange(len(self.edges))[:, None]
-            marks = np.concatenate([cuts >= first, cuts < last])
+            edges = len(self.edges)
+            started = batch.up_to(first, edges)
+            ended = started if last is first else batch.up_to(last, edges)
             if self._marks_misses:
-                np.invert(marks, marks)
-            self.bits[:, batch.words] |= batch.marked(marks)
+                started = started ^ masks
+            else:
+                ended = ended ^ masks
+            self.bits[:edges, where] |= started
+            self.bits[edges:, where] |= ended
         if self.ends is not None:
             self.ends.put(slots, low, high)
 
@@ -147,10 +154,10 @@ class Column:
             self.rare.difference_update(slots.tolist())
             return
         batch = Batch.of(slots)
-        others = ~batch.masks()
-        self.has[batch.words] &= others
+        where, others = batch.where(), ~batch.masks()
+        self.has[where] &= others
         if self.edges:
-            self.bits[:, batch.words] &= others
+            self.bits[:, where] &= others
         if self.ends is not None:
             self.ends.forget(slots)
 
@@ -187,8 +194,7 @@ class Column:
         self.edges = _chosen_edges(low, high, most) if self.axis > WILDCARD else []
         self.has = empty_words(words)
         set_bits(self.has, slots)
-        self._extremes = _no_extremes(len(self.edges))
-        self._decided = _as_lists(self._extremes)
+        self._extremes, self._decided = _no_extremes(len(self.edges)), None
         if self.axis > WILDCARD:
             self._mark(slots, *self._buckets(low, high), words)
             if MOST * len(slots) >= used:
@@ -203,7 +209,7 @@ class Column:
         np.maximum.at(last_low, first, low)
         np.minimum.at(first_high, last, high)
         np.maximum.at(last_high, last, high)
-        self._decided = _as_lists(self._extremes)
+        self._decided = None
         return first, last
 
     def _mark(self, slots: Slots, first: Slots, last: Slots, words: int) -> None:
@@ -222,7 +228,10 @@ class Column:
 
     def cut(self, low: float, high: float) -> Cut:
         """Which bitmaps answer the question for an overlap with [low, high]."""
-        first_low, last_low, first_high, last_high = self._decided
+        decided = self._decided
+        if decided is None:
+            decided = self._decided = _as_lists(self._extremes)
+        first_low, last_low, first_high, last_high = decided
         start = sure_start = bisect_right(self.edges, high)
         if last_low[start] > high:
             sure_start -= 1

@@ -25,7 +25,7 @@ class Ends:
 
     def put(self, slots: Slots, low: Floats, high: Floats) -> None:
         """Note the intervals of slots."""
-        if self._high is self._low and not np.array_equal(low, high):
+        if self._high is self._low and high is not low and not np.array_equal(low, high):
             self._high = self._low.copy()
         self._low[slots] = low
         if self._high is not self._low:

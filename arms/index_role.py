@@ -7,6 +7,7 @@ the tree is kept ready; the others rest in a short form.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
@@ -137,7 +138,7 @@ class _RoleIndex(ABC, Generic[K]):
         """The rows of a profile, and whether they say everything."""
 
     def _insert(self, id: K, kept: Profile, row: Row, flagged: bool) -> int:
-        number = next(at for at, width in enumerate(WIDTHS) if len(row) <= width)
+        number = bisect_left(WIDTHS, len(row))
         return self._tables[number].insert(id, kept, row, flagged) * len(WIDTHS) + number
 
     def _sort_out(self, table: Table[K], found: Found, sifted: Sifted[K]) -> None:

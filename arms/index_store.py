@@ -9,6 +9,7 @@ time goes by the lines of memory that they fill.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from heapq import heappop, heappush
 from struct import Struct
 from typing import Final, Generic, NamedTuple, TypeVar
 
@@ -60,6 +61,8 @@ class RowStore(Generic[K]):
         self.flags = 0
         """How many rows are flagged."""
         self._free: list[int] = []
+        """A heap: slots that lie beside each other are used again together, and cost the bitmaps
+        fewer words."""
         self._form = _form_of(self.width)
         self._lines: Floats = np.zeros((0, self._form.size // 8))
         self._padding = [0] * self.width
@@ -79,7 +82,7 @@ class RowStore(Generic[K]):
         """Keep a row, by column; returns its slot."""
         self.widen(len(row))
         if self._free:
-            slot = self._free.pop()
+            slot = heappop(self._free)
         else:
             if self.used == self.capacity:
                 grown = self.capacity * (8 if self.capacity < _DOUBLED_UP_TO else 5) // 4
@@ -137,7 +140,17 @@ class RowStore(Generic[K]):
         if self.flagged[slot]:
             self.flagged[slot] = False
             self.flags -= 1
-        self._free.append(slot)
+        heappush(self._free, slot)
+
+    def free_all(self, slots: Slots) -> None:
+        """Forget rows."""
+        self._lines[slots] = 0.0
+        self.owners[slots] = self.profiles[slots] = None
+        if self.flags:
+            self.flags -= int(np.count_nonzero(self.flagged[slots]))
+            self.flagged[slots] = False
+        for slot in slots.tolist():
+            heappush(self._free, slot)
 
     # -- questions
 

@@ -38,8 +38,9 @@ K = TypeVar("K", bound=Hashable)
 MOST_COLUMNS: Final = 4095
 MOST_CUTS: Final = 640
 """Edges of all columns together: two bitmaps each, 160 bytes a row."""
-MOST_WAITING: Final = 256
-"""New or gone rows that the bitmaps do not know yet."""
+MOST_WAITING: Final = 512
+"""New or gone rows that the bitmaps do not know yet.  To let a column know takes about as long for
+one row as for some hundred."""
 WORTH_SETTLING: Final = 32
 QUESTIONS_WAITED: Final = 8
 """After so many questions without a change, rows that still wait are worth the work."""
@@ -193,8 +194,7 @@ class Table(ABC, Generic[K]):
             self._entries -= len(chosen)
             if column.is_stale(self.store.used) or not column.count:
                 self._stale[number] = None
-        for slot in slots.tolist():
-            self.store.free(slot)
+        self.store.free_all(slots)
 
     # -- columns
 

@@ -49,8 +49,20 @@ def test_a_batch_gathers_the_marks_of_each_word() -> None:
     batch = Batch.of(np.array([1, 3, 64, 200], np.intp))
     assert batch.words.tolist() == [0, 1, 3]
     assert batch.masks().tolist() == [0b1010, 1, 1 << 8]
-    marks = np.array([[True, False, False, True], [False, True, True, False]])
-    assert batch.marked(marks).tolist() == [[0b10, 0, 1 << 8], [0b1000, 1, 0]]
+    buckets = np.array([2, 0, 1, 2], np.intp)
+    assert batch.up_to(buckets, 2).tolist() == [[1 << 3, 0, 0], [1 << 3, 1, 0]]
+    assert batch.up_to(buckets, 3)[2].tolist() == batch.masks().tolist()
+
+
+@given(st.sets(st.integers(0, 64 * 8 - 1), min_size=1), st.randoms(use_true_random=False))
+def test_a_batch_says_who_lies_up_to_a_bucket(some: set[int], random: Random) -> None:
+    slots = np.array(sorted(some), np.intp)
+    buckets = np.array([random.randrange(4) for _ in some], np.intp)
+    batch = Batch.of(slots)
+    for bucket, line in enumerate(batch.up_to(buckets, 3)):
+        words = np.zeros(8, np.uint64)
+        words[batch.where()] = line
+        assert slots_in(words).tolist() == slots[buckets <= bucket].tolist()
 
 
 # -- labels

@@ -64,8 +64,10 @@ _TRY_TO_WRITE: Final = "UPDATE record SET checksum = 0 WHERE 0"
 _SHAPE: Final = (
     "SELECT rootpage, sql FROM sqlite_master WHERE type IN ('table', 'index') ORDER BY rootpage"
 )
-_MUCH_MEMORY: Final = "PRAGMA cache_size = -65536"
-"""For the check of the trees, which looks each record up in the index: two thirds of the time."""
+_WORTH_A_WORD_MB: Final = 50
+_MUCH_MEMORY: Final = "PRAGMA cache_size = -262144"
+"""At most, in KiB, for the check of the trees, which looks each record up in the index: with as
+little as otherwise, pages are read again and again."""
 _LITTLE_MEMORY: Final = "PRAGMA cache_size = -2000"
 _SETTINGS: Final = (
     f"PRAGMA page_size = {PAGE_BYTES}",
@@ -270,6 +272,7 @@ async def _as_it_is(files: JournalFiles, found: Findings) -> aiosqlite.Connectio
     """The file, open, when there is nothing wrong with it; else a new one takes its place."""
     trouble = found.trouble
     if not found.is_new and not trouble:
+        _announce(files.path)
         connection, trouble = await _checked(files.path)
         if connection is not None:
             return connection
@@ -285,6 +288,13 @@ async def _as_it_is(files: JournalFiles, found: Findings) -> aiosqlite.Connectio
         len(kept.rows), len(kept.lost),
     )  # fmt: skip
     return None
+
+
+def _announce(path: Path) -> None:
+    """Say what takes some time."""
+    size_mb = path.stat().st_size >> 20 if path.exists() else 0
+    if size_mb >= _WORTH_A_WORD_MB:
+        _log.info("%s: %d MB are checked and read, a second or so for each 100 MB", path, size_mb)
 
 
 async def _make(files: JournalFiles, rows: Sequence[Row]) -> None:

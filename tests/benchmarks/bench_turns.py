@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 
 from meteor import Client, LocalOverlay
+from meteor.cli.serving import FULL_COLLECTIONS
 from meteor.document import encode_document, pack_profile
 from meteor.messages import Document
 from meteor.operations import Carried
@@ -93,6 +94,7 @@ async def measured(what: str, client: Client, work: Awaitable[Any]) -> Any:
 
     gc.collect()
     gc.freeze()
+    gc.set_threshold(700, 10, FULL_COLLECTIONS)  # as `meteor peer` does
     with held.watched():
         asking = asyncio.ensure_future(ask_for_little())
         began_s = time.perf_counter()

@@ -373,3 +373,16 @@ async def test_a_journal_larger_than_the_page_cache_is_salvaged_whole(tmp_path: 
     scan = await journal.scan()
     assert (scan.entries, scan.damaged, scan.incomplete) == (tuple(entries), (), True)
     await journal.close()
+
+
+async def test_a_large_file_is_announced(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level("INFO", "meteor.journal")
+    for limit_mb, said in ((1000, 0), (0, 1)):
+        monkeypatch.setattr("meteor.sqlite_journal._WORTH_A_WORD_MB", limit_mb)
+        for _ in range(2):
+            journal = await SqliteJournal.open(tmp_path / "journal.sqlite")
+            await journal.append([Entry(b"a", b"1")])
+            await journal.close()
+        assert caplog.text.count("are checked and read") == said * 2

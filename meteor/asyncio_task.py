@@ -93,7 +93,11 @@ class Conversation(LoopWaiter, Generic[ResultT]):
         owned: dict[Conversation[Any], None],
         failed: Callable[[BaseException], None],
     ) -> None:
-        super().__init__(loop)
+        self._loop = loop
+        self._futures = []
+        self._value = _UNSETTLED
+        self._error = None
+        self.awaited = False
         self._owned = owned
         self._failed = failed
         self._grace: _Grace | None = None

@@ -19,10 +19,19 @@ Intervals = tuple[Interval, ...]
 
 def merge(*sets: Iterable[Interval]) -> Intervals:
     """The union, in normal form; an interval whose first index is after its last is empty."""
-    if len(sets) == 1 and (sets[0] == () or _is_single(sets[0])):
-        return tuple(sets[0])
+    if len(sets) == 1 and _is_single(sets[0]):
+        return sets[0]
+    filled = [some for some in sets if some != ()]
+    if not filled:
+        return ()
+    if len(filled) == 1 and _is_single(filled[0]):
+        return filled[0]
+    every: list[Interval] = []
+    for some in filled:
+        every += some
+    every.sort()
     merged: list[Interval] = []
-    for first, last in sorted(interval for some in sets for interval in some):
+    for first, last in every:
         if first > last:
             continue
         if merged and first <= merged[-1][1] + 1:

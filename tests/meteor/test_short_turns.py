@@ -7,6 +7,7 @@ store.  All are counted by the turn in which they happen.
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter, deque
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 from arms import Profile, Store
-from meteor import Client, Interest, changes, outbox, point, reactions, telling
+from meteor import Client, Interest, LocalOverlay, changes, outbox, point, reactions, telling
 from meteor.codec import wire_codec
 from meteor.shelf import Shelf
 from sim.overlay import Overlay
@@ -246,3 +247,29 @@ def test_a_sweep_of_much_goes_on_until_nothing_is_left(
     overlay.run_for(62.0)
     assert work.most("remove") <= SWEPT_AT_ONCE
     assert len(overlay.peers[0].core.shelf.store) == 0
+
+
+async def test_a_delete_where_nothing_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A peer alone, with its journal in memory: no write ever gives the turn away."""
+    monkeypatch.setattr(point, "BURIED_AT_ONCE", BURIED_AT_ONCE)
+    async with LocalOverlay(peers=1, space=SPACE, transport="memory") as overlay:
+        client = await overlay.connect()
+        for number in range(5 * BURIED_AT_ONCE):
+            await client.store(f"type=lamp temperature={number}", b"")
+        turn, removed, real = [0], Counter[int](), Store.remove
+
+        def counted(store: Store, *key: str) -> Any:
+            removed[turn[0]] += 1
+            return real(store, *key)
+
+        async def count_turns() -> None:
+            while True:
+                turn[0] += 1
+                await asyncio.sleep(0)
+
+        monkeypatch.setattr(Store, "remove", counted)
+        counting = asyncio.ensure_future(count_turns())
+        await client.delete_data("type=lamp")
+        counting.cancel()
+    assert sum(removed.values()) >= 5 * BURIED_AT_ONCE
+    assert max(removed.values()) <= 2 * BURIED_AT_ONCE, removed

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -17,6 +18,11 @@ from hypothesis import HealthCheck, settings
 SKIPS = Path(__file__).with_name("skips.txt")
 FILES_WANTED = 8192
 """64 peers over sockets hold about 1,100 descriptors; the usual soft limit is 1,024."""
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # a shell ignores Ctrl-C for what it runs in the background, and programs that tests start and
+    # interrupt would inherit that and never end
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "default",

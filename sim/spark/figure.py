@@ -79,9 +79,10 @@ def _shares(panel: Any, table: pandas.DataFrame) -> None:
         ):  # fmt: skip
             panel.axhline(BOUNDS[column], color=colour, linestyle=":", linewidth=1)
             panel.annotate(
-                f"report: below {BOUNDS[column]:g} % {verb}", (0, BOUNDS[column]), (2, 2),
+                # On short lines: between the axis and the smallest ring there is no curve.
+                f"report:\nbelow {BOUNDS[column]:g} %\n{verb}", (0, BOUNDS[column]), (2, -2),
                 xycoords=("axes fraction", "data"), textcoords="offset points",
-                fontsize="x-small", color=colour,
+                fontsize="x-small", color=colour, va="top",
             )  # fmt: skip
     panel.set(xlabel="peers", ylabel="share of all peers (%)")
     panel.set_xlim(left=0)

@@ -5,6 +5,7 @@ second), for memory journals and for all peers on one SQLite file with `synchron
 is one process with 64 peers on WebSockets and one client; OpenDHT is one process with 64 nodes on
 UDP.  They take turns, `ROUNDS` times, so that both meet the same machine; the figures are of all
 rounds together.  `ratio` is Meteor's p50 over OpenDHT's, and of rates the other way round.
+The third row is the first on uvloop (`meteor peer --loop uvloop`).
 `sync_ms` is the machine's own median for appending 4 KiB to a file and bringing it to disk.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import importlib
 import os
 import random
 import time
@@ -71,7 +73,11 @@ class Workload:
         for _ in range(count):
             word = "".join(self._draw.choices("abcdefghijklmnopqrstuvwxyz", k=6))
             temperature, humidity = self._draw.uniform(0, 100), self._draw.uniform(0, 100)
-            attributes = {"type": word, "temperature": temperature, "humidity": humidity}
+            attributes: dict[str, Any] = {
+                "type": word,
+                "temperature": temperature,
+                "humidity": humidity,
+            }
             self._profiles.append(meteor.profile(attributes))
         first, self._taken = self._taken, self._taken + count
         return range(first, self._taken)
@@ -173,6 +179,16 @@ def shared_file(path: Path) -> type[meteor.Peer]:
 
 async def test_exact_in_memory(tmp_path: Path) -> None:
     await measure("memory journals", tmp_path)
+
+
+def test_exact_in_memory_on_uvloop(tmp_path: Path) -> None:
+    try:
+        uvloop = importlib.import_module("uvloop")
+    except ImportError:
+        report("exact store and retrieve on uvloop", uvloop="not installed: the extra fast")
+        return
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(measure("memory journals, uvloop", tmp_path))
 
 
 async def test_exact_durable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,6 +129,7 @@ class WebSocketChannel(asyncio.BufferedProtocol):
         self._held: list[bytes] | None = None
         """What waits until the other side of an accepted socket says that it took it over: what
         came before that would be aiohttp's."""
+        self._held_bytes = 0
         self._former = transport.get_protocol()
         """aiohttp's side of the socket, which is to hear of its end."""
         self.gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -150,8 +151,7 @@ class WebSocketChannel(asyncio.BufferedProtocol):
         """Bytes that the operating system has not taken yet."""
         if not self._open:
             return 0  # a TLS transport that is closed twice forgets what it has
-        waiting = self._transport.get_write_buffer_size()
-        return waiting if self._held is None else waiting + sum(map(len, self._held))
+        return self._transport.get_write_buffer_size() + self._held_bytes
 
     def read_with(self, received: Callable[[bytes], None], closed: Callable[[str], None]) -> None:
         """Name who takes what arrives and who hears of the end."""
@@ -168,13 +168,14 @@ class WebSocketChannel(asyncio.BufferedProtocol):
                 self._put(Opcode.BINARY, data)
             else:
                 self._held.append(data)
+                self._held_bytes += len(data)
 
     def _put(self, opcode: Opcode, payload: bytes) -> None:
         if not self._transport.is_closing():
             self._transport.write(frame(opcode, payload, masked=self._masks))
 
     def _let_go(self) -> None:
-        held, self._held = self._held, None
+        held, self._held, self._held_bytes = self._held, None, 0
         for data in held or ():
             self._put(Opcode.BINARY, data)
 

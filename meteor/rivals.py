@@ -130,10 +130,9 @@ class Rivals:
 
     async def _settle(self, view: View, rival: Rival) -> None:
         since_s = self._since_s.setdefault(rival, self._runtime.now())
-        settle = self._asked_again if rival.epoch == HEARSAY else self._is_merged
-        if await settle(view, rival):
-            hearsay = rival.epoch == HEARSAY
-            known = () if hearsay else subtract(rival.intervals, rival.lost)
+        settle = self._asked_again if rival.epoch == HEARSAY else self._merged
+        known = await settle(view, rival)
+        if known is not None:
             self._replication.resync.add(view.number)
             await self._replication.rival(view.number, without=rival, known=known)
             self._since_s.pop(rival, None)
@@ -141,34 +140,39 @@ class Rivals:
             await self._replication.rival(view.number, without=rival, lost=rival.intervals)
             self._since_s.pop(rival, None)
 
-    async def _asked_again(self, view: View, rival: Rival) -> bool:
-        """Whether somebody who said that it holds the interval too does so no more: what it has of
-        it is taken in, and it lets go; what it knows of others is noted."""
+    async def _asked_again(self, view: View, rival: Rival) -> Intervals | None:
+        """None while somebody who said that it holds the interval too may do so: what it has of it
+        is taken in, and it lets go; what it knows of others is noted.  Else of what the past is
+        known by that."""
+        known: Intervals = ()
         adopted = self._replication.adopted.get(view.number, 0)
         for holder, interval in product(rival.holders, rival.intervals):
             answer = await self._reconciling.claimed(interval, holder)
             if answer is None:
-                return False
+                return None
             for piece in intersect(answer.held, (interval,)):
                 if not await self._reconciling.reconcile(piece, holder):
-                    return False
+                    return None
+                known = merge(known, subtract((piece,), answer.lost))
             for one in (*answer.copies, *answer.former):
                 part = intersect(one.intervals, (interval,))
                 if one.epoch > adopted and one.primary.id != self._runtime.contact.id:
                     self.note(Rival(part, one.epoch, one.holders, intersect(one.lost, part)))
-        return True
+        return known
 
-    async def _is_merged(self, _: View, rival: Rival) -> bool:
-        """Whether all of it is here: from somebody who can show that it has what was acknowledged
-        there when it ended, be it only that it merged it itself."""
+    async def _merged(self, _: View, rival: Rival) -> Intervals | None:
+        """Of what the past is known here by all that a rival had; None while that is not here.  It
+        comes from somebody who can show that it has what was acknowledged there when it ended, be
+        it only that it merged it itself."""
+        known = subtract(rival.intervals, rival.lost)
         primary_id = rival.holders[-1].id if rival.holders else self._runtime.contact.id
         wanted = rival.intervals, primary_id, rival.epoch
         for holder in rival.holders:
             if self._views.has_all_of(*wanted):
-                return True
+                return known
             if holder.id == self._runtime.contact.id:
                 await self._reconciling.absorb_own(rival.intervals, rival.epoch, primary_id)
             else:
                 absorb = self._reconciling.absorb
                 await absorb(rival.intervals, holder, rival.epoch, primary_id)
-        return self._views.has_all_of(*wanted)
+        return known if self._views.has_all_of(*wanted) else None

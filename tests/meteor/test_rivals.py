@@ -169,6 +169,24 @@ def test_who_was_said_to_hold_the_same_and_does_not_is_no_rival(world: AnsweredB
     assert world.unknown == ()
 
 
+def test_who_does_hold_the_same_lets_go_and_what_it_knows_of_the_past_counts(
+    world: AnsweredBeside,
+) -> None:
+    """This peer had taken as lost what the other one holds whole."""
+    peer, other = world.peer, world.copy()
+    (mine,) = peer.core.views.own.values()
+    theirs = other.core.replication.new_view((world.interval,), ())
+    other.core.views.own[theirs.number] = theirs
+    other.core.holdings.gain((world.interval,))
+    lost = replace(mine, lost=(world.interval,))
+    peer.core.views.own[mine.number] = lost
+    peer.core.holdings.reckon((world.interval,))
+    peer.core._handoff.rivals.note(Rival((world.interval,), HEARSAY, (other.contact,)))
+    world.overlay.run_for(2.0)
+    assert world.interval not in other.core.holdings.held
+    assert peer.core.views.lost() == world.unknown == ()
+
+
 def test_a_rival_that_gives_nothing_is_lost_at_last(world: AnsweredBeside) -> None:
     """Nobody has what was acknowledged there."""
     world.say(copies=())

@@ -65,12 +65,17 @@ class Telling:
         """Keep a notice for the client of `reaction.to`; `flush` sends it."""
         self.on_tell(reaction)
         if route_of(reaction.to) is not None:
-            self._keep(reaction.to, self._notice_of(reaction), self._number_of(reaction))
+            self._keep(reaction, self._number_of(reaction))
 
-    def _keep(self, told: Record, notice: Notice, number: int) -> None:
-        name = _name(told)
-        if self._outbox.has_told(name) and wishes_in(told.blob).once:
+    def _keep(self, reaction: Tell, number: int) -> None:
+        told = reaction.to
+        name, wishes = _name(told), wishes_in(told.blob)
+        if wishes.once and self._outbox.has_told(name):
             return
+        notice = Notice(
+            _id_of(reaction), told.stem, reaction.kind,
+            self._found(reaction.about, wishes.with_data), self._runtime.contact, told.owner,
+        )  # fmt: skip
         self._outbox.add(notice, number)
         self._stirred[name] = told
 
@@ -79,17 +84,6 @@ class Telling:
 
     def _position_of(self, reaction: Tell) -> Position:
         return self._number_of(reaction), _id_of(reaction)
-
-    def _notice_of(self, reaction: Tell) -> Notice:
-        told = reaction.to
-        return Notice(
-            id=_id_of(reaction),
-            interest=told.stem,
-            kind=reaction.kind,
-            found=self._found(reaction.about, wishes_in(told.blob).with_data),
-            source=self._runtime.contact,
-            owner=told.owner,
-        )
 
     def _found(self, about: Record, payload: bool) -> Found:
         """One for all who are told of it in this turn: so it travels once."""
@@ -185,7 +179,7 @@ class Telling:
         steps = self._rendezvous.meet(record, self._runtime.now(), belongs)
         due = [(self._position_of(told), told) for told in _told_to(record, steps)]
         for position, told in sorted(due, key=itemgetter(0)):
-            self._keep(record, self._notice_of(told), position[0])
+            self._keep(told, position[0])
         self._flush_soon()
 
     async def _derive_again(self, record: Record, missed: Position) -> None:
@@ -213,7 +207,7 @@ class Telling:
             for at in range(0, len(due), DERIVED_AT_ONCE):
                 for position, told in due[at : at + DERIVED_AT_ONCE]:
                     if self._shelf.store.holds(record):
-                        self._keep(record, self._notice_of(told), position[0])
+                        self._keep(told, position[0])
                 self.flush()
                 await self._runtime.sleep(0.0)
         finally:

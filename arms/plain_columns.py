@@ -26,8 +26,12 @@ from arms.written import GROUP
 MOST_PLAIN: Final = 8
 """Columns of a plain profile."""
 _SHAPES_KEPT: Final = 1024
+_FORMS_KEPT: Final = 256
 _ROOM: Final = (8, 16, 32, 64)
 """For a word; few sizes, so that there are few shapes."""
+_MOST_ROOM: Final = _ROOM[-1]
+_ROOM_FOR: Final = [min(room for room in _ROOM if length <= room) for length in range(65)]
+"""By the length of a word."""
 _RANGE: Final = 4
 """Set in a column's kind beside the axis: the low end is not the high one."""
 _NUL: Final = 0
@@ -65,9 +69,10 @@ class _Kind(NamedTuple):
     """Bytes of a word."""
 
 
+@lru_cache(maxsize=_FORMS_KEPT)
 def plain_form(packed: bytes) -> PlainForm | None:
     """The form of a profile, given in msgpack of what `Profile.pack` gives; None where it is not
-    plain, or no profile at all."""
+    plain, or no profile at all.  Cached: the holders of a record may live in one process."""
     try:
         return _form_of(_PROFILE.decode(packed)[2][2])
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -99,13 +104,16 @@ def _form_of(tests: list[PlainTest]) -> PlainForm | None:
         elif axis == WORDS:
             if not (type(low) is type(high) is str and low <= high):
                 return None
-            ends = (low.encode(),) if low == high else (low.encode(), high.encode())
-            kind |= _RANGE if len(ends) == 2 else 0
-            longest = max(map(len, ends))
-            room = next((room for room in _ROOM if longest <= room), 0)
-            words += b"".join([end.ljust(room, b"\0") for end in ends])
-            if not room or any(_NUL in end for end in ends):
+            first = low.encode()
+            last = first if low == high else high.encode()
+            longest = max(len(first), len(last))
+            if longest > _MOST_ROOM or _NUL in first or _NUL in last:
                 return None
+            room = _ROOM_FOR[longest]
+            words += first.ljust(room, b"\0")
+            if last is not first:
+                kind |= _RANGE
+                words += last.ljust(room, b"\0")
         kinds.append((test.name, kind, room))
     shape = _shape_of(tuple(kinds))
     return PlainForm(shape, struct.pack(f"<{len(numbers)}d", *numbers) + words) if shape else None

@@ -115,7 +115,8 @@ def under_churn(
 
 
 def _line(varied: str, row: DataRow) -> str:
-    return f"{varied}, k = {row.copies}: {len(row.losses)} of {row.profiles} profiles lost"
+    line = f"{varied}, k = {row.copies}: {len(row.losses)} of {row.profiles} profiles lost"
+    return f"{line}, {len(row.violations)} violations" if row.violations else line
 
 
 class _Stage:

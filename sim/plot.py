@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 HOW_TO_GET = "no plot: matplotlib is missing, pip install 'meteor-rendezvous[plot]'"
 
+BESIDE = 0.012
+"""Of the axis, that the published points stand beside ours: their bars would hide each other."""
+
 
 def is_available() -> bool:
     """Whether matplotlib is installed."""
@@ -43,10 +46,10 @@ def plot_rows(title: str, varied: str, rows: Sequence[Row], path: Path) -> None:
             (x, spread) for x, (_, spread) in zip(xs, spreads, strict=True) if spread is not None
         ]
         if published:
-            told = [spread for _, spread in published]
+            told, beside = [spread for _, spread in published], BESIDE * (max(xs) - min(xs))
             axes.errorbar(
-                [x for x, _ in published], [s.mean for s in told], _bars(told), fmt="s--",
-                label="published", alpha=0.6,
+                [x + beside for x, _ in published], [s.mean for s in told], _bars(told),
+                fmt="s--", label="published",
             )  # fmt: skip
         axes.set_xlabel(varied)
         axes.set_ylabel(f"{label} (1st to 99th percentile)")

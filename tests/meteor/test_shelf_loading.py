@@ -32,6 +32,7 @@ NOW_S = 1_000_000.0
 LONG = "x" * 70
 TEXTS = {
     DATA: [
+        "p={number}", "q={number}",
         "type={word} temperature={number} humidity=7", "type={word}", "type=* temperature={number}",
         "type=lamp x={word} y={number} z", "type={word} a(b={number})", f"type=lamp x={LONG}",
         "temperature={number} temperature=4", 'x="{word} {word} {word} ü" y=*',
@@ -97,7 +98,17 @@ def story(shelf: Shelf) -> dict[str, Any]:
 
 
 def answers(shelf: Shelf) -> list[list[str]]:
-    asked = ["type=lamp*", "temperature<=50", "x>=a", "z", "type=* humidity=7", "y=*", 'x>="zz z"']
+    asked = [
+        "p=*",
+        "q>=50",
+        "type=lamp*",
+        "temperature<=50",
+        "x>=a",
+        "z",
+        "type=* humidity=7",
+        "y=*",
+        'x>="zz z"',
+    ]
     offered = ["type=lamp temperature=30 humidity=50", "x=zz y=3 z=1 type=ü", "a(b=4)", "y=7 z"]
     found = [
         shelf.store.selected(kind, Profile.parse(text, SPACE), 7.25)

@@ -62,20 +62,32 @@ class Reconciling:
         self._views, self._replication, self._on_gained = views, replication, on_gained
 
     async def absorb(
-        self, piece: Intervals, source: Contact, epoch: int, primary_id: int | None = None
+        self,
+        piece: Intervals,
+        source: Contact,
+        epoch: int,
+        primary_id: int | None = None,
+        *,
+        unless_partial: bool = False,
     ) -> bool:
         """Take what another peer has of what is held here in, with one's copies: of its view of
         that epoch, should its content not be on the shelf there; whether what it has is here now.
-        Whether that is all of a primary's view is known to `Views.has_all_of` then."""
+        Whether that is all of a primary's view is known to `Views.has_all_of` then; with
+        `unless_partial` nothing is taken in that is not."""
         for interval in piece:
             try:
-                await self._absorb_pages(interval, source, epoch, primary_id)
+                await self._absorb_pages(interval, source, epoch, primary_id, unless_partial)
             except (CallError, Superseded):
                 return False
         return True
 
     async def _absorb_pages(
-        self, interval: Interval, source: Contact, epoch: int = 0, primary_id: int | None = None
+        self,
+        interval: Interval,
+        source: Contact,
+        epoch: int = 0,
+        primary_id: int | None = None,
+        unless_partial: bool = False,
     ) -> int:
         cursor, more, whole = 0, True, primary_id is not None
         while more:
@@ -83,8 +95,10 @@ class Reconciling:
                 self._runtime, self._config, source,
                 Pull(interval, cursor, epoch, primary_id), PulledPage,
             )  # fmt: skip
-            await self.merge(page.carried)
             whole = whole and page.whole
+            if unless_partial and not whole:
+                return cursor
+            await self.merge(page.carried)
             if page.more and page.cursor <= cursor:
                 raise RemoteFault("ProtocolError", "a hand-off that does not go on")
             cursor, more = page.cursor, page.more

@@ -51,6 +51,8 @@ class Rivals:
         self._replication, self._reconciling = replication, reconciling
         self._checked = checked
         self._since_s: dict[Rival, float] = {}
+        self._pulled: set[tuple[Rival, int]] = set()
+        """From whom what it has of a rival was taken in, though that was not all."""
         self._heard: dict[Rival, None] = {}
         """Not written down yet."""
         self._bell = Bell(runtime, "rivals")
@@ -135,10 +137,14 @@ class Rivals:
         if known is not None:
             self._replication.resync.add(view.number)
             await self._replication.rival(view.number, without=rival, known=known)
-            self._since_s.pop(rival, None)
+            self._forget(rival)
         elif self._runtime.now() - since_s >= GIVEN_UP_S:
             await self._replication.rival(view.number, without=rival, lost=rival.intervals)
-            self._since_s.pop(rival, None)
+            self._forget(rival)
+
+    def _forget(self, rival: Rival) -> None:
+        self._since_s.pop(rival, None)
+        self._pulled = {one for one in self._pulled if one[0] != rival}
 
     async def _asked_again(self, view: View, rival: Rival) -> Intervals | None:
         """None while somebody who said that it holds the interval too may do so: what it has of it
@@ -160,19 +166,23 @@ class Rivals:
                     self.note(Rival(part, one.epoch, one.holders, intersect(one.lost, part)))
         return known
 
-    async def _merged(self, _: View, rival: Rival) -> Intervals | None:
+    async def _merged(self, view: View, rival: Rival) -> Intervals | None:
         """Of what the past is known here by all that a rival had; None while that is not here.  It
         comes from somebody who can show that it has what was acknowledged there when it ended, be
         it only that it merged it itself."""
         known = subtract(rival.intervals, rival.lost)
         primary_id = rival.holders[-1].id if rival.holders else self._runtime.contact.id
         wanted = rival.intervals, primary_id, rival.epoch
-        for holder in rival.holders:
+        # who has a copy of ours may have merged it, for whoever held the interval before
+        for holder in {one.id: one for one in (*rival.holders, *view.copies)}.values():
             if self._views.has_all_of(*wanted):
                 return known
             if holder.id == self._runtime.contact.id:
                 await self._reconciling.absorb_own(rival.intervals, rival.epoch, primary_id)
             else:
-                absorb = self._reconciling.absorb
-                await absorb(rival.intervals, holder, rival.epoch, primary_id)
+                before = (rival, holder.id) in self._pulled or holder not in rival.holders
+                self._pulled.add((rival, holder.id))
+                await self._reconciling.absorb(
+                    rival.intervals, holder, rival.epoch, primary_id, unless_partial=before
+                )
         return known if self._views.has_all_of(*wanted) else None

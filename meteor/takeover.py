@@ -97,6 +97,20 @@ def as_before(
     return found
 
 
+def _speaks_for(contact: Contact, named: Contact, evidence: Iterable[Evidence]) -> bool:
+    """Whether a peer is the one that a view names, or a later life of it, and not one that had its
+    identifier before: that was granted anew while it was down, and names two since it is back."""
+    moved = contact.address != named.address
+    return is_peer(contact, named) and not (
+        moved
+        and any(
+            one.contact == contact
+            and any((h.id, h.address) == (contact.id, contact.address) for h in one.view.holders)
+            for one in evidence
+        )
+    )
+
+
 def _is_among(named: Contact, contacts: Iterable[Contact]) -> bool:
     return any(is_peer(one, named) for one in contacts)
 
@@ -166,7 +180,7 @@ def _rank(view: View) -> tuple[object, ...]:
 def _began(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:
     """Whether anything can have been acknowledged under a view: not when its primary, who has a
     memory of the piece, knows nothing of it.  It gave up while only some copies had noted it."""
-    of_primary = [one for one in evidence if is_peer(one.contact, view.primary)]
+    of_primary = [one for one in evidence if _speaks_for(one.contact, view.primary, evidence)]
     knows = any(one.view.key == view.key for one in of_primary)
     return knows or not of_primary or not _is_among(view.primary, asked.answered)
 
@@ -192,7 +206,8 @@ def _proven(
     # An earlier epoch of the same view is no contradiction: a primary that was passed over while
     # its copies noted the next one knows no more.
     know = [one.contact for one in evidence if one.view.key == newest.key]
-    moved_on = [one for one in holders if _is_among(one, answered) and not _is_among(one, know)]
+    came = {one for one in holders if any(_speaks_for(peer, one, evidence) for peer in answered)}
+    moved_on = [one for one in holders if one in came and not _is_among(one, know)]
     most = 2 * len(have) > len(holders)
     if any(one.fresh for one in having):
         return most or not moved_on

@@ -306,3 +306,15 @@ def test_who_was_granted_the_identifier_of_a_dead_holder_is_not_that_holder() ->
     asked = Asked([again, PEERS[1]], [2], patient=True)
     (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
     assert step.kind == "lost"
+
+
+def test_who_had_an_identifier_before_it_was_granted_anew_says_nothing_of_the_later_one() -> None:
+    """It is back, in a later life than that of who had the identifier meanwhile (storm, seed 3)."""
+    later = replace(PEERS[0], address="new")
+    ancient = View(PEERS[5], 1, 5, ((0, 9),), (PEERS[0], PEERS[1]))
+    view = View(later, 7, 9, ((0, 9),), (PEERS[1], PEERS[2]))
+    again = replace(PEERS[0], incarnation=1)
+    evidence = [Evidence(again, ancient, fresh=False), Evidence(PEERS[1], view, fresh=True)]
+    asked = Asked([again, PEERS[1]], [2, 5], patient=True)
+    (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
+    assert (step.kind, step.view, step.sources) == ("adopt", view, (PEERS[1],))

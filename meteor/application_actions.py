@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import traceback
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -103,7 +104,7 @@ async def run_bounded(
             result = handler(context, message, matches)
             outcome.append(await result if inspect.isawaitable(result) else result)
         except Exception as error:  # the application's own: the poster is told
-            _log.exception("the action %r failed", context.action)
+            _log.error("the action %r failed\n%s", context.action, _traceback())
             outcome.append(RunFailed(f"it raised {_said(error)}"))
         runtime.deliver(token, None)
 
@@ -115,6 +116,12 @@ async def run_bounded(
         task.cancel()
         raise RunFailed(f"it did not end within {context.timeout:.3g} s") from None
     return _checked(outcome[0])
+
+
+def _traceback() -> str:
+    """Where the exception in hand comes from, for the log.  Not `Logger.exception`: half a
+    surrogate pair in its text would end whatever writes the log as UTF-8."""
+    return traceback.format_exc().encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _said(error: Exception) -> str:

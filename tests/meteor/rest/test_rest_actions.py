@@ -70,8 +70,10 @@ async def test_the_same_in_xml(http: Http) -> None:
     assert output.find("part") is not None
 
 
-async def test_what_did_not_run_is_missing_and_says_why(http: Http) -> None:
-    """Also where XML could not hold what the application raised."""
+async def test_what_did_not_run_is_missing_and_says_why(
+    http: Http, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Also where neither XML nor a log in UTF-8 could hold what the application raised."""
 
     def broken(*_: Any) -> bytes:
         raise ValueError("odd\x00\ud800")
@@ -87,6 +89,7 @@ async def test_what_did_not_run_is_missing_and_says_why(http: Http) -> None:
     (trouble,) = form["troubles"]
     assert "it raised ValueError: odd" in trouble
     assert sum(one["matches"] for one in form["results"]) < 12
+    assert b"in broken" in caplog.text.encode("utf-8")
     document = DOCUMENT.format(action="half", data="n=").encode()
     status, headers, raw = await http.ask("POST", "/messages", data=document)
     result = ElementTree.fromstring(raw)

@@ -20,11 +20,14 @@ __all__ = ["dataclass", "replace"]
 if TYPE_CHECKING:
     from dataclasses import dataclass, replace
 else:
-    import msgspec
+    try:
+        import msgspec
+    except ImportError:  # a worker of Spark has the curve and the ring in a zip, and sends nothing
+        msgspec = None
 
     def dataclass(**options):
         """The decorator; only `frozen=True, slots=True` makes structs."""
-        if options == {"frozen": True, "slots": True}:
+        if msgspec is not None and options == {"frozen": True, "slots": True}:
             return _struct_of
         return dataclasses.dataclass(**options)
 
@@ -85,6 +88,6 @@ else:
 
     def replace(value, /, **changes):
         """The value with other fields, as `dataclasses.replace`."""
-        if isinstance(value, msgspec.Struct):
+        if msgspec is not None and isinstance(value, msgspec.Struct):
             return msgspec.structs.replace(value, **changes)
         return dataclasses.replace(value, **changes)

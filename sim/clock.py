@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf, nextafter
 from typing import Final
 
 from sim.kernel import Kernel
@@ -53,8 +54,14 @@ class MachineClock:
         return EPOCH_S + self.wall_error_s + self.now()
 
     def true_time_of(self, reading_s: float) -> float:
-        """When, by the kernel's time, the monotonic clock shows that."""
-        return reading_s / self.rate
+        """When, by the kernel's time, the monotonic clock shows at least that.
+
+        Rounded down it would show a hair less, and whoever then waits for the rest of the time
+        would wait for nothing for ever: virtual time stands still while turns are taken."""
+        true_s = reading_s / self.rate
+        while true_s * self.rate < reading_s:
+            true_s = nextafter(true_s, inf)
+        return true_s
 
     def reading_at(self, true_s: float) -> float:
         """What the monotonic clock shows at that time of the kernel."""

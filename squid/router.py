@@ -129,7 +129,7 @@ class Router:
                     return self._ended(operation_id, operation.outcome())
                 attempt += 1
                 operation.begin(attempt)
-                patience_s *= 2
+                patience_s = min(2 * patience_s, self._config.reissue_s_max)
                 job = operation.gaps()
         finally:
             del self._operations[operation_id]

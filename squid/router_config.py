@@ -25,8 +25,10 @@ class RouterConfig:
     """The way of handing on, and the times of the router, in seconds."""
 
     reissue_s: float = 1.0
-    """How long the origin waits for open gaps before it issues them again; doubled each time.
-    Shorter repeats work that is merely slow, longer makes a lost frame dearer."""
+    """How long the origin waits for open gaps before it issues them again; doubled each time up to
+    `reissue_s_max`.  Shorter repeats work that is merely slow, longer makes a lost frame dearer."""
+    reissue_s_max: float = 8.0
+    """Doubled without end, a patient question on a lossy network was asked nine times in 300 s."""
     hand_on_s: float = 0.75
     """Time for one acknowledged hand-on before the next candidate is tried."""
     retry_s: float = 0.05

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from chord import Contact
 from sim import Kernel, MachineClock, Network, Overlay, SimRuntime
@@ -61,6 +64,15 @@ def test_acknowledgements_are_read_by_the_clock_of_who_sent_the_frame() -> None:
     assert lost == []
     assert 700.0 < link.last_heard_s < 700.1
     assert 0 < link.srtt_s < 0.01
+
+
+@given(reading_s=st.floats(0, 1e6), drift=st.floats(-0.5, 0.5))
+@example(reading_s=7.967834488122919, drift=-0.005236494708385399)
+def test_a_reading_is_reached_at_its_time(reading_s: float, drift: float) -> None:
+    """The example stood still: its time came when the clock showed the last bit less."""
+    clock = MachineClock(Kernel(1), drift=drift)
+    true_s = clock.true_time_of(reading_s)
+    assert reading_s <= clock.reading_at(true_s) <= math.nextafter(reading_s, math.inf) + 1e-9
 
 
 def test_a_clock_is_drawn_once_a_machine_and_outlives_a_crash() -> None:

@@ -60,9 +60,8 @@ async def test_the_same_in_xml(http: Http) -> None:
     status, headers, raw = await http.ask("POST", "/messages", data=document.encode())
     assert (status, headers["Content-Type"]) == (200, "application/xml; charset=utf-8")
     result = ElementTree.fromstring(raw)
-    assert result.attrib == {
-        "id": "m1", "action": "total", "complete": "true", "matches": "1", "peers": "2",
-    }  # fmt: skip
+    assert int(result.attrib.pop("peers")) in {1, 2}, "whose arcs meet it: their ports decide"
+    assert result.attrib == {"id": "m1", "action": "total", "complete": "true", "matches": "1"}
     (output,) = result.findall("output")
     assert output.get("matches") == "1"
     assert output.get("peer") in {peer.address for peer in http.peers}

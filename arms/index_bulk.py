@@ -96,6 +96,8 @@ def _labels(
     outermost = {word.encode(): label for word, label in OUTERMOST.items()}
     different = sorted(end for end in ends if isinstance(end, bytes) and end not in outermost)
     spelt = [word.decode() for word in different]
+    if not words:
+        words.load(spelt)
     for word in spelt:
         if words.learn(word) is None:
             table.relabel(number, column)

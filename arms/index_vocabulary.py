@@ -89,6 +89,11 @@ class Vocabulary:
                 self._split(block)
         return label
 
+    def load(self, words: list[str]) -> None:
+        """Learn words at once that are given in order, each once, when none is known."""
+        assert not self._size, "loaded before any other"
+        self._arrange(words)
+
     def relabel(self, used: Floats | None = None) -> tuple[Floats, Floats]:
         """Space the labels evenly, keeping only the `used` ones; returns old and new labels."""
         words = [word for block in self._words for word in block]
@@ -97,6 +102,10 @@ class Vocabulary:
             keep = set(used.tolist())
             kept = [at for at, label in enumerate(labels) if label in keep]
             words, labels = [words[at] for at in kept], [labels[at] for at in kept]
+        return np.array(labels), np.array(self._arrange(words))
+
+    def _arrange(self, words: list[str]) -> list[float]:
+        """Have these words alone, under labels that are spaced evenly; returns them."""
         fresh = [place * _GAP for place in range(len(words))]
         half = _BLOCK // 2
         cuts = range(0, len(words), half)
@@ -104,7 +113,7 @@ class Vocabulary:
         self._labels = [fresh[at : at + half] for at in cuts]
         self._firsts = [block[0] for block in self._words]
         self._size = len(words)
-        return np.array(labels), np.array(fresh)
+        return fresh
 
     def _label_at(self, block: int, at: int) -> float | None:
         """A label for a new word at this place of a block; only the first has a place 0."""

@@ -11,6 +11,8 @@ import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, Protocol
 
+import numpy as np
+
 from arms.actions import DATA, INTEREST, WATCH, Kind
 from arms.at_rest import AtRest, made_in_bulk
 from arms.index_bits import Slots
@@ -148,15 +150,19 @@ class Store:
         columns: Mapping[Kind, tuple[Slots, PlainColumns]],
         hidden: Mapping[Kind, int],
     ) -> None:
-        """The same for records at rest with plain profiles: which of them are of a kind and their
-        profiles by column, numbered in that order; and how many not everybody may see."""
+        """The same, before anything else, for records at rest with plain profiles: which of them
+        are of a kind and their profiles by column, numbered in that order; and how many not
+        everybody may see."""
+        assert not self._deadlines, "in order they are a heap"
         made = made_in_bulk(_Kept, len(records), record=records)
         self._kept.update(zip(keys, made, strict=True))
         for owner, stem in keys:
             if owner:
                 self._owners.setdefault(stem, {})[owner] = None
-        self._deadlines += zip([record.expires_s for record in records], keys, strict=True)
-        heapq.heapify(self._deadlines)
+        expiries = np.array([record.expires_s for record in records])
+        order = np.argsort(expiries)
+        of_keys = map(keys.__getitem__, order.tolist())
+        self._deadlines += zip(expiries[order].tolist(), of_keys, strict=True)
         for kind, (chosen, profiles) in columns.items():
             self._hidden[kind] += hidden.get(kind, 0)
             self._indexes[kind].add_plain([made[at] for at in chosen.tolist()], profiles)

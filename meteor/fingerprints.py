@@ -162,7 +162,7 @@ class Fingerprints:
             own, there = fingerprints[at], indexes[at]
             first = np.ones(len(at), bool)  # of several at one position only the first counts
             first[1:] = (own[1:] != own[:-1]) | (there[1:] != there[:-1]).any(axis=1)
-            tree.load(own[first].tolist(), [placed[one] for one in at[first].tolist()])
+            tree.load(own[first].tolist(), list(map(placed.__getitem__, at[first].tolist())))
 
     def remove(self, placed: Placed, now_ms: int) -> None:
         """A record or tombstone is on the shelf no more; `now_ms` is the wall clock's."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ Bytes = npt.NDArray[np.uint8]
 Slots = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]
+T = TypeVar("T")
 Heads = npt.NDArray[np.void]
 """Lines of `record_front.HEAD`."""
 
@@ -31,14 +32,17 @@ AT_ONCE: Final = 1 << 15
 """Rows that are copied into one stretch of memory: not all of a million."""
 _FEW_SHAPES: Final = 64
 _ROWS_A_SHAPE: Final = 4
+_SIZE_BITS: Final = 16
+_MOST_SIZE: Final = (1 << _SIZE_BITS) - 1
+"""Of the sizes in a head."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlainRows:
     """Records in the form of the journal, in its order; what has expired is left out."""
 
-    keys: list[Key]
-    values: list[bytes]
+    keys: Sequence[Key]
+    values: Sequence[bytes]
     kinds: npt.NDArray[np.uint8]
     """Places in `record_front.KINDS`."""
     ttl_ms: npt.NDArray[np.int64]
@@ -61,7 +65,7 @@ def read_plain(entries: Entries, curve: HilbertCurve, now_ms: int) -> tuple[Plai
     for first in range(0, len(entries), AT_ONCE):
         reader.take(first, entries.values[first : first + AT_ONCE])
     taken, heads, words = reader.taken()
-    keys = _keys_of([entries.keys[at] for at in taken.tolist()])
+    keys = _keys_of(_picked(entries.keys, taken))
     if keys is None:
         return _rows_of([], [], heads[:0], words[:0], {}), entries
     others = np.ones(len(entries), bool)
@@ -77,17 +81,21 @@ def read_plain(entries: Entries, curve: HilbertCurve, now_ms: int) -> tuple[Plai
         if len(of_kind):
             columns[kind] = of_kind, reader.columns(number, rank)
     rows = _rows_of(
-        [keys[at] for at in living.tolist()],
-        [entries.values[at] for at in chosen.tolist()],
+        _picked(keys, living), _picked(entries.values, chosen),
         heads[living], words[living], columns,
     )  # fmt: skip
-    left = np.flatnonzero(others).tolist()
-    return rows, Entries([entries.keys[at] for at in left], [entries.values[at] for at in left])
+    left = np.flatnonzero(others)
+    return rows, Entries(_picked(entries.keys, left), _picked(entries.values, left))
+
+
+def _picked(items: Sequence[T], places: Slots) -> Sequence[T]:
+    """The items at these places, which are different and in order."""
+    return items if len(places) == len(items) else [items[at] for at in places.tolist()]
 
 
 def _rows_of(
-    keys: list[Key],
-    values: list[bytes],
+    keys: Sequence[Key],
+    values: Sequence[bytes],
     heads: Heads,
     words: Words,
     columns: Mapping[Kind, tuple[Slots, PlainColumns]],
@@ -106,13 +114,13 @@ def _numbers_of(words: Words) -> list[int]:
     return numbers
 
 
-def _keys_of(written: list[bytes]) -> list[Key] | None:
+def _keys_of(written: Sequence[bytes]) -> list[Key] | None:
     """Owner and stem of each key of the journal; None where one is of another form."""
     parts = b"\0".join(written).decode().split("\0") if written else []
     owners, stems = parts[::2], parts[1::2]
-    if len(parts) != 2 * len(written) or not all(map(_BEGINNING.__eq__, [o[:2] for o in owners])):
-        return None
     names = {owner: owner[len(_BEGINNING) :] for owner in set(owners)}
+    if len(parts) != 2 * len(written) or not all(owner.startswith(_BEGINNING) for owner in names):
+        return None
     return list(zip(map(names.__getitem__, owners), stems, strict=True))
 
 
@@ -181,17 +189,22 @@ def _by_shape(buffer: Bytes, starts: Slots, heads: Heads) -> Iterator[tuple[byte
     firsts = np.flatnonzero(np.diff(marks[order], prepend=~marks[order[:1]]))
     if len(firsts) > _FEW_SHAPES and len(firsts) * _ROWS_A_SHAPE > len(order):
         return
+    sizes = heads["shape_bytes"].astype(np.intp) << _SIZE_BITS | heads["ends_bytes"]
     for group in np.split(order, firsts[1:]) if len(order) else ():
-        sizes = heads[group][["shape_bytes", "ends_bytes"]]
-        shape_bytes, ends_bytes = sizes[0].item()
-        at = group[sizes == sizes[0]]
+        size = int(sizes[group[0]])
+        shape_bytes, ends_bytes = size >> _SIZE_BITS, size & _MOST_SIZE
+        at = group[sizes[group] == size]
         shapes = _lines(buffer, starts[at], shape_bytes)
-        at = at[(shapes == shapes[0]).all(axis=1)]
-        yield shapes[0].tobytes(), at, _lines(buffer, starts[at] + shape_bytes, ends_bytes)
+        shape = shapes[0].tobytes()
+        if shapes.tobytes() != shape * len(at):  # two that have one sum
+            at = at[(shapes == shapes[0]).all(axis=1)]
+        yield shape, at, _lines(buffer, starts[at] + shape_bytes, ends_bytes)
 
 
 def _lines(buffer: Bytes, starts: Slots, width: int) -> Bytes:
     """So many bytes from each place, one line each."""
     if not len(starts) or not width:
         return np.zeros((len(starts), width), np.uint8)
-    return np.lib.stride_tricks.sliding_window_view(buffer, width)[starts]
+    # Each stretch as one item: numpy copies it at once, byte by byte would take twice as long.
+    stretches = np.ndarray((len(buffer) - width + 1,), f"V{width}", buffer, strides=(1,))
+    return stretches[starts].view(np.uint8).reshape(len(starts), width)

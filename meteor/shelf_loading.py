@@ -20,12 +20,16 @@ from meteor.record_front import KINDS
 @contextmanager
 def no_collections() -> Iterator[None]:
     """Let Python's collector of cycles rest: what is read back from a journal has none and stays,
-    and to look through it again and again would take as long as to make it."""
+    and to look through it again and again would take as long as to make it.  Afterwards it counts
+    as old, so that the next short collection does not look through it either."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        if not gc.get_freeze_count():  # else it is somebody's wish that these stay frozen
+            gc.freeze()
+            gc.unfreeze()
         if was_enabled:
             gc.enable()
 

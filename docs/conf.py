@@ -18,6 +18,8 @@ autodoc_preserve_defaults = True
 html_theme = "furo"
 html_title = "Meteor"
 html_show_sphinx = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 
 
 def _show_titles(_app, _document, source):

@@ -22,19 +22,22 @@ FLAGS = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    """One browser for all tests, with a profile of its own; `make browser` installs it."""
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if chromium is None or driver is None:
-        pytest.skip("no chromium with chromedriver on this machine")
+def new_browser(profile: Path) -> Chrome:
+    """A browser that keeps what it must in a folder of its own."""
     options = Options()
-    options.binary_location = chromium
-    profile: Path = tmp_path_factory.mktemp("chromium")
+    options.binary_location = shutil.which("chromium") or ""
     for flag in (*FLAGS, f"--user-data-dir={profile}"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    chrome = Chrome(options=options, service=Service(driver))
+    return Chrome(options=options, service=Service(shutil.which("chromedriver")))
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    """One browser for all tests, with a profile of its own; `make browser` installs it."""
+    if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
+        pytest.skip("no chromium with chromedriver on this machine")
+    chrome = new_browser(tmp_path_factory.mktemp("chromium"))
     yield chrome
     chrome.quit()
 

@@ -6,9 +6,7 @@ Law of this file: options become a peer; its life is in `meteor.cli.serving`.
 from __future__ import annotations
 
 import asyncio
-import importlib
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +17,7 @@ import click
 import meteor
 from chord import RelocationConfig
 from meteor.address import WILDCARD_HOSTS
+from meteor.asyncio_loop import LoopFactory, fastest_loop, uvloop_factory
 from meteor.cli.options import tls_of
 from meteor.cli.peer_settings import with_peer_options
 from meteor.cli.serving import serve, stop_with_the_input
@@ -55,18 +54,16 @@ def command(as_json: bool, until_stdin_closes: bool, **options: Any) -> int:
         return runner.run(_run(as_json, **options))
 
 
-def _loop_factory(name: str) -> Callable[[], asyncio.AbstractEventLoop] | None:
+def _loop_factory(name: str) -> LoopFactory | None:
     """How to make the event loop; raises `click.UsageError` where uvloop is not installed."""
-    if name == "asyncio":
-        return None
+    if name == "auto":
+        return fastest_loop()
     try:
-        uvloop = importlib.import_module("uvloop")
+        return uvloop_factory() if name == "uvloop" else None
     except ImportError as error:
         raise click.UsageError(
             "--loop uvloop: it is not installed; pip install 'meteor-rendezvous[fast]'"
         ) from error
-    factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
-    return factory
 
 
 async def _run(as_json: bool, *, zeroconf: str | None, **options: Any) -> int:

@@ -15,6 +15,7 @@ from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from typing import Any, Final, ParamSpec, TypeVar
 
+from meteor.asyncio_loop import fastest_loop
 from meteor.errors import Closed
 
 ParametersT = ParamSpec("ParametersT")
@@ -127,7 +128,7 @@ class LoopThread:
         ready = threading.Event()
 
         def run() -> None:
-            with asyncio.Runner() as runner:
+            with asyncio.Runner(loop_factory=fastest_loop()) as runner:
                 self._loop = runner.get_loop()
                 ready.set()
                 runner.run(self._until_stopped())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -21,35 +22,39 @@ ROW_TIMEOUT_S: Final = 240.0
 PAGE: Final = Path(__file__).parents[3] / "docs" / "speed.md"
 SYSTEMS: Final = {
     "ring": {
-        "Meteor": ("meteor_system", "ring"), "OpenDHT": ("dht_systems", "opendht"),
-        "kademlia": ("dht_systems", "kademlia"),
+        "Meteor": ("meteor_system", "ring"), "Meteor, uvloop": ("meteor_system", "ring"),
+        "OpenDHT": ("dht_systems", "opendht"), "kademlia": ("dht_systems", "kademlia"),
     },
     "told": {
-        "Meteor": ("meteor_system", "told"), "Meteor, two peers": ("meteor_system", "told2"),
+        "Meteor": ("meteor_system", "told"), "Meteor, uvloop": ("meteor_system", "told"),
+        "Meteor, two peers": ("meteor_system", "told2"),
         "zenoh": ("zenoh_system", "told"), "NATS": ("nats_system", "told"),
         "mosquitto": ("mqtt_system", "told"),
     },
     "received": {
-        "Meteor": ("meteor_system", "received"), "zenoh": ("zenoh_system", "received"),
-        "NATS": ("nats_system", "received"), "mosquitto": ("mqtt_system", "received"),
+        "Meteor": ("meteor_system", "received"), "Meteor, uvloop": ("meteor_system", "received"),
+        "zenoh": ("zenoh_system", "received"), "NATS": ("nats_system", "received"),
+        "mosquitto": ("mqtt_system", "received"),
     },
     "iterated": {
-        "Meteor": ("meteor_system", "iterated"), "zenoh": ("zenoh_system", "iterated"),
-        "NATS": ("nats_system", "iterated"),
+        "Meteor": ("meteor_system", "iterated"), "Meteor, uvloop": ("meteor_system", "iterated"),
+        "zenoh": ("zenoh_system", "iterated"), "NATS": ("nats_system", "iterated"),
     },
     "query": {
-        "Meteor": ("meteor_system", "query"), "zenoh": ("zenoh_system", "query"),
-        "mosquitto": ("mqtt_system", "query"),
+        "Meteor": ("meteor_system", "query"), "Meteor, uvloop": ("meteor_system", "query"),
+        "zenoh": ("zenoh_system", "query"), "mosquitto": ("mqtt_system", "query"),
     },
 }  # fmt: skip
 """Row to system to the module and the row that it is called by there."""
 
 
-def measured(module: str, row: str) -> Any:
-    """One row of one system in a process of its own; None where it cannot be run here."""
+def measured(module: str, row: str, loop: str) -> Any:
+    """One row of one system in a process of its own, whose event loop Meteor takes from
+    `METEOR_LOOP`; None where it cannot be run here."""
     done = subprocess.run(
         [sys.executable, "-m", f"tests.benchmarks.comparison.{module}", row],
         capture_output=True, text=True, timeout=ROW_TIMEOUT_S, check=False,
+        env={**os.environ, "METEOR_LOOP": loop},
     )  # fmt: skip
     if done.returncode:
         reason = done.stderr.strip().splitlines()[-1:] or [f"status {done.returncode}"]
@@ -81,7 +86,8 @@ def main() -> None:
         for row in options.rows:
             print(f"round {number + 1} of {options.rounds}: {row}", file=sys.stderr, flush=True)
             for system, (module, name) in SYSTEMS[row].items():
-                figures = measured(module, name)
+                loop = "uvloop" if system.endswith("uvloop") else "asyncio"
+                figures = measured(module, name, loop)
                 if figures is not None:
                     found[row].setdefault(system, []).append(figures)
     figures = {

@@ -12,12 +12,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import meteor
+from meteor.asyncio_loop import uvloop_factory
 from tests.benchmarks.comparison.rows import (
     FAN_OUT,
     IN_FLIGHT,
@@ -44,6 +45,16 @@ QUERIES = {
 }  # fmt: skip
 PROFILE, INTEREST = "type=temperature place=1", "type=temperature place=*"
 SETTLE_S = 3.0
+
+
+ResultT = TypeVar("ResultT")
+
+
+def run(conversation: Coroutine[Any, Any, ResultT]) -> ResultT:
+    """Run it on the loop that `METEOR_LOOP` names, which `meteor peer` reads too."""
+    uvloop = os.environ.get("METEOR_LOOP") == "uvloop"
+    with asyncio.Runner(loop_factory=uvloop_factory() if uvloop else None) as runner:
+        return runner.run(conversation)
 
 
 @contextlib.contextmanager
@@ -76,7 +87,7 @@ def peers(count: int) -> Iterator[list[str]]:
 
 def subscribe(pipe: Connection, sink: Sink, how: str, at: tuple[str, int]) -> None:
     """By callback or by iterator, with `at[1]` interests of one client of the peer `at[0]`."""
-    asyncio.run(_subscribed(pipe, sink, how, *at))
+    run(_subscribed(pipe, sink, how, *at))
 
 
 async def _subscribed(
@@ -117,7 +128,7 @@ def told(addresses: Sequence[str]) -> dict[str, float]:
                     await client.store(PROFILE, stamped(), ttl=60)
                     await asyncio.sleep(gap_s)
 
-        asyncio.run(publishing())
+        run(publishing())
 
     return measure(subscribe, publish, "callback", (addresses[0], 1), "told")
 
@@ -133,7 +144,7 @@ def received(how: str) -> dict[str, float]:
 
                 await in_flight(store, range(count // FAN_OUT), 64)
 
-        asyncio.run(publishing())
+        run(publishing())
 
     with peers(1) as addresses:
         return measure(subscribe, publish, how, (addresses[0], FAN_OUT), "received")
@@ -155,7 +166,7 @@ def _sixteen(pipe: Connection) -> None:
             pipe.send(overlay.peers[0].address)
             await asyncio.to_thread(pipe.recv)
 
-    asyncio.run(serving())
+    run(serving())
 
 
 def query() -> dict[str, Any]:
@@ -185,7 +196,7 @@ def query() -> dict[str, Any]:
         return figures
 
     try:
-        return asyncio.run(asking())
+        return run(asking())
     finally:
         process.kill()
 
@@ -217,7 +228,7 @@ def ring() -> dict[str, Any]:
             }), flush=True)  # fmt: skip
             os._exit(0)  # leaving politely hands everything over, which nobody measures
 
-    return asyncio.run(asking())
+    return run(asking())
 
 
 def _ns(durations_s: list[float]) -> list[int]:

@@ -27,8 +27,11 @@ ROWS: Final = (
     ("… all 10,000", "query", ("all", "p50_ms"), "ms"),
 )  # fmt: skip
 COLUMNS: Final = (
-    "Meteor", "Meteor, two peers", "OpenDHT", "kademlia", "zenoh", "NATS", "mosquitto",
+    "Meteor", "Meteor, uvloop", "Meteor, two peers", "OpenDHT", "kademlia", "zenoh", "NATS",
+    "mosquitto",
 )  # fmt: skip
+OURS: Final = 3
+"""Of these columns are Meteor's own; the first is compared."""
 
 
 def figure_of(
@@ -66,7 +69,7 @@ def table(figures: Mapping[str, Any]) -> str:
         values = [figure_of(figures, row, system, path) for system in COLUMNS]
         if values[0] is None:
             continue
-        others = [value for value in values[2:] if value is not None]
+        others = [value for value in values[OURS:] if value is not None]
         cells = [shown(value, unit) for value in values]
         lines.append(f"| {title} | {' | '.join(cells)} | {factor(values[0], others, unit)} |")
     return "\n".join(lines)
@@ -87,6 +90,8 @@ PAGE: Final = """# Speed
 Meteor beside what you would pick instead, each row in one run on one machine, loopback only:
 `make compare` measures all of it anew and writes this page. Median of {rounds} rounds in which
 the systems took turns; {cores} cores, load average {load} before it began, Python {python}.
+Peers and clients run on asyncio's own loop, and once more on uvloop (the extra `fast`), which
+`meteor peer` and `meteor.sync` take where it is installed; two peers run on asyncio's.
 
 {table}
 

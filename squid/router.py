@@ -116,15 +116,15 @@ class Router:
             while True:
                 left_s = max(deadline - self._runtime.now(), 0.0)
                 lasts_s = min(patience_s, left_s)
-                waiting = self._runtime.expect(operation_id, lasts_s)
                 share = replace(
                     self._first_share(operation_id, attempt, box, job, body, lasts_s),
                     asks=asks,
                     stretch=self._stretch(box, attempt),
                 )
                 self._runtime.begin(self.resolve(share, lasts_s))
-                with suppress(RequestTimeout):
-                    await waiting
+                if not operation.settled:  # by what this peer itself did in this turn
+                    with suppress(RequestTimeout):
+                        await self._runtime.expect(operation_id, lasts_s)
                 if operation.settled or self._runtime.now() >= deadline:
                     return self._ended(operation_id, operation.outcome())
                 attempt += 1
@@ -299,8 +299,7 @@ class Router:
         return self._parts
 
     def _send_frame(self, share: HandOn, part: int, number: int, body: bytes) -> None:
-        frame = ResultFrame(share.operation, share.attempt, part, number, body)
-        self._runtime.send(share.origin, frame)
+        self._say(share.origin, ResultFrame(share.operation, share.attempt, part, number, body))
 
     def _report(
         self,
@@ -326,4 +325,13 @@ class Router:
             body=work.body,
             handed=handed,
         )
-        self._runtime.send(share.origin, report)
+        self._say(share.origin, report)
+
+    def _say(self, origin: Contact, word: ResultFrame | Report) -> None:
+        """Tell the origin; oneself at once, as nobody needs a message to know what he did."""
+        if origin != self._runtime.contact:
+            self._runtime.send(origin, word)
+        elif isinstance(word, Report):
+            self._on_report(origin, word, 0.0)
+        else:
+            self._on_frame(origin, word, 0.0)

@@ -15,6 +15,8 @@ from typing import Final, NamedTuple
 
 from chord import Arc, Contact, LoadAnswer, RelocationConfig, placement, relocation, split_id
 
+SUCCESSORS: Final = 8
+"""That a peer knows; with so many peers or fewer a joiner asks all of them."""
 ATTEMPTS_MAX: Final = 12
 """How often a joiner looks again while all heavy arcs are being split: `chord.placing.FIND_S`."""
 
@@ -30,7 +32,7 @@ class LoadModel:
         *,
         bits: int = 160,
         step: int = 1,
-        successor_count: int = 8,
+        successor_count: int = SUCCESSORS,
     ) -> None:
         self.keys = sorted(keys)
         self.ids: list[int] = []
@@ -112,20 +114,14 @@ class LoadModel:
     def _probe(self, seed: int, attempt: int) -> list[LoadAnswer]:
         if len(self.ids) <= self._successor_count:
             return [self._answer(at) for at in range(len(self.ids))]
-        ways, offers = self._ways(), []
+        ways, offers = Ways.of(len(self.ids), self._successor_count), []
         for walk in range(placement.WALKS):
             point = placement.point_of_walk(seed, attempt, walk, self._bits)
             draws = [placement.draw_of_stop(seed, attempt, walk, n) for n in range(ways.stops)]
             offers += self._walk(bisect_left(self.ids, point) % len(self.ids), draws, ways)
         return offers
 
-    def _ways(self) -> _Ways:
-        count = len(self.ids)
-        successors = range(1, min(count - 1, self._successor_count) + 1)
-        fingers = [2**level for level in range(1, (count - 1).bit_length())]
-        return _Ways(successors, fingers, placement.stops_of_walk(len(successors), len(fingers)))
-
-    def _walk(self, start: int, draws: Iterable[int], ways: _Ways) -> list[LoadAnswer]:
+    def _walk(self, start: int, draws: Iterable[int], ways: Ways) -> list[LoadAnswer]:
         offers, at = [], start
         for draw in draws:
             offers.append(self._answer(at))
@@ -151,7 +147,7 @@ class LoadModel:
                 self._move(peer_id, look.target.contact.id)
 
     def _look(self, peer_id: int, seed: int, config: RelocationConfig) -> relocation.Look:
-        at, ways = self._rank(peer_id), self._ways()
+        at, ways = self._rank(peer_id), Ways.of(len(self.ids), self._successor_count)
         sample: list[LoadAnswer] = []
         for walk in range(placement.WALKS):
             first, *draws = [
@@ -173,12 +169,20 @@ class LoadModel:
         self.moves += 1
 
 
-class _Ways(NamedTuple):
+class Ways(NamedTuple):
     """How many peers further each pointer of any peer leads."""
 
     successors: Sequence[int]
     fingers: Sequence[int]
     stops: int
+    """How many peers a walk asks."""
+
+    @classmethod
+    def of(cls, count: int, successor_count: int = SUCCESSORS) -> Ways:
+        """Those of an ideal ring of so many peers; the same up to the next power of two."""
+        successors = range(1, min(count - 1, successor_count) + 1)
+        fingers = [2**level for level in range(1, (count - 1).bit_length())]
+        return cls(successors, fingers, placement.stops_of_walk(len(successors), len(fingers)))
 
     def next(self, draw: int) -> int:
         """How far a walk goes on; 0 from a peer alone."""

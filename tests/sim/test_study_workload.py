@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 import threading
+from bisect import bisect_left, insort
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -26,6 +27,7 @@ from sim.spark.figure import half_interval
 from sim.spark.growth import Growing, hashed_ring, load_aware_ring
 from sim.spark.questions import KINDS, Questions
 from sim.spark.rings import Rings
+from sim.spark.seating import Seating
 from sim.spark.shipping import packed
 from sim.spark.systems import Overlay, systems_of
 from sim.spark.tally import Tally
@@ -198,30 +200,57 @@ def test_smaller_systems_keep_as_many_profiles_a_peer() -> None:
         systems_of([], 10, fixed_profiles=False)
 
 
-@given(st.lists(st.integers(0, 1023), min_size=1, max_size=80), st.integers(0, 99))
-def test_a_growing_ring_is_that_of_the_model(keys: list[int], seed: int) -> None:
-    model, growing = LoadModel(keys, bits=10), Growing(np.sort(np.array(keys)), 10)
-    for ring in (model, growing):
-        ring.join_at(seed)
-        for number in range(20):
-            ring.join(seed * 1000 + number)
+@given(st.lists(st.integers(0, 1023), max_size=80), st.integers(0, 99), st.integers(1, 60))
+def test_a_growing_ring_is_that_of_the_model(keys: list[int], seed: int, joins: int) -> None:
+    """Also where records lie so closely that an arc cannot be split, and the next one is taken."""
+    model = LoadModel(keys, bits=10)
+    growing = Growing(np.sort(np.array(keys, dtype=np.int64)), 10, founder=seed)
+    model.join_at(seed)
+    seeds = [seed * 1000 + number for number in range(joins)]
+    assert list(growing.join(seeds)) == [model.join(one) for one in seeds]
     assert growing.last_indexes.tolist() == model.ids
-    assert growing.loads == model.loads
+    assert growing.loads.tolist() == model.loads
+
+
+def test_a_joiner_finds_no_place_where_all_that_is_heavy_is_one_index() -> None:
+    """It looks as often as the model does, and does not join."""
+    model, growing = LoadModel([3], bits=3), Growing(np.array([3]), 3, founder=7)
+    model.join_at(7)
+    places = list(growing.join(range(9)))
+    assert places == [model.join(seed) for seed in range(9)]
+    assert places[-1] is None
+    assert growing.last_indexes.tolist() == model.ids
+
+
+@given(st.lists(st.integers(0, 10**6), unique=True, max_size=40), st.integers(1, 7))
+def test_a_seating_is_a_sorted_list(ids: list[int], newest: int) -> None:
+    seating, plain = Seating(newest), list[int]()
+    for number, one in enumerate(ids):
+        asked = np.array([one, 500_000])
+        merged = seating.merged_before(asked)
+        assert (merged + seating.newest_before(asked)).tolist() == [
+            bisect_left(plain, each) for each in asked.tolist()
+        ]
+        seating.add(one, number)
+        insort(plain, one)
+        found, beside = seating.all()
+        assert found.tolist() == plain
+        assert [ids[place] for place in beside.tolist()] == plain
+    assert len(seating) == len(ids)
 
 
 def test_rings_of_the_study_are_those_of_peers(workload: Workload) -> None:
+    """Beyond so many peers that the newest of them are merged once."""
     keys = np.sort(workload.indexes(workload.ranks(np.arange(3000))))
     model = LoadModel(keys.tolist(), bits=60)
     model.join_at(identifier("5/peer 0", 60))
-    for number in range(1, 100):
+    for number in range(1, 2200):
         model.join(identifier(f"5/peer {number}"))
-    assert load_aware_ring(100, 5, 60, keys).tolist() == model.ids
+    assert load_aware_ring(2200, 5, 60, keys).tolist() == model.ids
     hashed = hashed_ring(1000, 5, 60)
     assert len(np.unique(hashed)) == 1000
     with pytest.raises(ValueError, match="4 bits"):
         hashed_ring(1000, 5, 4)
-    with pytest.raises(TypeError):
-        Growing(keys, 60).put([1])
 
 
 @given(st.lists(st.integers(0, 255), max_size=30), st.integers(0, 255), st.integers(0, 255))

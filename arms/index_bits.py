@@ -144,12 +144,6 @@ def clear_bits(words: Words, slots: Slots) -> None:
         words[batch.words] &= ~batch.masks()
 
 
-def packed(mask: Mask) -> Words:
-    """The words of a mask whose length is a multiple of 64."""
-    words: Words = np.packbits(mask, bitorder="little").view(np.uint64)
-    return words
-
-
 def grown(words: Words, count: int) -> Words:
     """The words, in their last axis made `count` long."""
     longer = np.zeros((*words.shape[:-1], count), np.uint64)

@@ -98,10 +98,11 @@ def _labels(
     spelt = [word.decode() for word in different]
     if not words:
         words.load(spelt)
-    for word in spelt:
-        if words.learn(word) is None:
-            table.relabel(number, column)
-            words.learn(word)
+    else:
+        for word in spelt:
+            if words.learn(word) is None:
+                table.relabel(number, column)
+                words.learn(word)
     labels: dict[float | bytes, float] = dict(outermost.items())
     labels.update(zip(different, map(words.lowest_at, spelt), strict=True))
     return labels

@@ -333,8 +333,8 @@ class Shelf:
 
     async def restore(self) -> Restored:
         """Read the journal back; what expired meanwhile is left out.  Nothing is held yet."""
-        scan = await self._journal.scan()
         with no_collections():
+            scan = await self._journal.scan()
             found = read(scan, self._curve, self.wall_ms())
             self._load(found)
         return Restored(found.note, len(self.table), tuple(found.damaged), scan.incomplete)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from difflib import get_close_matches
 
 from arms import Profile, ProfileError, any_action
 from meteor.document import decode_document
 from meteor.errors import LimitExceeded, Refused
 from meteor.lifetimes import TIMEOUT_S_MAX, TTL_S_MAX, DurationRefused
 from meteor.messages import Document
+from meteor.slips import ALIKE, slip_in
 from squid import Absent, Box, KeywordSpace
 
 SUBJECTS = frozenset({"store", "notify_interest"})
@@ -29,9 +29,6 @@ KEPT_KINDS: Mapping[str, str] = {
 """What an action's profile is kept as while its ttl runs."""
 
 ACTIONS = (*KEPT_KINDS, "delete_data", "delete_interest")
-
-WORDS_COMPARED = 16
-"""Of a profile that names no dimension: whether one of its first words is a slip."""
 
 PAYLOAD_BYTES_MAX = 1_000_000
 """The largest payload that a peer takes."""
@@ -90,9 +87,7 @@ def place(profile: Profile, action: str, space: KeywordSpace, *, everywhere: boo
 def _no_dimension(profile: Profile, space: KeywordSpace) -> str:
     names = ", ".join(space.names)
     text = f"({profile}) names none of the dimensions {names} of space {space.name!r}"
-    for word in str(profile).replace("(", " ").split()[:WORDS_COMPARED]:
-        name = word.split("=")[0]
-        near = get_close_matches(name, space.names, n=1)
-        if near:
-            return f"{text}; did you mean {near[0]!r} instead of {name!r}?"
+    slip = slip_in(profile, space, ALIKE)
+    if slip is not None:
+        return f"{text}; did you mean {slip[1]!r} instead of {slip[0]!r}?"
     return f"{text}: where should it live? Give at least one"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import PurePath
 from typing import Any, Final
 
 import click
+from click.core import ParameterSource
 
 from meteor.cli import exit_codes
 from meteor.cli.configuration import SOURCES, Configuration, Setting
@@ -49,11 +50,15 @@ def command(
 
 
 def rows_of(
-    context: click.Context, section: str, flags: tuple[str, ...] = ()
+    context: click.Context,
+    section: str,
+    flags: tuple[str, ...] = (),
+    refused: Callable[[str, click.BadParameter], None] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """The settings of a section's command with value and source, in the order of its help.
 
-    Raises `click.UsageError` for values and flags that are wrong."""
+    Raises `click.UsageError` for flags and values that are wrong; with `refused` it is told of
+    such a value's name and error, and the value is None."""
     configuration = context.find_object(Configuration) or Configuration()
     parent = context.parent or context
     assert isinstance(parent.command, click.Group)
@@ -62,26 +67,31 @@ def rows_of(
     inner = click.Context(command, parent=parent, info_name=command.name)
     given, _, _ = command.make_parser(inner).parse_args(list(flags))
     for parameter in command.get_params(inner):
-        if isinstance(parameter, Setting):
-            yield _row(parameter, inner, given, section, configuration)
+        if not isinstance(parameter, Setting):
+            continue
+        try:
+            value, _ = parameter.handle_parse_result(inner, given, [])
+        except click.BadParameter as error:
+            if refused is None:
+                raise
+            refused(_name(parameter), error)
+            value = None
+        _, source = parameter.consume_value(inner, given)
+        where = _place(parameter, source, configuration)
+        row = {"section": section, "setting": _name(parameter)}
+        yield {**row, "value": _plain(value), "from": where}
 
 
-def _row(
-    parameter: Setting,
-    context: click.Context,
-    given: Mapping[str, Any],
-    section: str,
-    configuration: Configuration,
-) -> dict[str, Any]:
-    _, source = parameter.consume_value(context, given)
-    value, _ = parameter.handle_parse_result(context, given, [])
+def _name(parameter: Setting) -> str:
+    return parameter.key if parameter.section != "tls" else f"tls.{parameter.key}"
+
+
+def _place(parameter: Setting, source: ParameterSource, configuration: Configuration) -> str:
+    """Where a value comes from, so that it can be changed there."""
     where = SOURCES.get(source, "default")
     if where == "environment":
-        where = str(parameter.envvar)
-    elif where == "file":
-        where = str(configuration.path)
-    name = parameter.key if parameter.section != "tls" else f"tls.{parameter.key}"
-    return {"section": section, "setting": name, "value": _plain(value), "from": where}
+        return str(parameter.envvar)
+    return str(configuration.path) if where == "file" else where
 
 
 def _plain(value: Any) -> Any:

@@ -98,6 +98,16 @@ class Setting(click.Option):
             found = [found] if self.multiple and isinstance(found, str) else _unfit(self, found)
         return found, ParameterSource.DEFAULT_MAP
 
+    def get_error_hint(self, ctx: click.Context | None) -> str:
+        """Where the wrong value stands: in the file, the environment or the flag."""
+        source = None if ctx is None or self.name is None else ctx.get_parameter_source(self.name)
+        configuration = None if ctx is None else ctx.find_object(Configuration)
+        if source is ParameterSource.DEFAULT_MAP and configuration is not None:
+            return f"[{self.section}] {self.key} in {configuration.path}"
+        if source is ParameterSource.ENVIRONMENT:
+            return str(self.envvar)
+        return " / ".join(repr(name) for name in self.opts)
+
 
 def setting(section: str, key: str, *names: str, **attributes: Any) -> Callable[..., Any]:
     """An option `--key` (`--tls-key` in the section `tls`), or of other names, that can stand in

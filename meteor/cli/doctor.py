@@ -13,7 +13,14 @@ import click
 from meteor.cli import exit_codes
 from meteor.cli.config import rows_of
 from meteor.cli.configuration import Configuration
-from meteor.cli.options import Link, echo_json, json_option, link_options, timeout_option
+from meteor.cli.options import (
+    DEFAULT_PEER,
+    Link,
+    echo_json,
+    json_option,
+    link_options,
+    timeout_option,
+)
 
 if TYPE_CHECKING:
     from meteor.operation.findings import Finding
@@ -124,20 +131,32 @@ async def _examine(link: Link, timeout_s: float, report: _Report) -> tuple[list[
 def _examine_settings(context: click.Context, answering: list[str], report: _Report) -> bool:
     """Look at the settings of the peer of this machine, if somebody has made any; whether there is
     a problem."""
+    from meteor.operation.findings import Finding  # noqa: PLC0415 - heavy
     from meteor.operation.settings_check import PeerSettings, of_settings  # noqa: PLC0415 - heavy
 
-    rows = {row["setting"]: row for row in rows_of(context, "peer")}
+    unfit: dict[str, Finding] = {}
+
+    def refused(name: str, error: click.BadParameter) -> None:
+        place = error.param.get_error_hint(error.ctx) if error.param else name
+        unfit[name] = Finding("problem", name, error.message, f"correct {place}")
+
+    rows = {row["setting"]: row for row in rows_of(context, "peer", refused=refused)}
     own = [rows[name] for name in _OWN if not name.startswith("tls.")]
     if all(row["from"] == "default" for row in own):
         return False
     configuration = context.find_object(Configuration)
     path = None if configuration is None else configuration.path
     report.begin(f"settings of a peer here ({path or 'environment'})")
-    given = {name.replace(".", "_"): rows[name]["value"] for name in _OWN}
+    given = {name.replace(".", "_"): rows[name]["value"] for name in _OWN if name not in unfit}
     for name in ("space", "data_dir", "tls_ca", "tls_cert", "tls_key"):
-        given[name] = None if given[name] is None else Path(given[name])
-    given["join"] = tuple(given["join"])
-    settings = PeerSettings(**given)
+        given[name] = Path(given[name]) if given.get(name) else None
+    given["join"] = tuple(given.get("join", ()))
+    settings = PeerSettings(**{"listen": DEFAULT_PEER, **given})
     serving = settings.reached_at in answering
-    found = list(of_settings(settings, datetime.now(UTC), serving=serving))
+    found = [*unfit.values()]
+    found += [
+        one
+        for one in of_settings(settings, datetime.now(UTC), serving=serving)
+        if one.subject not in unfit  # it would be said of the default that stands in for it
+    ]
     return report.add(found, "nothing wrong")

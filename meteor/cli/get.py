@@ -14,6 +14,7 @@ from meteor.cli.options import (
     json_option,
     link_options,
     partial_option,
+    say_slip,
     timeout_option,
 )
 from meteor.json_form import match_object
@@ -75,6 +76,9 @@ async def _get(
                 break
         if not answer.complete and found != count:
             click.echo("meteor: incomplete: part of the region did not answer", err=True)
+        if not found:
+            click.echo("meteor: nothing matches", err=True)
+            say_slip(selector, client)
     return exit_codes.DONE if found else exit_codes.NO_MATCH
 
 

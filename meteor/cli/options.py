@@ -15,6 +15,7 @@ import click
 from meteor.cli.configuration import setting
 
 if TYPE_CHECKING:
+    from meteor.client import Client
     from meteor.connection import Connecting
     from meteor.security.tls import TLS
 
@@ -164,6 +165,17 @@ def check_address(text: str, *, port_min: int = 0) -> str:
     if not port_min <= int(port) <= 65535:
         raise click.BadParameter(f"{text!r}: a port is from {port_min} to 65535")
     return text
+
+
+def say_slip(profile: str, client: Client) -> None:
+    """Tell on standard error of a name that is nearly a dimension's: what lives under another name
+    is never found by it."""
+    from meteor import Profile  # noqa: PLC0415 - as above
+    from meteor.slips import slip_in  # noqa: PLC0415 - as above
+
+    slip = slip_in(Profile.parse(profile, client.space), client.space)
+    if slip is not None:
+        click.echo(f"meteor: {slip[0]!r} is no dimension; did you mean {slip[1]!r}?", err=True)
 
 
 def echo_json(form: dict[str, Any]) -> None:

@@ -15,6 +15,7 @@ from meteor.cli.options import (
     echo_json,
     json_option,
     link_options,
+    say_slip,
     seconds,
     timeout_option,
 )
@@ -157,6 +158,7 @@ async def _post(
             profile, data, content_type=content_type, ttl=ttl, id=stem, timeout=timeout_s,
             visible_to=visible_to or None,
         )  # fmt: skip
+        say_slip(profile, client)
     if as_json:
         echo_json(receipt_object(receipt, "store"))
     else:

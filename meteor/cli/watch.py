@@ -17,6 +17,7 @@ from meteor.cli.options import (
     json_option,
     link_options,
     partial_option,
+    say_slip,
 )
 from meteor.json_form import match_object
 
@@ -61,10 +62,11 @@ def command(
             return client.notify_interest(selector, allow_partial=allow_partial)
         return client.notify_data(selector, everywhere=everywhere, allow_partial=allow_partial)
 
-    return asyncio.run(_watch(post, count, timeout_s, link, as_json))
+    return asyncio.run(_watch(selector, post, count, timeout_s, link, as_json))
 
 
 async def _watch(
+    selector: str,
     post: Callable[[meteor.Client], meteor.Interest],
     count: int | None,
     timeout_s: float | None,
@@ -80,6 +82,7 @@ async def _watch(
     ):
         partly = ", but a part of the region does not answer" if stream.missing else ""
         click.echo(f"meteor: watching{partly}", err=True)
+        say_slip(selector, client)
         while came != count:
             try:
                 notification = await stream.recv(end_s and max(end_s - clock(), 0.0))

@@ -72,6 +72,16 @@ def test_bad_input_is_exit_code_2(arguments: list[str], capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize(
+    ("word", "said"), [("gte", "did you mean 'get'?"), ("frobnicate", "there are peer, post")]
+)
+def test_a_misspelt_command_is_told_of(
+    word: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([word, "type=a"]) == exit_codes.BAD_INPUT
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("error", "code"),
     [
         (meteor.SelectorError("a=", 2, "no value", "give one"), exit_codes.BAD_INPUT),

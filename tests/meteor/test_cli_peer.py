@@ -136,6 +136,18 @@ def test_what_anybody_posted_gives_the_terminal_no_orders(run: Any) -> None:
     assert run("delete", "type=odd*")[0] == 0
 
 
+def test_a_name_that_is_nearly_a_dimensions_is_told_of(run: Any) -> None:
+    said = "'temperatre' is no dimension; did you mean 'temperature'?"
+    assert said in run("post", "type=slip temperatre=21")[2]
+    assert run("post", "type=slip temperature=21 room=lab-1")[2] == ""
+    code, lines, errors = run("get", "type=slip temperatre=90..")
+    assert (code, lines) == (exit_codes.NO_MATCH, [])
+    assert "nothing matches" in errors
+    assert said in errors
+    assert run("get", "type=slip temperatre=20..30")[2] == ""  # found: nothing to say
+    assert said in run("watch", "type=slip temperatre=90..", "--timeout", "0.01")[2]
+
+
 def test_a_payload_comes_from_a_file(run: Any, tmp_path: Path) -> None:
     (tmp_path / "payload").write_bytes(b"\xff\x00")
     run("post", "type=file", "--file", str(tmp_path / "payload"), "--content-type", "image/x")

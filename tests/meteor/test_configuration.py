@@ -114,6 +114,25 @@ def test_what_is_wrong_with_a_file_is_said(
     assert said in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.parametrize("source", ["file", "environment", "flag"])
+def test_a_wrong_value_is_said_to_stand_where_it_does(
+    tmp_path: Path,
+    source: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if source == "file":
+        (tmp_path / "meteor.toml").write_text("[peer]\ncopies = 9\n")
+    elif source == "environment":
+        monkeypatch.setenv("METEOR_COPIES", "9")
+    flags = ["--copies", "9"] if source == "flag" else []
+    assert main(["config", "peer", *flags]) == exit_codes.BAD_INPUT
+    place = {"file": "[peer] copies in", "environment": "METEOR_COPIES", "flag": "'--copies'"}
+    errors = " ".join(capsys.readouterr().err.split())
+    assert f"Invalid value for {place[source]}" in errors
+    assert [other for other in place.values() if other in errors] == [place[source]]
+
+
 def test_unknown_flags_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["config", "peer", "--lisen", "a:1"]) == exit_codes.BAD_INPUT
     assert "--listen" in capsys.readouterr().err

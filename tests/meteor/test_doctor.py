@@ -249,6 +249,19 @@ def test_the_doctor_looks_at_a_ring_and_at_the_settings_here(
         assert "refuses to serve 10.0.0.5:7400 without TLS" in capsys.readouterr().out
 
 
+def test_a_value_that_no_peer_would_take_is_a_finding_among_the_others(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "meteor.toml").write_text(
+        '[peer]\nspace = "missing.toml"\nlisten = "10.0.0.5:7400"\n[client]\npeer = "127.0.0.1:1"\n'
+    )
+    assert main(["doctor", "--timeout", "2", "--json"]) == exit_codes.BAD_INPUT
+    found = {one["subject"]: one for one in map(json.loads, capsys.readouterr().out.splitlines())}
+    assert "missing.toml' does not exist" in found["space"]["what"]
+    assert "[peer] space in" in found["space"]["cure"]
+    assert "refuses to serve 10.0.0.5:7400" in found["listen"]["what"]
+
+
 def test_nobody_to_look_at_is_unreachable(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "--peer", "127.0.0.1:1", "--timeout", "2"]) == exit_codes.UNREACHABLE
     assert "1 problem, 0 warnings" in capsys.readouterr().out

@@ -7,15 +7,15 @@ candidates in several turns (report sections 2.1.3 and 3.3; SPEC section 1; rule
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from random import Random
 from typing import Final, Literal
 
 from arms.actions import DATA, INTEREST, NOTIFY_DATA, WATCH, Kind, action_named
-from arms.index_role import Sifted
+from arms.index_store import Span
 from arms.profile import Profile
-from arms.store import Record, Store
+from arms.store import Candidates, Record, Store
 from squid import dataclass
 
 Belongs = Callable[[Record, Record], bool]
@@ -55,7 +55,7 @@ gone through once."""
 class Asked:
     """What a question that is not kept comes to."""
 
-    sure: list[Record]
+    sure: Sequence[Record]
     """Data that it surely selects, to be sent to its sender: without what has expired, what he may
     not know of and what another peer reports, none of which was looked at yet.  As it is only sent,
     and no action of its own follows, its order means nothing."""
@@ -83,11 +83,11 @@ class ActionMatrix:
             return self._told_of_interests(record, now, belongs)
         return self._data_and_watches(record, known, now, belongs)
 
-    def ask(self, question: Record, now: float, belongs: Belongs) -> Asked:
+    def ask(self, question: Record, now: float, belongs: Belongs, span: Span | None) -> Asked:
         """What follows from a question that its sender gets data for: as `meet`, with what is sure
-        in one piece."""
-        found = self._store.sift_selected(DATA, question.profile)
-        steps = self._data_of(question, Sifted([], found.doubtful), now, belongs)
+        in one piece.  Nothing outside the span belongs to it."""
+        found = self._store.sift_selected(DATA, question.profile, span)
+        steps = self._data_of(question, Candidates((), found.doubtful), now, belongs)
         if WATCH in action_named(question.action, (question.action,)).meets:
             steps = chain(steps, self._watches_told(question, "appeared", now, belongs))
         return Asked(found.sure, steps)
@@ -97,9 +97,7 @@ class ActionMatrix:
         found = self._store.sift_selected(DATA, interest.profile)
         return self._data_of(interest, found, now, belongs)
 
-    def _data_of(
-        self, interest: Record, found: Sifted[Record], now: float, belongs: Belongs
-    ) -> Steps:
+    def _data_of(self, interest: Record, found: Candidates, now: float, belongs: Belongs) -> Steps:
         told = action_named(interest.action, (interest.action,)) is NOTIFY_DATA
 
         def follow(data: Record) -> Reaction | None:
@@ -175,27 +173,33 @@ class ActionMatrix:
 
     def _in_random_order(
         self,
-        found: Sifted[Record],
+        found: Candidates,
         decide: Callable[[Profile], bool],
         follow: Callable[[Record], Reaction | None],
     ) -> Steps:
-        """Fisher and Yates, a step at a time; about doubtful ones `decide` has the word.  It takes
-        what was found for itself: to copy 100,000 of them would be a millisecond more in a turn."""
-        records = found.sure
-        doubtful = bytearray(len(records)) + b"\1" * len(found.doubtful)
-        records += found.doubtful
-        last = len(records) - 1
-        for at in range(len(records)):
-            if at < last:
-                other = self._random.randrange(at, last + 1)
-                records[at], records[other] = records[other], records[at]
-                doubtful[at], doubtful[other] = doubtful[other], doubtful[at]
-            if doubtful[at]:
-                yield from _AS_MUCH_WORK
-                if not decide(records[at].profile):
-                    yield None
-                    continue
-            yield follow(records[at])
+        """About doubtful ones `decide` has the word."""
+        sure, doubtful = found
+        for number in shuffled(len(sure) + len(doubtful), self._random):
+            if number < len(sure):
+                yield follow(sure[number])
+                continue
+            record = doubtful[number - len(sure)]
+            yield from _AS_MUCH_WORK
+            yield follow(record) if decide(record.profile) else None
+
+
+def shuffled(count: int, random: Random) -> Iterator[int]:
+    """The numbers below `count` in random order, one after the other: Fisher and Yates, without a
+    list of what was not drawn yet."""
+    moved: dict[int, int] = {}
+    for at in range(count):
+        other = random.randrange(at, count) if at < count - 1 else at
+        here = moved.pop(at, at)
+        if other == at:
+            yield here
+        else:
+            yield moved.get(other, other)
+            moved[other] = here
 
 
 def _selecting(subject: Profile) -> Callable[[Profile], bool]:
@@ -208,10 +212,9 @@ def deletable(
     """What of a kind a delete takes, one candidate after the other: what `owner` posted and the
     selector contains (`mode` "within") or overlaps ("overlap")."""
     if kind == INTEREST:
-        candidates = list(store.records(INTEREST))
+        candidates: Iterable[Record] = list(store.records(INTEREST))
     else:
-        sifted = store.sift_selected(kind, selector)
-        candidates = sifted.sure + sifted.doubtful
+        candidates = chain(*store.sift_selected(kind, selector))
     theirs = (record if record.owner == owner and record.lives(now) else None
               for record in candidates)  # fmt: skip
     return _falling(theirs, selector, mode)

@@ -9,7 +9,7 @@ bitmap a shape; of these rows the bitmaps take out what misses an interval.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final, TypeVar
 
 import numpy as np
@@ -76,8 +76,8 @@ class _Shape:
 class SelectorTable(Table[K]):
     """Rows that each say what a subject must offer."""
 
-    def __init__(self, width: int) -> None:
-        super().__init__(width, marks_misses=True)
+    def __init__(self, width: int, place_of: Callable[[K], float]) -> None:
+        super().__init__(width, place_of, marks_misses=True)
         self._shapes: dict[frozenset[int], _Shape] = {}
         self._batches: deque[tuple[Slots, Numbers]] = deque(maxlen=MOST_BATCHES)
         """The last batches of new rows: what shapes may have missed."""
@@ -155,19 +155,22 @@ class SelectorTable(Table[K]):
     def _satisfied(self, served: Served) -> Slots:
         words = self._used_words()
         wide: dict[int, tuple[Column, Cut]] = {}
+        unclear: list[int] = []
         more = [self.waiting_slots()]
         for number, ends in served.items():
             column = self.columns[number]
             assert column is not None, "a number in use has a column"
             if column.rare is None:
                 column.reach(words)
-                wide[number] = (column, column.cut(*ends))
+                cut = column.cut(*ends)
+                wide[number] = (column, cut)
+                if not is_exact(cut):
+                    unclear.append(number)
             elif column.rare:
                 more.append(self._living(column.rare_slots()))
         others = more[0] if len(more) == 1 else np.unique(np.concatenate(more))
         fitting = self._fitting(frozenset(wide))[:words] & self.live[:words]
         found = _without_misses(fitting, wide.values(), words)
-        unclear = [number for number, (_, cut) in wide.items() if not is_exact(cut)]
         if not unclear:
             return joined(slots_in(found), self._confirmed(others, served))
         sure, slots = _NO_SLOTS, slots_up_to(index_subjects.few_of(words), found)
@@ -188,15 +191,17 @@ class SelectorTable(Table[K]):
         """Those of the slots whose rows are satisfied in every column."""
         if not len(slots):
             return slots
+        at_once = index_subjects.ROWS_AT_ONCE
         for number, (low, high) in served.items():
             self._lowest[number], self._highest[number] = low, high
-        kept = [
-            self._confirmed_few(slots[at : at + index_subjects.ROWS_AT_ONCE])
-            for at in range(0, len(slots), index_subjects.ROWS_AT_ONCE)
-        ]
+        if len(slots) <= at_once:
+            kept = self._confirmed_few(slots)
+        else:
+            parts = range(0, len(slots), at_once)
+            kept = np.concatenate([self._confirmed_few(slots[at : at + at_once]) for at in parts])
         for number in served:
             self._lowest[number] = self._highest[number] = np.nan
-        return kept[0] if len(kept) == 1 else np.concatenate(kept)
+        return kept
 
     def _confirmed_few(self, slots: Slots) -> Slots:
         columns, low, high = self.store.rows(slots)

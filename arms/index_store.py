@@ -8,7 +8,8 @@ time goes by the lines of memory that they fill.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from heapq import heappop, heappush
 from struct import Struct
 from typing import Final, Generic, NamedTuple, TypeVar
@@ -47,15 +48,26 @@ class Intervals(NamedTuple):
     """The same array where all are points."""
 
 
-class RowStore(Generic[K]):
-    """Rows of at most `most` intervals, and whose they are."""
+Span = tuple[int, int]
+"""The first and the last place that a question is about."""
 
-    def __init__(self, most: int) -> None:
+
+def nowhere(_: object) -> float:
+    """The place of what has none, or several: a question is about it wherever it is about."""
+    return math.nan
+
+
+class RowStore(Generic[K]):
+    """Rows of at most `most` intervals, whose they are, and where each of those lives."""
+
+    def __init__(self, most: int, place_of: Callable[[K], float] = nowhere) -> None:
         self.width = _NARROW if most == 2 * _NARROW else most
         self.used = 0
         """The slots below have been used."""
         self.owners: Objects = np.empty(0, np.object_)
         self.profiles: Objects = np.empty(0, np.object_)
+        self._place_of = place_of
+        self._places: Floats = np.empty(0)
         self.flagged: Mask = np.zeros(0, bool)
         """Rows that do not say everything: their profile's tree decides."""
         self.flags = 0
@@ -96,6 +108,7 @@ class RowStore(Generic[K]):
             *low, *padding, *high, *padding, *row, *padding,
         )  # fmt: skip
         self.owners[slot], self.profiles[slot] = owner, profile
+        self._places[slot] = self._place_of(owner)
         if flagged:
             self.flagged[slot] = True
             self.flags += 1
@@ -108,8 +121,10 @@ class RowStore(Generic[K]):
         if slots.stop > self.capacity:
             self._grow((slots.stop + 63) // 64 * 64)
         self.used = slots.stop
-        self.owners[slots.start : slots.stop] = _objects(owners)
-        self.profiles[slots.start : slots.stop] = _objects(profiles)
+        self.owners[slots.start : slots.stop] = objects_of(owners)
+        self.profiles[slots.start : slots.stop] = objects_of(profiles)
+        places = map(self._place_of, owners)
+        self._places[slots.start : slots.stop] = np.fromiter(places, np.float64, len(owners))
         return slots
 
     def widen(self, width: int) -> None:
@@ -166,6 +181,13 @@ class RowStore(Generic[K]):
         """Which of the rows are flagged; None when none is."""
         return self.flagged[slots] if self.flags else None
 
+    def lie_within(self, slots: Slots, span: Span) -> Mask:
+        """Which of the rows may be of what lives in a span: a place is rounded to a float, which
+        never changes the order of two."""
+        places = self._places[slots]
+        outside: Mask = (places < float(span[0])) | (places > float(span[1]))
+        return ~outside
+
     def places(self, slots: Slots, column: int) -> Slots:
         """Where in their rows the slots have an interval in a column, which they all have."""
         columns, _, _ = self.all_rows()
@@ -180,7 +202,7 @@ class RowStore(Generic[K]):
 
     def nbytes(self) -> int:
         """The bytes of all rows, and of what says whose they are."""
-        arrays = (self._lines, self.owners, self.profiles, self.flagged)
+        arrays = (self._lines, self.owners, self.profiles, self.flagged, self._places)
         return sum(array.nbytes for array in arrays) + 8 * len(self._free)
 
     def _parts(self, lines: Floats) -> tuple[Numbers, Floats, Floats]:
@@ -197,9 +219,10 @@ class RowStore(Generic[K]):
         self.owners = _longer(self.owners, capacity)
         self.profiles = _longer(self.profiles, capacity)
         self.flagged = _longer(self.flagged, capacity)
+        self._places = _longer(self._places, capacity)
 
 
-def _objects(items: Sequence[object]) -> Objects:
+def objects_of(items: Sequence[object]) -> Objects:
     """An array of the items themselves, sequences among them too."""
     array: Objects = np.empty(len(items), np.object_)
     array[:] = items

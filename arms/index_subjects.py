@@ -7,6 +7,7 @@ rows themselves for what bitmaps do not decide.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 from operator import attrgetter
 from typing import Final, NamedTuple, TypeVar
@@ -73,8 +74,8 @@ _is_decided = attrgetter("is_decided")
 class SubjectTable(Table[K]):
     """Rows that hold all that a subject offers."""
 
-    def __init__(self, width: int) -> None:
-        super().__init__(width, marks_misses=False)
+    def __init__(self, width: int, place_of: Callable[[K], float]) -> None:
+        super().__init__(width, place_of, marks_misses=False)
 
     def candidates(self, row: Row) -> tuple[Slots, Mask | None]:
         """The subjects that a row of a selector selects, and which of them the tree must see; None

@@ -10,7 +10,7 @@ everything and leaves its rows to the tree, so that nobody can fill the memory w
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import pairwise
 from typing import Final, Generic, TypeVar
 
@@ -64,8 +64,8 @@ Ends = tuple[float, float]
 class Table(ABC, Generic[K]):
     """Rows of one role and width."""
 
-    def __init__(self, width: int, *, marks_misses: bool) -> None:
-        self.store = RowStore[K](width)
+    def __init__(self, width: int, place_of: Callable[[K], float], *, marks_misses: bool) -> None:
+        self.store = RowStore[K](width, place_of)
         self.columns: list[Column | None] = [None]
         self.paths: dict[str, dict[int, int]] = {}
         self.patterns: dict[str, None] = {}

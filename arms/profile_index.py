@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Final, Generic, Literal, TypeVar
 
 from arms.index_role import SelectorIndex, Sifted, SubjectIndex
+from arms.index_store import Span, nowhere, objects_of
 from arms.matching import selects
 from arms.plain_columns import PlainColumns
 from arms.profile import Profile
@@ -29,7 +30,8 @@ class ProfileIndex(Generic[K]):
 
     A role's tables are made when it is first asked for; those of `role` grow from the beginning,
     so that no question waits for them.  Up to `scan_above` profiles the trees are asked one by one.
-    `profile_of` says where the profile of an id is found that came by its columns alone.
+    `profile_of` says where the profile of an id is found that came by its columns alone;
+    `place_of` where on a line it lives, so that one can ask for what lives in a span of it.
     """
 
     def __init__(
@@ -37,9 +39,10 @@ class ProfileIndex(Generic[K]):
         role: Role | None = None,
         scan_above: int = _SCANNED_BY_TREE,
         profile_of: Callable[[K], Profile] | None = None,
+        place_of: Callable[[K], float] = nowhere,
     ) -> None:
         self._role = role
-        self._profile_of = profile_of
+        self._profile_of, self._place_of = profile_of, place_of
         self._scan_above = scan_above
         self._few: dict[K, Profile] = {}
         """All profiles, as long as there are no tables."""
@@ -117,17 +120,18 @@ class ProfileIndex(Generic[K]):
             return [id for id, each in self._all() if selects(each.tree, subject)]
         return self._selector_index().match(subject)
 
-    def sift(self, profile: Profile) -> Sifted[K]:
+    def sift(self, profile: Profile, span: Span | None = None) -> Sifted[K]:
         """As `match`, without the work on those that only their tree can decide about: a few
-        hundred thousand profiles that need it are better looked at in several steps."""
+        hundred thousand profiles that need it are better looked at in several steps.  Of those that
+        live outside the span most are left out."""
         if self._asks_each(self._subjects):
-            return Sifted(self.match(profile))
-        return self._subject_index().sift(profile.tree)
+            return Sifted(objects_of(self.match(profile)))
+        return self._subject_index().sift(profile.tree, span)
 
     def sift_subject(self, profile: Profile) -> Sifted[K]:
         """The same for `match_subject`."""
         if self._asks_each(self._selectors):
-            return Sifted(self.match_subject(profile))
+            return Sifted(objects_of(self.match_subject(profile)))
         return self._selector_index().sift(profile.tree)
 
     def _asks_each(self, tables: SubjectIndex[K] | SelectorIndex[K] | None) -> bool:
@@ -140,7 +144,7 @@ class ProfileIndex(Generic[K]):
 
     def _subject_index(self) -> SubjectIndex[K]:
         if self._subjects is None:
-            tables = SubjectIndex[K](self._profile_of)
+            tables = SubjectIndex[K](self._profile_of, self._place_of)
             for id, profile in self._all():
                 tables.add(id, profile)
             self._subjects = tables
@@ -149,7 +153,7 @@ class ProfileIndex(Generic[K]):
 
     def _selector_index(self) -> SelectorIndex[K]:
         if self._selectors is None:
-            tables = SelectorIndex[K](self._profile_of)
+            tables = SelectorIndex[K](self._profile_of, self._place_of)
             for id, profile in self._all():
                 tables.add(id, profile)
             self._selectors = tables

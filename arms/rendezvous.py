@@ -27,6 +27,7 @@ from arms.action_matrix import (
     falls,
 )
 from arms.actions import DATA, INTEREST, WATCH, Kind
+from arms.index_store import Span
 from arms.profile import Profile
 from arms.store import Outcome, Record, Store
 
@@ -93,10 +94,17 @@ class Rendezvous:
             return Arrival(outcome, chain(lapsed, self._matrix.data_for(record, now, belongs)))
         return Arrival(outcome, lapsed)
 
-    def ask(self, question: Record, now: float, belongs: Belongs = everywhere) -> Asked:
+    def ask(
+        self,
+        question: Record,
+        now: float,
+        belongs: Belongs = everywhere,
+        span: Span | None = None,
+    ) -> Asked:
         """As `accept` of a retrieve, or of an application's action, without time to live: what it
-        surely selects comes in one piece."""
-        asked = self._matrix.ask(question, now, belongs)
+        surely selects comes in one piece.  No data whose index lies outside the span belongs to
+        it: of what copies are kept for others, most is not looked at."""
+        asked = self._matrix.ask(question, now, belongs, span)
         return Asked(asked.sure, _and_is_gone(question, asked.steps))
 
     def meet(self, record: Record, now: float, belongs: Belongs = everywhere) -> Steps:

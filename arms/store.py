@@ -8,8 +8,9 @@ or not (DESIGN section 4; rules 33 and 37).
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, NamedTuple, Protocol, overload
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from arms.actions import DATA, INTEREST, WATCH, Kind
 from arms.at_rest import AtRest, made_in_bulk
 from arms.index_bits import Slots
 from arms.index_role import Sifted
+from arms.index_store import Objects, Span
 from arms.plain_columns import PlainColumns
 from arms.profile import Profile
 from arms.profile_index import ProfileIndex
@@ -81,12 +83,47 @@ class RestingRecord(Protocol):
 
 
 class _Kept:
-    """Where a record is kept: what the indexes find, whatever becomes of the record."""
+    """Where a version of a record is kept: what the indexes find, however its expiry and its route
+    change."""
 
     __slots__ = ("record",)
 
     def __init__(self, record: Record) -> None:
         self.record = record
+
+
+class Records(Sequence[Record]):
+    """Records that were found, looked at when they are asked for: a hundred thousand at once would
+    hold the peer up.  Whatever becomes of one meanwhile, it is the version that was found."""
+
+    __slots__ = ("_kept",)
+
+    def __init__(self, kept: Objects) -> None:
+        self._kept = kept
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @overload
+    def __getitem__(self, at: int) -> Record: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[Record]: ...
+
+    def __getitem__(self, at: int | slice) -> Record | list[Record]:
+        if isinstance(at, slice):
+            return [kept.record for kept in self._kept[at].tolist()]
+        kept: _Kept = self._kept[at]
+        return kept.record
+
+
+class Candidates(NamedTuple):
+    """What the index says of a question, with what has expired and is not swept."""
+
+    sure: Sequence[Record]
+    """They match."""
+    doubtful: Sequence[Record]
+    """Only their tree decides."""
 
 
 class Store:
@@ -99,7 +136,7 @@ class Store:
         self._hidden: dict[Kind, int] = dict.fromkeys(KINDS, 0)
         """How many of a kind not everybody may see."""
         self._indexes: dict[Kind, ProfileIndex[_Kept]] = {
-            DATA: ProfileIndex("subjects", profile_of=_profile_of),
+            DATA: ProfileIndex("subjects", profile_of=_profile_of, place_of=_place_of),
             INTEREST: ProfileIndex("selectors", profile_of=_profile_of),
             WATCH: ProfileIndex("subjects", profile_of=_profile_of),
         }
@@ -181,7 +218,11 @@ class Store:
         raises `KeyError` when it is not kept."""
         kept = self._kept[record.key]
         assert kept.record.profile == record.profile
-        kept.record = replace(record, profile=kept.record.profile)
+        known = replace(record, profile=kept.record.profile)
+        if record.index != kept.record.index:  # the indexes know where it lives
+            self._insert(known)
+            return
+        kept.record = known
         self._note_deadline(record.expires_s, record.key)
 
     def get(self, owner: str, stem: str) -> Record | None:
@@ -277,31 +318,28 @@ class Store:
         """The living records of this kind, as selectors, that select the subject."""
         return _living(self._indexes[kind].match_subject(subject), now)
 
-    def sift_selected(self, kind: Kind, selector: Profile) -> Sifted[Record]:
-        """As `selected`, in the quickest way: with those that have expired and are not swept, and
-        apart from them those about which only their tree decides."""
-        return _records_of(self._indexes[kind].sift(selector))
+    def sift_selected(self, kind: Kind, selector: Profile, span: Span | None = None) -> Candidates:
+        """As `selected`, in the quickest way; of data whose index lies outside the span most is
+        left out."""
+        return _candidates(self._indexes[kind].sift(selector, span))
 
-    def sift_selecting(self, kind: Kind, subject: Profile) -> Sifted[Record]:
+    def sift_selecting(self, kind: Kind, subject: Profile) -> Candidates:
         """The same for `selecting`."""
-        return _records_of(self._indexes[kind].sift_subject(subject))
+        return _candidates(self._indexes[kind].sift_subject(subject))
 
     def _insert(self, record: Record) -> None:
-        key = record.key
-        kept = self._kept.get(key)
-        if kept is None:
-            kept = self._enter(record)
-        else:
-            self._hidden[kept.record.kind] -= bool(kept.record.visible_to)
-            self._hidden[record.kind] += bool(record.visible_to)
-        if kept.record.kind != record.kind:
-            self._indexes[kept.record.kind].remove(kept)
+        former = self._kept.get(record.key)
+        if former is not None:
+            self._hidden[former.record.kind] -= bool(former.record.visible_to)
+            self._indexes[former.record.kind].remove(former)
+        kept = self._enter(record)
         profile = self._indexes[record.kind].add(kept, record.profile)
-        kept.record = record if profile is record.profile else replace(record, profile=profile)
-        self._note_deadline(record.expires_s, key)
+        if profile is not record.profile:
+            kept.record = replace(record, profile=profile)
+        self._note_deadline(record.expires_s, record.key)
 
     def _enter(self, record: Record) -> _Kept:
-        """Begin to keep a record of an identity that is not known here."""
+        """Begin to keep a record, where a former version had its place."""
         kept = self._kept[record.key] = _Kept(record)
         if record.owner:
             self._owners.setdefault(record.stem, {})[record.owner] = None
@@ -333,5 +371,10 @@ def _living(found: list[_Kept], now: float) -> list[Record]:
     return [record for kept in found if (record := kept.record).expires_s > now]
 
 
-def _records_of(sifted: Sifted[_Kept]) -> Sifted[Record]:
-    return Sifted([kept.record for kept in sifted.sure], [kept.record for kept in sifted.doubtful])
+def _place_of(kept: _Kept) -> float:
+    index = kept.record.index
+    return math.nan if index is None else float(index)
+
+
+def _candidates(sifted: Sifted[_Kept]) -> Candidates:
+    return Candidates(Records(sifted.sure), Records(sifted.doubtful))

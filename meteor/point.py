@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from arms import DATA, Record, Rendezvous
+from arms import DATA, Asked, Record, Rendezvous
 from chord import Contact, Runtime, replace
 from meteor import codec
 from meteor.action_messages import Willing
@@ -114,6 +114,8 @@ class RendezvousPoint:
             if not self._lease.is_deserted(view):
                 return None
             await self._step_up(view)
+            if subtract(intersect(view.intervals, part), self._holdings.held):
+                return None  # somebody near knows of a later view
         if subtract(part, merge(self._views.copied(), self._holdings.held)):
             return None
         work = await self._pass(task, part)
@@ -195,7 +197,7 @@ class RendezvousPoint:
         missing = self._missing_of(task, part)
         passing, now = self._passing(task)
         if _asks(task):
-            asked = self._rendezvous.ask(passing, now, self._reactions.within(part))
+            asked = self._ask(passing, now, part)
             following = await self._reactions.answer(asked, passing, part)
         else:
             met = self._rendezvous.accept(passing, now, self._reactions.within(part))
@@ -208,11 +210,15 @@ class RendezvousPoint:
         if not _asks(task):
             return None
         passing, now = self._passing(task)
-        asked = self._rendezvous.ask(passing, now, self._reactions.within(part))
+        asked = self._ask(passing, now, part)
         following = self._reactions.answer_few(asked, passing, part)
         if following is None:
             return None
         return self._passed(following, self._moved_lately(passing), self._missing_of(task, part))
+
+    def _ask(self, question: Record, now: float, part: Intervals) -> Asked:
+        span = (part[0][0], part[-1][1]) if part else None
+        return self._rendezvous.ask(question, now, self._reactions.within(part), span)
 
     def _told_at_once(self, task: Task, part: Intervals) -> Work | None:
         """The answer to a question that is not for matching."""

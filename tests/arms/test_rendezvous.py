@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arms import ACTIONS, DATA, INTEREST, WATCH, Profile, Record, Rendezvous, Return, Store, Tell
+from arms.action_matrix import shuffled
 from arms.rendezvous import Reaction
 
 KIND_OF = {"store": DATA, "retrieve": INTEREST, "notify_data": INTEREST, "notify_interest": WATCH}
@@ -98,6 +99,15 @@ def test_a_question_comes_to_what_an_arrival_comes_to(seed: int, count: int) -> 
 
     assert sorted(came, key=sort_key) == sorted(expected, key=sort_key)
     assert all(one.kind == DATA for one in asked.sure)
+
+
+@given(st.integers(0, 2**32), st.integers(0, 50))
+def test_numbers_are_shuffled_as_a_list_would_be(seed: int, count: int) -> None:
+    drawn, numbers = Random(seed), list(range(count))
+    for at in range(count - 1):
+        other = drawn.randrange(at, count)
+        numbers[at], numbers[other] = numbers[other], numbers[at]
+    assert list(shuffled(count, Random(seed))) == numbers
 
 
 def test_retrieve_once_is_seen_to_come_and_go(peer: Rendezvous) -> None:

@@ -44,6 +44,54 @@ def test_the_same_version_with_more_life_extends_it() -> None:
     assert store.expire(20.0) == [kept]
 
 
+def test_what_was_found_stays_the_version_that_was_found() -> None:
+    """Who looks at it later, in slices, sees what matched, with its expiry as it is by then."""
+    store, texts = Store(), [f"a={number} b=x" for number in range(40)]
+    for number, text in enumerate(texts):
+        store.put(record(f"d{number}", profile=Profile.parse(text)), 0.0)
+    found = store.sift_selected(DATA, Profile.parse("a=0..39")).sure
+    store.put(record("d0", version=2, profile=Profile.parse("a=77")), 0.0)
+    store.remove("", "d1")
+    store.put(record("new", profile=Profile.parse("a=1")), 0.0)
+    store.put(record("d2", expires_s=99.0, profile=Profile.parse(texts[2])), 0.0)
+    assert sorted(one.stem for one in found) == sorted(f"d{number}" for number in range(40))
+    assert {one.version for one in found} == {1}
+    assert {one.expires_s for one in found if one.stem == "d2"} == {99.0}
+    assert [one.stem for one in found[:7]] == [one.stem for one in found][:7]
+
+
+WIDEST = 1 << 200
+INDEXES = st.none() | st.integers(0, WIDEST - 1) | st.integers(WIDEST - 20, WIDEST - 1)
+
+
+@given(st.lists(INDEXES, min_size=20, max_size=60), st.lists(INDEXES, max_size=20),
+       INDEXES, INDEXES)  # fmt: skip
+def test_a_span_leaves_out_nothing_that_lives_in_it(
+    lived: list[int | None], moved: list[int | None], one: int | None, other: int | None
+) -> None:
+    store, span = Store(), (min(one or 0, other or 0), max(one or 0, other or 0))
+    for number, index in enumerate(lived * 2):  # enough for tables, and for a span to be worth it
+        store.put(record(f"d{number}", index=index), 0.0)
+    for number, index in enumerate(moved):
+        store.update(record(f"d{number}", index=index))
+    found = store.sift_selected(DATA, PROFILES[0], span).sure
+    expected = {
+        each.stem for each in store.records()
+        if each.index is None or span[0] <= each.index <= span[1]
+    }  # fmt: skip
+    stems = [each.stem for each in found]
+    assert expected <= set(stems)
+    assert len(stems) == len(set(stems))
+
+
+def test_a_span_leaves_out_most_of_what_lives_elsewhere() -> None:
+    store = Store()
+    for number in range(100):
+        store.put(record(f"d{number}", index=number << 150), 0.0)
+    found = store.sift_selected(DATA, PROFILES[0], (10 << 150, 19 << 150)).sure
+    assert {one.index for one in found} == {number << 150 for number in range(10, 20)}
+
+
 def test_owners_have_their_own_stems() -> None:
     store = Store()
     store.put(record(owner="me"), 0.0)

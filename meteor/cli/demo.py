@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from meteor.cli.options import json_option
-from meteor.demo import run
+from meteor.demo import TIME_LIMIT_S, run
 
 
 @click.command(
@@ -27,12 +27,25 @@ from meteor.demo import run
     help="Real readings: a CSV file with mote, temperature, humidity and voltage.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the generated fire.")
+@click.option(
+    "--time-limit",
+    "time_limit_s",
+    type=click.FloatRange(min=0, min_open=True),
+    default=TIME_LIMIT_S,
+    show_default=True,
+    metavar="S",
+    help="Give up after S seconds.",
+)
 @json_option
-def command(peers: int, readings: Path | None, seed: int, as_json: bool) -> int:
+def command(
+    peers: int, readings: Path | None, seed: int, time_limit_s: float, as_json: bool
+) -> int:
     """Start peers in processes of their own and bring sensors and clients together.
 
     Motes in a building post their readings while a fire spreads through its rooms (or those of a
     file); clients with interests are notified, an actuator works only while somebody is
     interested. Every answer is checked against a plain filter: exit 1 if one differs.
     """
-    return run(peers=peers, readings=readings, seed=seed, as_json=as_json)
+    return run(
+        peers=peers, readings=readings, seed=seed, time_limit_s=time_limit_s, as_json=as_json
+    )

@@ -19,12 +19,14 @@ from meteor.demo.building import Plan, plan_of, space_of
 from meteor.demo.progress import Progress
 from meteor.demo.readings import UnusableReadings, from_csv, of_a_fire
 from meteor.demo.scenario import Feed, Outcome, Scenario
-from meteor.demo.swarm import PeerFailed, Swarm
+from meteor.demo.swarm import CURE, PeerFailed, Swarm
 from meteor.demo.table import lines, summary
 
 CLIENTS: Final = 8
 TIME_LIMIT_S: Final = 58.0
 """From the start of the first peer: the demo ends by itself within a minute."""
+START_SHARE: Final = 0.7
+"""Of the time limit, for the peers to be ready."""
 
 DONE, WRONG, BAD_INPUT, FAILED, INTERRUPTED = 0, 1, 2, 5, 130
 
@@ -34,6 +36,7 @@ def run(
     peers: int = 16,
     readings: Path | None = None,
     seed: int = 1,
+    time_limit_s: float = TIME_LIMIT_S,
     as_json: bool = False,
     feed: Feed = lambda _, answer: answer,
     output: TextIO | None = None,
@@ -49,7 +52,7 @@ def run(
         return BAD_INPUT
     began_s = perf_counter()
     try:
-        outcome = asyncio.run(_play(plan, peers, feed))
+        outcome = asyncio.run(_play(plan, peers, time_limit_s, feed))
     except KeyboardInterrupt:
         sys.stderr.write("\nmeteor demo: interrupted\n")
         return INTERRUPTED
@@ -57,7 +60,7 @@ def run(
         sys.stderr.write(f"\nmeteor demo: {type(error).__name__}: {error}\n")
         return FAILED
     except TimeoutError:
-        sys.stderr.write(f"\nmeteor demo: not finished after {TIME_LIMIT_S:g} s\n")
+        sys.stderr.write(f"\nmeteor demo: not finished after {time_limit_s:g} s; {CURE}\n")
         return FAILED
     numbers = summary(outcome, peers, CLIENTS, perf_counter() - began_s)
     text = json.dumps(numbers) if as_json else "\n".join(lines(outcome, numbers))
@@ -65,12 +68,13 @@ def run(
     return DONE if outcome.exact else WRONG
 
 
-async def _play(plan: Plan, peers: int, feed: Feed) -> Outcome:
+async def _play(plan: Plan, peers: int, time_limit_s: float, feed: Feed) -> Outcome:
     """Start the peers, connect the clients, play the scenario."""
     toml = space_of(plan.readings).to_toml()
-    async with asyncio.timeout(TIME_LIMIT_S), AsyncExitStack() as stack:
+    async with asyncio.timeout(time_limit_s), AsyncExitStack() as stack:
         with Progress("peers", peers) as started:
-            addresses = await stack.enter_async_context(Swarm(peers, toml, started.step))
+            swarm = Swarm(peers, toml, started.step, START_SHARE * time_limit_s)
+            addresses = await stack.enter_async_context(swarm)
 
         async def connect(at: int) -> meteor.Client:
             turned = addresses[at % peers :] + addresses[: at % peers]

@@ -18,10 +18,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, Final
 
-START_TIMEOUT_S = 40.0
+START_TIMEOUT_S: Final = 40.0
 """Until every peer says that it is ready; sixteen interpreters start in 4 s on two cores."""
+AT_ONCE: Final = 2 * (os.cpu_count() or 1)
+"""Peers that start at a time: all at once, none would be ready until nearly all of them are."""
+CURE: Final = (
+    "on a busy or small machine give it longer, or fewer peers: --time-limit 300 --peers 4"
+)
 
 
 class PeerFailed(Exception):
@@ -32,11 +37,17 @@ class Swarm:
     """Peers on loopback, as many as asked for: `async with Swarm(16, space) as addresses`."""
 
     def __init__(
-        self, count: int, space_toml: str, started: Callable[[], None] = lambda: None
+        self,
+        count: int,
+        space_toml: str,
+        started: Callable[[], None] = lambda: None,
+        timeout_s: float = START_TIMEOUT_S,
     ) -> None:
         self._count = count
         self._space_toml = space_toml
         self._started = started
+        self._timeout_s = timeout_s
+        self._turns = asyncio.Semaphore(AT_ONCE)
         self._children: list[asyncio.subprocess.Process] = []
         self._folder = tempfile.TemporaryDirectory(prefix="meteor-demo-")
         self._words: IO[bytes] | None = None
@@ -46,13 +57,13 @@ class Swarm:
 
         Raises `PeerFailed`."""
         try:
-            async with asyncio.timeout(START_TIMEOUT_S):
+            async with asyncio.timeout(self._timeout_s):
                 return await self._start()
         except TimeoutError:
             last_words = self._last_words()
             await self._end()
             raise PeerFailed(
-                f"not every peer was ready after {START_TIMEOUT_S:g} s{last_words}"
+                f"not every peer was ready after {self._timeout_s:g} s; {CURE}{last_words}"
             ) from None
         except BaseException:
             await self._end()
@@ -71,12 +82,17 @@ class Swarm:
         (folder / "space.toml").write_text(self._space_toml)
         self._words = (folder / "stderr.txt").open("wb")
         first = await self._child([])
-        others = [asyncio.create_task(self._child([first])) for _ in range(self._count - 1)]
+        others = [asyncio.create_task(self._in_turn([first])) for _ in range(self._count - 1)]
         try:
             return [first, *await asyncio.gather(*others)]
         finally:
             for task in others:
                 task.cancel()
+
+    async def _in_turn(self, join: list[str]) -> str:
+        """Start one peer when it is its turn; its address."""
+        async with self._turns:
+            return await self._child(join)
 
     async def _child(self, join: list[str]) -> str:
         """Start one peer and wait until it serves; its address."""

@@ -167,6 +167,16 @@ async def test_a_peer_that_cannot_start_says_why() -> None:
             pytest.fail("nothing serves")
 
 
+def test_a_machine_too_slow_for_the_limit_is_told_what_to_do(folder: Path) -> None:
+    done = subprocess.run(
+        command("--peers", "1", "--time-limit", "0.01"),
+        env=environment(folder), capture_output=True, text=True, timeout=WAIT_S, check=False,
+    )  # fmt: skip
+    assert done.returncode == 5, done.stdout + done.stderr
+    assert "--time-limit 300 --peers 4" in done.stderr
+    assert not children(folder)
+
+
 @pytest.mark.long
 def test_all_readings_of_a_night_are_exact_on_sixteen_peers(folder: Path) -> None:
     """7,563 rows; METEOR_READINGS names a file of real ones."""

@@ -130,7 +130,8 @@ class CopyKeeper:
         newer = self._views.newer(view)
         if newer:
             return Instated(known=False, newer=newer)
-        passed_over, beside = self._views.passed_over_by(view), self._views.beside(view)
+        passed_over = self._views.passed_over_by(view)
+        beside = self._views.beside(view, self._runtime.contact.id)
         if not view.has_copy(self._runtime.contact.id):
             self._views.drop(view.key)
             self._views.end(view)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from chord import ChordNode, Contact, MeteorError, Runtime, replace
+from meteor.adopted import Adopted
 from meteor.copies_config import CopiesConfig
 from meteor.copy_messages import Beside, Instate, Instated, Keep, Kept
 from meteor.holdings import Holdings
@@ -22,6 +23,7 @@ from meteor.turns import Mutex
 from meteor.turns import Sequence as Order
 from meteor.view import Rival, View, rivals_within
 from meteor.views import Views
+from meteor.witnesses import Witnesses
 from squid import Intervals, intersect, merge, subtract
 
 
@@ -45,14 +47,13 @@ class Replication:
         self._views, self._holdings, self._shelf = views, holdings, shelf
         inquiry = Inquiry(runtime, config)
         self.ask, self.ask_all = inquiry.ask, inquiry.ask_all
+        self._witnesses = Witnesses(node, runtime, config, self.ask)
         self._order = Order(runtime, "changes in order")
         self.changing = Mutex(runtime, "changing views")
         """Held by whoever changes what this peer is the primary of."""
         self.learners: dict[int, tuple[Contact, int]] = {}
         """Who is being filled, and for which view."""
-        self.adopted: dict[int, int] = {}
-        """From which epoch each view was taken over, by number: what was acknowledged elsewhere in
-        a later one is not in it."""
+        self.adopted = Adopted()
         self.resync: set[int] = set()
         """Views with content that their copies may lack: it came from a former life."""
         self._beside: list[View] = []
@@ -107,14 +108,17 @@ class Replication:
                     return
                 await self._wait_for_a_copy(ends_s)
                 continue
+            *others, (last, its_last) = targets
             tasks = [
                 (contact, self._runtime.begin(self._keep_at(contact, numbered, its)))
-                for contact, its in targets
-            ]
+                for contact, its in others
+            ]  # the last needs none: who waits for it waits here
+            kept = [(last, await self._keep_at(last, numbered, its_last))]
+            kept += [(contact, await task) for contact, task in tasks]
             silent = []
-            for contact, task in tasks:
+            for contact, is_kept in kept:
                 have.add(contact.id)
-                if not await task:
+                if not is_kept:
                     self.learners.pop(contact.id, None)
                     silent.append(contact)
             await self.evict(*silent)
@@ -198,8 +202,8 @@ class Replication:
                 left = self._views.touching(view.intervals)
                 installed = next((one for one in left if one.number not in before), None)
             if installed is not None:
-                had = {number: self.adopted.get(number, 0) for number in self._views.own}
-                self.adopted = {**had, installed.number: adopted_epoch}
+                self.adopted.keep_only(self._views.own)
+                self.adopted.note(installed, adopted_epoch)
                 self._holdings.gain(installed.intervals, lost=installed.unknown)
                 known = subtract(installed.intervals, installed.lost)
                 self.resync |= {installed.number} if self._views.is_former(known) else set()
@@ -282,8 +286,7 @@ class Replication:
                 lost=merge(one.lost, other.lost),
                 rivals=tuple(dict.fromkeys((*one.rivals, *other.rivals))),
             )
-            adopted = self.adopted
-            adopted[one.number] = min(adopted.get(n, 0) for n in (one.number, other.number))
+            self.adopted.join(one.number, (other.number,))
             await self.install(view, min(one.epoch, other.epoch))
         finally:
             self.changing.leave()
@@ -317,23 +320,24 @@ class Replication:
         further epoch.  None when a later view is known meanwhile.  `changing` must be held."""
         before = self._views.own.get(view.number)
         touched = self._views.touching(view.intervals)
+        asked = {copy.id for old in (*touched, view) for copy in old.copies}
         while True:
             self._views.see(view.epoch)
             replies = await self.ask_all(view.copies, Instate(view, adopted_epoch))
-            failed: list[int] = []
             self._beside += [one for reply in replies for one in _beside(reply)]
-            for copy, reply in zip(view.copies, replies, strict=True):
-                if not isinstance(reply, Instated) or reply.newer or not reply.known:
-                    failed.append(copy.id)
-                if isinstance(reply, Instated) and self._is_later(reply.newer, view):
-                    self.passed_over(reply.newer)
-                    return None
-            if self._views.touching(view.intervals) != touched:
-                return None  # some of it was given up meanwhile
+            if self._is_over(view, replies, touched):
+                return None
+            failed = [
+                copy.id
+                for copy, reply in zip(view.copies, replies, strict=True)
+                if not isinstance(reply, Instated) or reply.newer or not reply.known
+            ]
             if not failed:
                 break
             rest = tuple(copy for copy in view.copies if copy.id not in failed)
             view = replace(view, epoch=self._views.next_epoch(), copies=rest)
+        if self._is_over(view, await self._witnesses.tell(view, asked), touched):
+            return None
         self._views.put_own(view)
         await self._shelf.note(self._views)
         if before is not None:
@@ -341,8 +345,18 @@ class Replication:
         for copy in () if before is None else before.copies:
             if not view.has_copy(copy.id):
                 self._runtime.send(copy, Instate(view))
+        self._witnesses.release(self._views.own)
         self.on_changed()
         return self._views.own.get(view.number)  # passed over during the note, perhaps
+
+    def _is_over(self, view: View, replies: Iterable[object], touched: Sequence[View]) -> bool:
+        """Whether a later view than one that is being installed is known, or some of it was given
+        up meanwhile."""
+        for reply in replies:
+            if isinstance(reply, Instated) and self._is_later(reply.newer, view):
+                self.passed_over(reply.newer)
+                return True
+        return self._views.touching(view.intervals) != touched
 
     def _say_beside(self, giver: Contact | None = None) -> None:
         """Of what is held by now: what is just about to begin is told of when it does."""
@@ -373,9 +387,9 @@ class Replication:
                     if ended is not None:
                         self._runtime.send(one.primary, Beside(ended))
         if lost:
-            adopted = [self.adopted.get(mine.number, 0) for mine in self._views.touching(lost)]
+            before = [mine.number for mine in self._views.touching(lost)]
             for number in self._views.demote(lost):
-                self.adopted[number] = min(adopted)
+                self.adopted.join(number, before)
                 self._runtime.spawn(self.change(number))
             self._runtime.spawn(self._shelf.note(self._views))
             self.on_superseded()

@@ -77,9 +77,9 @@ class Rivals:
     def _beside(self, ended: View) -> None:
         for mine in self._views.touching(ended.intervals):
             part = intersect(mine.intervals, ended.intervals)
-            if ended.epoch > self._replication.adopted.get(mine.number, 0):
-                lost = intersect(ended.lost, part)
-                self.note(Rival(part, ended.epoch, ended.holders, lost))
+            unknown = self._replication.adopted.before(mine.number, part, ended.epoch)
+            lost = intersect(ended.lost, unknown)
+            self.note(Rival(unknown, ended.epoch, ended.holders, lost))
             for rival in rivals_within(ended.rivals, part):
                 self.note(rival)
 
@@ -151,7 +151,7 @@ class Rivals:
         is taken in, and it lets go; what it knows of others is noted.  Else of what the past is
         known by that."""
         known: Intervals = ()
-        adopted = self._replication.adopted.get(view.number, 0)
+        adopted = self._replication.adopted
         for holder, interval in product(rival.holders, rival.intervals):
             answer = await self._reconciling.claimed(interval, holder)
             if answer is None:
@@ -162,7 +162,8 @@ class Rivals:
                 known = merge(known, subtract((piece,), answer.lost))
             for one in (*answer.copies, *answer.former):
                 part = intersect(one.intervals, (interval,))
-                if one.epoch > adopted and one.primary.id != self._runtime.contact.id:
+                part = adopted.before(view.number, part, one.epoch)
+                if one.primary.id != self._runtime.contact.id:
                     self.note(Rival(part, one.epoch, one.holders, intersect(one.lost, part)))
         return known
 

@@ -179,13 +179,14 @@ class Views:
         found.pop(view.primary.id, None)
         return tuple(found[one] for one in sorted(found))
 
-    def beside(self, view: View) -> tuple[View, ...]:
-        """What is kept whole for other primaries of a view's intervals: whoever begins the view
-        knows whether that is what it took over from."""
+    def beside(self, view: View, own_id: int) -> tuple[View, ...]:
+        """What is kept, or known of, for other primaries of a view's intervals: whoever begins the
+        view knows whether that is what it took over from.  Not what this peer was about to begin
+        itself."""
         return tuple(
             part
             for copy in self.copies.values()
-            if copy.whole and copy.view.primary.id != view.primary.id
+            if copy.view.primary.id not in (view.primary.id, own_id)
             and (part := copy.view.within(view.intervals)) is not None
         )  # fmt: skip
 

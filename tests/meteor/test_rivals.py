@@ -35,7 +35,8 @@ class AnsweredBeside:
         self.peer: SimPeer = self.overlay.peers[2]
         self.stranger = Stranger(self.overlay)
         (self.interval,) = self.peer.core.holdings.held
-        self.adopted = next(iter(self.peer.core.replication.adopted.values()))
+        (number,) = self.peer.core.views.own
+        self.adopted = self.peer.core.replication.adopted.latest(number)
 
     def say(self, **changes: object) -> None:
         view = self.stranger.view((self.interval,), 1 << 40, copies=(self.peer.contact,))

@@ -54,7 +54,8 @@ def slots_in(words: Words) -> Slots:
 def slots_up_to(most: int, words: Words) -> Slots | None:
     """The slots whose bits are set, in order; None if there are many more than `most`."""
     if len(words) <= _SHORT:
-        return _unpacked(words).nonzero()[0] if bits_in(words) <= most else None
+        mask = _unpacked(words)
+        return mask.nonzero()[0] if np.count_nonzero(mask) <= most else None
     filled = words.astype(bool).nonzero()[0]
     if len(filled) > most or len(filled) * _DENSE > len(words):
         return None

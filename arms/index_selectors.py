@@ -41,6 +41,8 @@ K = TypeVar("K")
 MOST_SHAPES: Final = 64
 MOST_BATCHES: Final = 8
 """A shape that missed more new rows than these is made anew."""
+ROWS_WORTH_SIFTING: Final = 256
+"""From so many on, those that miss a column that keeps its intervals go before rows are read."""
 _SERVED: Final[dict[int, tuple[int, ...]]] = {
     NONE: (NONE,),
     WILDCARD: (NONE, WILDCARD, NUMBERS, WORDS),
@@ -178,7 +180,7 @@ class SelectorTable(Table[K]):
             surely = _without_more_misses(found, [wide[number] for number in unclear], words)
             sure, slots = slots_in(surely), slots_in(found ^ surely)
         by_row = [number for number in unclear if wide[number][0].ends is None]
-        if not by_row or len(slots) > index_subjects.ROWS_WORTH_SIFTING:
+        if not by_row or len(slots) > ROWS_WORTH_SIFTING:
             for number in unclear:
                 column = wide[number][0]
                 if column.ends is not None:

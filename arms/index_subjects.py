@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from operator import attrgetter
 from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
@@ -36,8 +35,6 @@ K = TypeVar("K")
 FEW_CANDIDATES: Final = 512
 ROWS_A_CANDIDATE: Final = 256
 """Up to so many, or one for so many rows, it is quicker to look at them than at more bitmaps."""
-ROWS_WORTH_SIFTING: Final = 256
-"""From so many on, those that miss a column that keeps its intervals go before rows are read."""
 ROWS_AT_ONCE: Final = 4096
 """Rows that are looked at in one go, so that they fit the cache."""
 _ASKED: Final[dict[int, tuple[int, ...]]] = {
@@ -67,9 +64,6 @@ class _Choice(NamedTuple):
 
 _Clause = list[_Choice]
 
-_has_bitmaps = attrgetter("cut")
-_is_decided = attrgetter("is_decided")
-
 
 class SubjectTable(Table[K]):
     """Rows that hold all that a subject offers."""
@@ -81,22 +75,37 @@ class SubjectTable(Table[K]):
         """The subjects that a row of a selector selects, and which of them the tree must see; None
         when it need see none."""
         self.prepare()
-        clauses = [self._clause(path, value) for path, value in row]
+        words = self._used_words()
+        clauses = [self._clause(path, value, words) for path, value in row]
         if not clauses:
             slots = self.everything()
         elif not all(clauses):
             slots = _NO_SLOTS
         else:
-            slots = self._meeting(clauses)
+            slots = self._meeting(clauses, words)
         return slots, self.store.doubtful(slots)
 
     def _both(self, one: Ends, other: Ends) -> Ends:
         """A subject offers both: the hull leaves nothing out."""
         return min(one[0], other[0]), max(one[1], other[1])
 
-    def _clause(self, pattern: str, value: Value) -> _Clause:
-        words = self._used_words()
-        return [self._choice(number, words, value) for number in self.reached(pattern, value[0])]
+    def _clause(self, pattern: str, value: Value, words: int) -> _Clause:
+        """The columns that may meet a test, their bitmaps of at least so many words."""
+        axis = value[0]
+        clause: _Clause = []
+        for number in self.reached(pattern, axis):
+            column = self.columns[number]
+            assert column is not None, "a number in use has a column"
+            low, high = -inf, inf
+            if axis == column.axis and axis > WILDCARD:
+                low, high = column.asked(value)
+            if column.rare is None:
+                column.reach(words)
+                cut = column.cut(low, high)
+                clause.append(_Choice(number, column, low, high, cut, is_exact(cut)))
+            else:
+                clause.append(_Choice(number, column, low, high, None, False))
+        return clause
 
     def _reaching(self, path: str, axis: int) -> list[int]:
         """The columns in which a test of this pattern and kind may be met."""
@@ -113,46 +122,45 @@ class SubjectTable(Table[K]):
         elsewhere = self.elsewhere()
         return numbers if elsewhere is None else [*numbers, elsewhere]
 
-    def _choice(self, number: int, words: int, value: Value) -> _Choice:
-        column = self._column(number, words)
-        low, high = -inf, inf
-        if value[0] == column.axis and value[0] > WILDCARD:
-            low, high = column.asked(value)
-        cut = column.cut(low, high) if column.rare is None else None
-        return _Choice(number, column, low, high, cut, cut is not None and is_exact(cut))
-
     # -- from bitmaps to rows
 
-    def _meeting(self, clauses: list[_Clause]) -> Slots:
+    def _meeting(self, clauses: list[_Clause], words: int) -> Slots:
         waiting = self.waiting_slots()
-        rare = [clause for clause in clauses if not any(map(_has_bitmaps, clause))]
+        rare: list[_Clause] = []
+        doubtful: list[_Clause] = []
+        for clause in clauses:
+            without = undecided = 0
+            for choice in clause:
+                without += choice.cut is None
+                undecided += not choice.is_decided
+            if without == len(clause):
+                rare.append(clause)
+            elif undecided:
+                doubtful.append(clause)
         if rare:
             few = self._living(_fewest(rare))
             return self._confirmed(joined(few, waiting), clauses)
-        found = self._left_by(clauses)
-        doubtful = [clause for clause in clauses if not all(map(_is_decided, clause))]
+        found = self._left_by(clauses, words)
         if not doubtful:
             return joined(slots_in(found), self._confirmed(waiting, clauses))
-        sure, slots = _NO_SLOTS, slots_up_to(few_of(len(found)), found)
+        sure, slots = _NO_SLOTS, slots_up_to(few_of(words), found)
         if slots is None:
             surely = self._surely_left(found, doubtful)
             sure, slots = slots_in(surely), slots_in(found ^ surely)
-        by_row = [clause for clause in doubtful if len(clause) > 1 or clause[0].column.ends is None]
-        if not by_row or len(slots) > ROWS_WORTH_SIFTING:
-            for clause in doubtful:
-                _, column, low, high, _, _ = clause[0]
-                if len(clause) == 1 and column.ends is not None:
-                    slots = column.ends.meeting(slots, low, high)
-        else:
-            by_row = doubtful
+        by_row: list[_Clause] = []
+        for clause in doubtful:
+            _, column, low, high, _, _ = clause[0]
+            if len(clause) > 1 or column.ends is None:
+                by_row.append(clause)
+            elif len(slots):
+                slots = column.ends.meeting(slots, low, high)
         if by_row:
             tests = clauses if len(waiting) else by_row
             return joined(self._confirmed(joined(slots, waiting), tests), sure)
         return joined(joined(slots, self._confirmed(waiting, clauses)), sure)
 
-    def _left_by(self, clauses: list[_Clause]) -> Words:
+    def _left_by(self, clauses: list[_Clause], words: int) -> Words:
         """The rows that may meet every clause by the bitmaps."""
-        words = self._used_words()
         left: Words = self.live[:words].copy()
         for clause in clauses:
             if len(clause) == 1:
@@ -188,13 +196,13 @@ class SubjectTable(Table[K]):
 
     def _confirmed(self, slots: Slots, clauses: list[_Clause]) -> Slots:
         """Those of the slots whose rows meet every clause."""
-        if not len(slots):
-            return slots
+        if len(slots) <= ROWS_AT_ONCE:
+            return self._confirmed_few(slots, clauses) if len(slots) else slots
         kept = [
             self._confirmed_few(slots[at : at + ROWS_AT_ONCE], clauses)
             for at in range(0, len(slots), ROWS_AT_ONCE)
         ]
-        return kept[0] if len(kept) == 1 else np.concatenate(kept)
+        return np.concatenate(kept)
 
     def _confirmed_few(self, slots: Slots, clauses: list[_Clause]) -> Slots:
         columns, low, high = self.store.rows(slots)

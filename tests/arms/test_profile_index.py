@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arms import Profile, ProfileIndex, index_column, index_subjects, index_table
+from arms import Profile, ProfileIndex, index_column, index_selectors, index_subjects, index_table
 from arms.profile_index import Role
 from tests.arms.dense_scan import DenseScan
 from tests.arms.strategies import SPACE, typed_roots
@@ -87,7 +87,7 @@ def limits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(index_subjects, "FEW_CANDIDATES", 1)
     monkeypatch.setattr(index_subjects, "ROWS_A_CANDIDATE", 1 << 30)
     monkeypatch.setattr(index_subjects, "ROWS_AT_ONCE", 2)
-    monkeypatch.setattr(index_subjects, "ROWS_WORTH_SIFTING", 1)
+    monkeypatch.setattr(index_selectors, "ROWS_WORTH_SIFTING", 1)
     monkeypatch.setattr(index_column, "MOST", 1 << 20)
     if request.param == "with few columns":
         monkeypatch.setattr(index_table, "MOST_COLUMNS", 4)

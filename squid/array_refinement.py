@@ -100,14 +100,19 @@ class ArrayRefinement:
         the right and meets the box (-1: none), and whether the index itself is a match."""
         descent = _Descent(self.dimensions, low, high)
         passed_by = np.full(len(indexes), -1, dtype=np.int64)
-        inside = np.ones(len(indexes), dtype=bool)
+        inside = np.arange(len(indexes))
         for free_bits in reversed(range(self.index_bits)):
             zero, one = descent.halves(free_bits // self.dimensions)
-            ones = (indexes >> free_bits & 1).astype(bool)
-            passed_by[inside & one & ~ones] = free_bits
-            inside &= np.where(ones, one, zero)
+            ones = (indexes[inside] >> free_bits & 1).astype(bool)
+            passed_by[inside[one & ~ones]] = free_bits
             descent.take(ones)
-        return passed_by, inside
+            on = np.where(ones, one, zero)
+            if not on.all():  # most leave their box within a third of the bits
+                inside = inside[on]
+                descent.keep(on)
+        matches = np.zeros(len(indexes), dtype=bool)
+        matches[inside] = True
+        return passed_by, matches
 
     def _lowest(self, low: Cells, high: Cells, start: Indexes, free: Indexes) -> Indexes:
         """The first match below each prefix: `start` without its `free` lowest bits."""
@@ -140,6 +145,14 @@ class _Descent:
         self._zero_is_upper = self._steps.upper.take(self._state)
         zero = np.where(self._zero_is_upper, upper, lower)
         return zero, np.where(self._zero_is_upper, lower, upper)
+
+    def keep(self, some: Flags) -> None:
+        """Go on with some of the descents only."""
+        of_all = np.tile(some, len(self._low) // self._count)
+        self._low, self._high = self._low[of_all], self._high[of_all]
+        self._corner, self._state = self._corner[of_all], self._state[some]
+        self._count = len(self._state)
+        self._columns = np.arange(self._count, dtype=np.intp)
 
     def take(self, ones: Flags) -> None:
         """Go down into the half of each index bit."""

@@ -16,7 +16,7 @@ from sim.spark import handing_on, published_squid
 from sim.spark.draws import Stream, words
 from sim.spark.growth import KEYS_A_PEER, hashed_ring, load_aware_ring
 from sim.spark.questions import Questions, boxes
-from sim.spark.rings import Numbers, Rings
+from sim.spark.rings import Numbers, Rings, distinct_numbers
 from sim.spark.systems import Overlay, System
 from sim.spark.tally import Tally
 from sim.spark.visits import Queries, Visits
@@ -207,7 +207,7 @@ class _Group:
         """By query: the peers that any way reaches, and by which ways each is reached."""
         width = len(self._rings.lasts)
         pairs = [way.processing[0] * width + way.processing[1] for way in self._ways]
-        every = np.unique(np.concatenate(pairs))
+        every = distinct_numbers(np.concatenate(pairs))
         by = np.zeros(len(every), dtype=np.int32)
         for bit, some in enumerate(pairs):
             by[np.searchsorted(every, some)] |= 1 << bit

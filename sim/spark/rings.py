@@ -25,6 +25,15 @@ def bit_lengths(numbers: Numbers) -> Numbers:
     return np.where(high > 0, above + 31, np.frexp(low.astype(np.float64))[1])
 
 
+def distinct_numbers(numbers: Numbers) -> Numbers:
+    """Each number once, sorted: as `np.unique`, which since numpy 2.3 looks every number up in a
+    hash table, and takes four to a hundred times as long as sorting."""
+    ordered = np.sort(numbers)
+    new = np.ones(len(ordered), dtype=bool)
+    new[1:] = ordered[1:] != ordered[:-1]
+    return ordered[new]
+
+
 @dataclass(frozen=True, slots=True)
 class Rings:
     """Some rings, by number, and all their seats."""
@@ -65,7 +74,7 @@ class Rings:
     def owners(self, ring: Numbers, indexes: Numbers) -> Numbers:
         """The seat that owns each index, in the ring of that number."""
         seats = np.empty(len(indexes), dtype=np.int64)
-        for number in np.unique(ring).tolist():
+        for number in np.flatnonzero(np.bincount(ring)).tolist():
             here = ring == number
             seats[here] = self.owners_in(number, indexes[here])
         return seats

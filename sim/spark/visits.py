@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.spark.rings import Numbers, Rings
+from sim.spark.rings import Numbers, Rings, distinct_numbers
 
 Flags = npt.NDArray[np.bool_]
 
@@ -61,7 +61,7 @@ def distinct(query: Numbers, seat: Numbers) -> tuple[Numbers, Numbers]:
     if not len(query):
         return query, seat
     width = int(seat.max()) + 1
-    pairs = np.unique(query * width + seat)
+    pairs = distinct_numbers(query * width + seat)
     return pairs // width, pairs % width
 
 

@@ -14,7 +14,7 @@ from chord import Contact, ideal_ring
 from chord.routing import RoutingTable
 from sim.spark import handing_on, published_squid
 from sim.spark.lookups import SUCCESSORS, by_identifier_distance, by_node_distance
-from sim.spark.rings import Rings, bit_lengths
+from sim.spark.rings import Rings, bit_lengths, distinct_numbers
 from sim.spark.visits import Queries, Visits
 from squid import (
     Addressing,
@@ -146,6 +146,12 @@ def test_bit_lengths(numbers: list[int]) -> None:
 
 
 # -- rings
+
+
+@given(st.lists(st.integers(0, 30)))
+def test_distinct_numbers(numbers: list[int]) -> None:
+    found = distinct_numbers(np.array(numbers, dtype=np.int64))
+    assert found.tolist() == sorted(set(numbers))
 
 
 @given(st.sets(st.integers(0, 255), min_size=1, max_size=12), st.integers(0, 255))

@@ -74,6 +74,12 @@ class Answer(Generic[ItemT]):
         """What `all` has sorted."""
         self._failure: MeteorError | None = None
 
+    def __repr__(self) -> str:
+        state = "not asked yet" if self._asking is None else "asking"
+        if self.receipt is not None:
+            state = "complete" if self.complete else "incomplete"
+        return f"<Answer {self._draft}: {state}>"
+
     @property
     def complete(self) -> bool:
         """Whether every interval has answered; false while some may still."""

@@ -56,6 +56,11 @@ class Client(Verbs):
     def _session(self) -> Session:
         return self._own_session
 
+    def __repr__(self) -> str:
+        uplink = self._session.uplink
+        state = "closed" if uplink.closed else "seeking a peer"
+        return f"<Client at {uplink.peer.address}>" if uplink.peer else f"<Client {state}>"
+
     @property
     def space(self) -> KeywordSpace:
         """The keyword space of the ring."""

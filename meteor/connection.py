@@ -10,7 +10,7 @@ import secrets
 import time
 from collections.abc import Generator
 from types import TracebackType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from chord import Contact
 from meteor.address import checked_address
@@ -73,6 +73,20 @@ class Connecting:
         self._peers, self._timeout_s, self._options = peers, timeout_s, options
         self._tls = tls
         self._client: Client | None = None
+
+    def __repr__(self) -> str:
+        return f"<Connecting to {', '.join(peer.address for peer in self._peers)}>"
+
+    if not TYPE_CHECKING:  # a type checker knows that a verb is missing here
+
+        def __getattr__(self, name: str) -> object:
+            """Who forgot to connect is told so at the first verb."""
+            if name.startswith("_") or not hasattr(Client, name):
+                raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+            raise AttributeError(
+                f"{name}: not connected yet; write `async with meteor.connect(...) as client:` or "
+                "`client = await meteor.connect(...)`; without asyncio take meteor.sync.connect"
+            )
 
     def __await__(self) -> Generator[Any, Any, Client]:
         return self.open().__await__()

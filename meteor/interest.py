@@ -63,6 +63,9 @@ class Interest:
             collect=self._collect, found=found,
         )  # fmt: skip
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._attachment.draft}: {self.state}>"
+
     @property
     def id(self) -> str:
         """The full id; it changes when the interest is replaced."""

@@ -76,6 +76,9 @@ class LocalOverlay:
     ) -> None:
         await self.close()
 
+    def __repr__(self) -> str:
+        return f"<LocalOverlay {self._space.name!r} peers={len(self.living)}>"
+
     async def close(self) -> None:
         """Stop everything at once, without handing over."""
         for client in self._clients:

@@ -183,6 +183,10 @@ class Peer(Verbs):
             raise Closed("this peer has not started: enter it with `async with`")
         return self._core
 
+    def __repr__(self) -> str:
+        at = self.contact if self.serving else None
+        return f"<Peer at {at.address} id={at.id:x}>" if at else "<Peer that does not serve>"
+
     @property
     def serving(self) -> bool:
         """Whether it runs."""

@@ -177,7 +177,8 @@ class Uplink:
         except RemoteFault as fault:
             raise from_fault(fault) from None
         except CallError as error:
-            raise NotConnected(f"{type(error).__name__} ({error})") from error
+            what = str(error).removeprefix(f"{type(question).__name__} to {contact.address}: ")
+            raise NotConnected(what) from error
         if self.closed:
             raise Closed("this client was closed")
         if self._greeting_to is not contact:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from arms import Profile, ProfileError
 from meteor import codec
@@ -19,6 +19,9 @@ from meteor.action_messages import ActionResult
 from meteor.document import decode_document, unpack_profile
 from meteor.errors import Incomplete, Interval
 from meteor.messages import Document, Found, Notice, PostReply
+
+SHOWN_BYTES: Final = 32
+"""Of a payload, in a match's text for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +158,20 @@ class Match:
         return hash(self._key())
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.id} v{self.version} ttl={self.ttl:g}>"
+        try:
+            said = f"({self.profile}) {_beginning(self.data)}"
+        except ProfileError:
+            said = "damaged"
+        return f"<{type(self).__name__} {said} ttl={self.ttl:g} id={self.id}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._found,)
+
+
+def _beginning(data: bytes) -> str:
+    """A payload as somebody at a prompt wants to see it."""
+    shown = repr(data[:SHOWN_BYTES])
+    return shown if len(data) <= SHOWN_BYTES else f"{shown}... of {len(data):,} bytes"
 
 
 class Result:

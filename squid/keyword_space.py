@@ -172,6 +172,11 @@ def _check(
             f"space {name!r} has {len(dimensions)} dimensions, not 1 to {MOST_DIMENSIONS}; "
             "attributes that are not dimensions are matched all the same"
         )
+    for dimension in dimensions:
+        if not isinstance(dimension, Dimension):
+            raise SpaceError(
+                f"space {name!r}: a dimension is a Word, Number, Choice or Time, not {dimension!r}"
+            )
     names = [dimension.name for dimension in dimensions]
     if len(set(names)) < len(names):
         raise SpaceError(f"space {name!r} declares a dimension twice: {', '.join(names)}")

@@ -26,6 +26,9 @@ class Answer(Generic[ItemT]):
         self._owner, self._thread = owner, thread
         self._inner: AsyncAnswer[ItemT] = inner
 
+    def __repr__(self) -> str:
+        return f"<meteor.sync.{repr(self._inner)[1:]}"
+
     @property
     def receipt(self) -> Receipt | None:
         """What the overlay said of the whole; None while it still answers."""

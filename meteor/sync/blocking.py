@@ -41,6 +41,9 @@ class Blocking(ABC):
     def _verbs(self) -> AsyncVerbs:
         """Who carries the verbs out in the loop."""
 
+    def __repr__(self) -> str:
+        return f"<meteor.sync.{repr(self._verbs)[1:]}"
+
     @property
     def owner(self) -> str:
         """Whose is what is posted here: the key of the identity, or of whom it acts for; empty for

@@ -34,6 +34,9 @@ class Interest(Stream[Notification]):
         self._inner = inner
         self._handler: NotificationHandler | None = None
 
+    def __repr__(self) -> str:
+        return f"<meteor.sync.{repr(self._inner)[1:]}"
+
     @property
     def id(self) -> str:
         """The full id; it changes when the interest is replaced."""

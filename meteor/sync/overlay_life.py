@@ -37,6 +37,9 @@ class OverlayLife:
         """The peers that have not stopped."""
         return [self._blocking_peer(peer) for peer in self._overlay.living]
 
+    def __repr__(self) -> str:
+        return f"<meteor.sync.{repr(self._overlay)[1:]}"
+
     def close(self) -> None:
         """Stop everything at once, without handing over.  Harmless when repeated."""
         self._end()

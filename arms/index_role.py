@@ -41,8 +41,11 @@ Check = Callable[[Node], bool]
 Found = tuple[Slots, Mask | None]
 
 
+_NO_IDS: Final = np.empty(0, np.object_)
+
+
 def _no_ids() -> Objects:
-    return np.empty(0, np.object_)
+    return _NO_IDS
 
 
 @dataclass(slots=True)
@@ -164,8 +167,10 @@ class _RoleIndex(ABC, Generic[K]):
     def _decided(self, sifted: Sifted[K], check: Check) -> list[K]:
         """The sure ones, and those of the doubtful for whom the tree decides so."""
         sure: list[K] = sifted.sure.tolist()
-        doubtful: list[K] = sifted.doubtful.tolist()
-        return sure + [id for id in doubtful if check(self._profile_of(id).tree)]
+        if len(sifted.doubtful):  # else not copied: it may be all that there is
+            doubtful: list[K] = sifted.doubtful.tolist()
+            sure += [id for id in doubtful if check(self._profile_of(id).tree)]
+        return sure
 
     def _profile_of(self, id: K) -> Profile:
         places = self._places[id]

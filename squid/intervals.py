@@ -69,6 +69,8 @@ def subtract(whole: Iterable[Interval], part: Iterable[Interval]) -> Intervals:
         ((first, last),), ((start, end),) = whole, part
         if start <= first and last <= end:
             return ()
+    if part == ():
+        return merge(whole)
     holes = merge(part)
     if not holes:
         return merge(whole)

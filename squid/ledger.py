@@ -131,6 +131,9 @@ class Ledger:
 
     def _cover(self, covered: Intervals) -> Intervals:
         """Enter what is covered; returns the part of it that was not."""
+        if not self._covered and list(covered) == self._open:  # all of it, at once: most often
+            self._covered, self._open = self._open, []
+            return covered
         fresh: list[Interval] = []
         for first, last in covered:
             start, end = self._touched(first, last)

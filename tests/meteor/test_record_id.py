@@ -82,3 +82,5 @@ def test_a_new_stem_has_128_random_bits() -> None:
     stems = {new_stem(drawn) for _ in range(100)}
     assert len(stems) == 100
     assert all(len(check_stem(stem)) == 26 for stem in stems)
+    raw = Random(2).randbytes(16)
+    assert new_stem(Random(2)).upper() == base64.b32encode(raw).decode().rstrip("=")

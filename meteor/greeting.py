@@ -5,7 +5,7 @@ Law of this file: one conversation, the same for whoever joins, resumes or asks 
 
 from __future__ import annotations
 
-from chord import Contact, RemoteFault, Runtime
+from chord import CallError, Contact, RemoteFault, Runtime
 from meteor.errors import MeteorError, from_fault
 from meteor.messages import Greet, Greeting
 from squid import KeywordSpace
@@ -24,3 +24,9 @@ async def greet(runtime: Runtime, contact: Contact, space: KeywordSpace | None) 
     if not isinstance(greeting, Greeting):
         raise MeteorError(f"{contact} answered a greeting with {type(greeting).__name__}")
     return greeting
+
+
+def why_silent(error: CallError, contact: Contact) -> str:
+    """Why a greeting brought no answer, for people: without what was asked of whom, which they
+    know."""
+    return str(error).removeprefix(f"{Greet.__name__} to {contact.address}: ")

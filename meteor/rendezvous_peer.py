@@ -33,7 +33,7 @@ from meteor.entropy import AntiEntropy
 from meteor.entry import Entry
 from meteor.errors import JoinFailed, MeteorError, SpaceMismatch, to_fault
 from meteor.forgetting import Forgetting
-from meteor.greeting import greet
+from meteor.greeting import greet, why_silent
 from meteor.handoff import Handoff
 from meteor.holdings import Holdings, Intervals
 from meteor.journal import Journal
@@ -222,7 +222,7 @@ class RendezvousPeer:
             try:
                 greeting = await greet(self._runtime, contact, self.space)
             except CallError as error:
-                tried.append(f"{contact.address}: {type(error).__name__} {error}".strip())
+                tried.append(f"{contact.address}: {why_silent(error, contact)}")
                 continue
             if greeting.ready:
                 return True

@@ -20,6 +20,7 @@ from meteor.errors import (
     VersionMismatch,
     from_fault,
 )
+from meteor.greeting import why_silent
 from meteor.mailbox import Signal
 from meteor.messages import Greet, Greeting
 from squid import KeywordSpace
@@ -177,8 +178,7 @@ class Uplink:
         except RemoteFault as fault:
             raise from_fault(fault) from None
         except CallError as error:
-            what = str(error).removeprefix(f"{type(question).__name__} to {contact.address}: ")
-            raise NotConnected(what) from error
+            raise NotConnected(why_silent(error, contact)) from error
         if self.closed:
             raise Closed("this client was closed")
         if self._greeting_to is not contact:

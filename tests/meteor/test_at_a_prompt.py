@@ -75,3 +75,6 @@ async def test_nobody_there_is_said_in_plain_words() -> None:
     with pytest.raises(meteor.NotConnected) as caught:
         await meteor.connect("127.0.0.1:1")
     assert "tried 127.0.0.1:1: nobody listens at 127.0.0.1:1; give" in str(caught.value)
+    with pytest.raises(meteor.JoinFailed) as failed:
+        await meteor.Peer(space=SPACE, join=["127.0.0.1:1"]).start()
+    assert "to join: 127.0.0.1:1: nobody listens at 127.0.0.1:1. Start" in str(failed.value)

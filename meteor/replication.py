@@ -108,17 +108,14 @@ class Replication:
                     return
                 await self._wait_for_a_copy(ends_s)
                 continue
-            *others, (last, its_last) = targets
             tasks = [
                 (contact, self._runtime.begin(self._keep_at(contact, numbered, its)))
-                for contact, its in others
-            ]  # the last needs none: who waits for it waits here
-            kept = [(last, await self._keep_at(last, numbered, its_last))]
-            kept += [(contact, await task) for contact, task in tasks]
+                for contact, its in targets
+            ]
             silent = []
-            for contact, is_kept in kept:
+            for contact, task in tasks:
                 have.add(contact.id)
-                if not is_kept:
+                if not await task:
                     self.learners.pop(contact.id, None)
                     silent.append(contact)
             await self.evict(*silent)

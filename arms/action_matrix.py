@@ -212,7 +212,7 @@ def deletable(
     """What of a kind a delete takes, one candidate after the other: what `owner` posted and the
     selector contains (`mode` "within") or overlaps ("overlap")."""
     if kind == INTEREST:
-        candidates: Iterable[Record] = list(store.records(INTEREST))
+        candidates: Iterable[Record] = store.all_of(INTEREST)
     else:
         candidates = chain(*store.sift_selected(kind, selector))
     theirs = (record if record.owner == owner and record.lives(now) else None

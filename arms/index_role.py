@@ -80,6 +80,9 @@ class _RoleIndex(ABC, Generic[K]):
     def __len__(self) -> int:
         return len(self._places)
 
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._places)
+
     def __contains__(self, id: K) -> bool:
         return id in self._places
 

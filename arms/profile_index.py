@@ -7,7 +7,7 @@ oracle (matching note, sections 1 and 5).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Final, Generic, Literal, TypeVar
 
 from arms.index_role import SelectorIndex, Sifted, SubjectIndex
@@ -52,6 +52,10 @@ class ProfileIndex(Generic[K]):
     def __len__(self) -> int:
         tables = self._subjects if self._subjects is not None else self._selectors
         return len(self._few) if tables is None else len(tables)
+
+    def __iter__(self) -> Iterator[K]:
+        tables = self._subjects if self._subjects is not None else self._selectors
+        return iter(self._few if tables is None else tables)
 
     def __contains__(self, id: K) -> bool:
         tables = self._subjects if self._subjects is not None else self._selectors

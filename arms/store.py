@@ -18,7 +18,7 @@ from arms.actions import DATA, INTEREST, WATCH, Kind
 from arms.at_rest import AtRest, made_in_bulk
 from arms.index_bits import Slots
 from arms.index_role import Sifted
-from arms.index_store import Objects, Span
+from arms.index_store import Objects, Span, objects_of
 from arms.plain_columns import PlainColumns
 from arms.profile import Profile
 from arms.profile_index import ProfileIndex
@@ -295,6 +295,10 @@ class Store:
         for kept in self._kept.values():
             if kind is None or kept.record.kind == kind:
                 yield kept.record
+
+    def all_of(self, kind: Kind) -> Records:
+        """All records of a kind, expired ones included, to be looked at a few at a time."""
+        return Records(objects_of(list(self._indexes[kind])))
 
     def public_records(self) -> Iterator[Record]:
         """As `records`, without what not everybody may see."""

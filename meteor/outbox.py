@@ -89,6 +89,19 @@ class Outbox:
         stream.pending[notice.id] = (number, notice)
         stream.unsent[notice.id] = None
 
+    def passes_over(self, name: str, position: Position) -> bool:
+        """Whether a notice need not be made: it waits here already, or as many others do; that is
+        noted then, as by `add`."""
+        stream = self._streams.get(name)
+        if stream is None:
+            return False
+        if position[1] in stream.pending:
+            return True
+        if len(stream.pending) < PENDING_MAX:
+            return False
+        stream.missed = min(stream.missed or position, position)
+        return True
+
     def has_told(self, stem: str) -> bool:
         """Whether its client was told of anything, or is about to be."""
         stream = self._streams.get(stem)

@@ -10,12 +10,11 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 from typing import Final
 
-from arms import Reaction, Record, Rendezvous, Return, Tell
+from arms import INTEREST, WATCH, Reaction, Record, Rendezvous, Return, Tell
 from chord import Contact, Handler, Runtime
 from meteor.document import wishes_in, without_data
 from meteor.holdings import Holdings, Intervals
@@ -29,6 +28,8 @@ from squid import covers
 
 DERIVED_AT_ONCE: Final = 64
 """Pairs that are looked at, or told of, in one turn."""
+FIRST: Final[Position] = (0, "")
+"""The beginning of every stream."""
 
 
 class Telling:
@@ -48,6 +49,8 @@ class Telling:
         """What was told of last in this turn, with or without its payload."""
         self._held_back: list[int] = []
         """Of arrivals that not all have been told of yet."""
+        self._gained: list[Admission] = []
+        """How far clients were when an interval was gained whose pairs not all were derived yet."""
         self.sent, self.acknowledged = 0, 0
         """Notices that left, repetitions among them, and those that clients acknowledged."""
         self.on_tell: Callable[[Tell], None] = _unwatched
@@ -72,8 +75,11 @@ class Telling:
         name, wishes = _name(told), wishes_in(told.blob)
         if wishes.once and self._outbox.has_told(name):
             return
+        notice_id = _id_of(reaction)
+        if self._outbox.passes_over(name, (number, notice_id)):
+            return
         notice = Notice(
-            _id_of(reaction), told.stem, reaction.kind,
+            notice_id, told.stem, reaction.kind,
             self._found(reaction.about, wishes.with_data), self._runtime.contact, told.owner,
         )  # fmt: skip
         self._outbox.add(notice, number)
@@ -127,9 +133,12 @@ class Telling:
         return self._beyond_its_own(name, self._outbox.watermark(name))
 
     def _beyond_its_own(self, name: str, mark: int) -> int:
+        key = owner_and_stem(name)
         if self._held_back:
             mark = min(mark, min(self._held_back) - 1)
-        placed = self._shelf.find(owner_and_stem(name))
+        for admission in self._gained:
+            mark = min(mark, admission.acknowledged(key))
+        placed = self._shelf.find(key)
         return 0 if placed is not None and mark < placed.number else mark
 
     def watermarks(self) -> list[tuple[str, str, int]]:
@@ -152,35 +161,37 @@ class Telling:
         self.flush()
 
     def derive(self, part: Intervals, admission: Admission) -> None:
-        """An interval was gained: match its pairs again, above what their clients acknowledged."""
-        for record in self._shelf.store.records():
-            if record.kind != "data" and route_of(record) is not None:
-                above = admission.acknowledged((record.owner, record.stem))
-                if above:
-                    self._outbox.start(_name(record), above)
-                was_met = partial(self._shelf.was_met_by, above, record)
-                self._derive_one(record, part, was_met)
+        """An interval was gained: match its pairs again, above what their clients acknowledged, one
+        interest after the other in later turns.  Until then no watermark passes what it was."""
+        store = self._shelf.store
+        asking = chain(store.all_of(INTEREST), store.all_of(WATCH))
+        self._gained.append(admission)
+        self._runtime.spawn(self._derive_each(asking, part, admission))
 
-    def _derive_one(
-        self,
-        record: Record,
-        part: Intervals,
-        was_met: Callable[[Record], bool],
+    async def _derive_each(
+        self, asking: Iterable[Record], part: Intervals, admission: Admission
     ) -> None:
-        """Tell of the pairs of a record in `part` that were not met before, in the order of its
-        stream: what does not fit comes after the rest."""
+        try:
+            for record in asking:
+                if route_of(record) is not None and self._shelf.store.holds(record):
+                    above = admission.acknowledged(record.key)
+                    if above:
+                        self._outbox.start(_name(record), above)
+                    await self._derive_one(record, part, above)
+                    await self._runtime.sleep(0.0)
+        finally:
+            self._gained.remove(admission)
+
+    async def _derive_one(self, record: Record, part: Intervals, above: int) -> None:
+        """Tell of the pairs of a record in `part` that were not met before."""
 
         def belongs(left: Record, right: Record) -> bool:
-            if was_met(right if left is record else left):
+            if self._shelf.was_met_by(above, record, right if left is record else left):
                 return False
             lowest = self._shelf.lowest_common(left, right)
             return lowest is not None and covers(part, lowest)
 
-        steps = self._rendezvous.meet(record, self._runtime.now(), belongs)
-        due = [(self._position_of(told), told) for told in _told_to(record, steps)]
-        for position, told in sorted(due, key=itemgetter(0)):
-            self._keep(told, position[0])
-        self._flush_soon()
+        await self._tell_all(record, belongs, FIRST)
 
     async def _derive_again(self, record: Record, missed: Position) -> None:
         """The client has caught up with what fitted: tell of the next that fit, from the first on
@@ -195,23 +206,32 @@ class Telling:
 
         hold = self.hold_back(first)
         try:
-            steps = self._rendezvous.meet(record, self._runtime.now(), belongs)
-            due: list[tuple[Position, Tell]] = []
-            while some := list(islice(steps, DERIVED_AT_ONCE)):
-                for told in _told_to(record, some):
-                    position = self._position_of(told)
-                    if position >= missed:
-                        insort(due, (position, told), key=itemgetter(0))
-                        del due[PENDING_MAX + 1 :]
-                await self._runtime.sleep(0.0)
-            for at in range(0, len(due), DERIVED_AT_ONCE):
-                for position, told in due[at : at + DERIVED_AT_ONCE]:
-                    if self._shelf.store.holds(record):
-                        self._keep(told, position[0])
-                self.flush()
-                await self._runtime.sleep(0.0)
+            await self._tell_all(record, belongs, missed)
         finally:
             self.let_go(hold)
+
+    async def _tell_all(
+        self, record: Record, belongs: Callable[[Record, Record], bool], first: Position
+    ) -> None:
+        """Tell a record's client of its pairs from the first on, in the order of its stream, a few
+        in every turn: what does not fit comes after the rest."""
+        steps = self._rendezvous.meet(record, self._runtime.now(), belongs)
+        due: list[tuple[Position, Tell]] = []
+        while some := list(islice(steps, DERIVED_AT_ONCE)):
+            for told in _told_to(record, some):
+                position = self._position_of(told)
+                if position >= first:
+                    insort(due, (position, told), key=itemgetter(0))
+                    del due[PENDING_MAX + 1 :]
+            if len(some) == DERIVED_AT_ONCE:
+                await self._runtime.sleep(0.0)
+        for at in range(0, len(due), DERIVED_AT_ONCE):
+            if at:
+                await self._runtime.sleep(0.0)
+            for position, told in due[at : at + DERIVED_AT_ONCE]:
+                if self._shelf.store.holds(record):
+                    self._keep(told, position[0])
+            self.flush()
 
     def _on_acknowledge(self, sender: Contact, message: object, __: float) -> None:
         assert isinstance(message, Acknowledge)

@@ -17,6 +17,7 @@ import pytest
 from arms import Profile, Store
 from meteor import Client, Interest, LocalOverlay, changes, outbox, point, reactions, telling
 from meteor.codec import wire_codec
+from meteor.placement import Admission
 from meteor.shelf import Shelf
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE
@@ -151,6 +152,34 @@ def test_a_client_that_catches_up_with_more_than_may_wait(
     monkeypatch.setattr(telling, "PENDING_MAX", 30)
     monkeypatch.setattr(telling, "DERIVED_AT_ONCE", AT_ONCE)
     test_an_interest_in_much_that_is_there(overlay, client, work)
+
+
+def test_an_interval_gained_in_which_much_was_not_told_of(
+    overlay: Overlay, client: Client, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until all was looked at, what its clients acknowledged is what it was at the giver."""
+    monkeypatch.setattr(telling, "DERIVED_AT_ONCE", AT_ONCE)
+    tells, stems = overlay.peers[0].core.telling, list[str]()
+
+    def marks() -> list[int]:
+        return [tells.watermark("", stem) for stem in stems]
+
+    async def acknowledged() -> None:
+        await store_all(client)
+        for _ in range(3):
+            interest = await client.notify_data("type=lamp", ttl=3600, queue=2 * STORED)
+            stems.append(interest.id.partition(".")[0])
+
+    overlay.run(acknowledged())
+    overlay.run_for(5.0)
+    before = marks()
+    assert all(before)
+    work.done.clear()
+    tells.derive(overlay.peers[0].core.holdings.held, Admission())
+    assert not any(marks())
+    overlay.run_for(5.0)
+    assert work.most("lowest_common") <= AT_ONCE
+    assert marks() == before
 
 
 def test_data_that_many_wait_for(overlay: Overlay, client: Client, work: Work) -> None:

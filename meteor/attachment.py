@@ -8,11 +8,10 @@ in the background is reported, never raised (DESIGN section 5).
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from typing import Final, Literal
 
-from chord import Task
+from chord import Task, replace
 from meteor.collector import Collect
 from meteor.deduplication import Deduplicator
 from meteor.draft import Draft
@@ -205,7 +204,7 @@ class Attachment:
         stamp = self._session.next_version()
         reply = await self._session.amend("renew", self.id, timeout_s, version=stamp, ttl_s=ttl_s)
         if (reply.matches == 0 or not reply.complete) and self.is_active and self.draft is draft:
-            posted = dataclasses.replace(draft, ttl_s=ttl_s)
+            posted = replace(draft, ttl_s=ttl_s)
             reply = await self._session.post(posted, timeout_s, self._collect)
         if self.is_active and self.draft is draft:
             self._attached(reply, ttl_s)

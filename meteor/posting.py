@@ -7,10 +7,10 @@ returned only waits to be awaited.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import replace as replace_fields
 from typing import Any, Final, get_args
 
 from arms import ACTIONS
+from chord import replace as replace_fields
 from meteor.answer import Answer
 from meteor.draft import (
     Draft,

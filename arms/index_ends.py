@@ -47,6 +47,11 @@ class Ends:
             labelled = np.isfinite(ends)
             ends[labelled] = new[np.searchsorted(old, ends[labelled])]
 
+    def at(self, slots: Slots) -> tuple[Floats, Floats]:
+        """The beginnings and ends of the slots' intervals."""
+        low = self._low.take(slots)
+        return low, low if self._high is self._low else self._high.take(slots)
+
     def meeting(self, slots: Slots, low: float, high: float) -> Slots:
         """Those of the slots whose interval overlaps [low, high]."""
         met = self._low.take(slots) <= high

@@ -22,7 +22,6 @@ from arms.index_vocabulary import Floats
 from arms.profile import Profile
 
 K = TypeVar("K")
-_S = TypeVar("_S", bound=np.generic)
 
 Numbers = npt.NDArray[np.uint16]
 Objects = npt.NDArray[np.object_]
@@ -211,15 +210,14 @@ class RowStore(Generic[K]):
         return columns, lines[:, :width], lines[:, width : 2 * width]
 
     def _grow(self, capacity: int) -> None:
-        # In place: to copy the rows of a hundred thousand profiles would hold the peer up.  Nobody
-        # keeps a view of them from one call to the next.
+        # In place: to copy the rows of a hundred thousand profiles, or to count that each of them
+        # is held twice for a moment, would hold the peer up.  Nobody keeps a view of these arrays
+        # from one call to the next.
         self._buffer = _NO_ROWS
         self._lines.resize((capacity, self._lines.shape[1]), refcheck=False)
         self._buffer = self._lines.data
-        self.owners = _longer(self.owners, capacity)
-        self.profiles = _longer(self.profiles, capacity)
-        self.flagged = _longer(self.flagged, capacity)
-        self._places = _longer(self._places, capacity)
+        for array in (self.owners, self.profiles, self.flagged, self._places):
+            array.resize(capacity, refcheck=False)
 
 
 def objects_of(items: Sequence[object]) -> Objects:
@@ -227,13 +225,6 @@ def objects_of(items: Sequence[object]) -> Objects:
     array: Objects = np.empty(len(items), np.object_)
     array[:] = items
     return array
-
-
-def _longer(array: npt.NDArray[_S], length: int) -> npt.NDArray[_S]:
-    """The array with room for more; memory that nobody has written to yet costs nothing."""
-    longer = np.zeros((length, *array.shape[1:]), array.dtype)
-    longer[: len(array)] = array
-    return longer
 
 
 def _form_of(width: int) -> Struct:

@@ -87,6 +87,8 @@ class Table(ABC, Generic[K]):
 
     def insert(self, owner: K, profile: Profile, row: Row, flagged: bool) -> int:
         """Keep one row; returns its slot."""
+        if self._stale and not self.waiting:
+            self._plan_some()
         ends: dict[int, Ends] | None = None
         while ends is None:
             ends = self._ends_of(row)
@@ -114,7 +116,7 @@ class Table(ABC, Generic[K]):
             self.settle()
 
     def settle(self) -> None:
-        """Let the bitmaps follow, and plan some columns anew."""
+        """Let the bitmaps follow."""
         self._forget(np.array(sorted(self._gone), np.intp))
         self._learn(np.array(sorted(self.waiting), np.intp))
         self._gone, self.waiting, self._waiting_slots = [], {}, None
@@ -123,6 +125,9 @@ class Table(ABC, Generic[K]):
             if column is not None and not column.count:
                 self._stale[number] = None
         self._fresh.clear()
+
+    def _plan_some(self) -> None:
+        """Plan some columns anew; only when nothing waits, and not in one step with `settle`."""
         looked_at = 0
         while self._stale and looked_at < _PLANNED_AT_ONCE:
             number = next(iter(self._stale))
@@ -267,7 +272,8 @@ class Table(ABC, Generic[K]):
         if not len(slots):
             self._drop(number, column)
             return
-        low, high = self.store.entries(slots, number)
+        ends = column.ends  # there at hand, in the rows one line of memory for each
+        low, high = self.store.entries(slots, number) if ends is None else ends.at(slots)
         words = column.vocabulary
         if words is not None and len(words) > 3 * len(slots) + MOST_WAITING:
             self._relabel(number, column, np.unique(np.concatenate([low, high])))
@@ -320,6 +326,8 @@ class Table(ABC, Generic[K]):
 
     def prepare(self) -> None:
         """Before a question: what has waited through several of them, let the bitmaps know."""
+        if self._stale and not self.waiting:
+            self._plan_some()
         if self._waiting_slots is None:
             self._waiting_slots = np.fromiter(self.waiting, np.intp, len(self.waiting))
             self._waited = 0

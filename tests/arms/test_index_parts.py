@@ -129,6 +129,7 @@ def test_a_vocabulary_forgets_words_that_are_gone() -> None:
     assert index._subjects is not None
     table = index._subjects._subjects[0]
     table.settle()
+    assert index.match(Profile.parse("w=w2995")) == [2995]
     column = table.columns[1]
     assert column is not None
     assert column.vocabulary is not None

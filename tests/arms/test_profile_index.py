@@ -162,9 +162,9 @@ def test_names_cannot_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     for i in range(1, 600):
         index.remove(i)
     table.settle()
-    assert len(table.paths) == 1
     assert index.match(Profile.parse("name1=1")) == []
     assert index.match(Profile.parse("name0=1")) == [0]
+    assert len(table.paths) == 1
 
 
 def test_many_alternatives_and_growth() -> None:

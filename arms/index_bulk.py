@@ -29,6 +29,7 @@ def insert_many(
     owners: Sequence[K],
     profiles: Sequence[Profile | None],
     columns: PlainColumns,
+    places: Floats | None = None,
 ) -> range | None:
     """Keep plain rows, which `columns` numbers in the order of their owners; returns their slots.
     None, and nothing is kept, where there may not be a column for every path."""
@@ -43,7 +44,7 @@ def insert_many(
         if ends is None:
             return None
         intervals.append(_in_order(number, parts, *ends))
-    slots = table.store.extend(owners, profiles)
+    slots = table.store.extend(owners, profiles, places)
     for each in intervals:
         table.store.fill(slots, each)
     table.load(slots, intervals)

@@ -18,9 +18,10 @@ from arms.index_bits import Mask, Slots
 from arms.index_bulk import insert_many
 from arms.index_rows import Row, selector_rows, subject_offers
 from arms.index_selectors import SelectorTable
-from arms.index_store import Objects, Span, nowhere, objects_of
+from arms.index_store import Objects, Span, objects_of
 from arms.index_subjects import SubjectTable
 from arms.index_table import Table
+from arms.index_vocabulary import Floats
 from arms.matching import selects
 from arms.plain_columns import MOST_PLAIN, PlainColumns, PlainForm, columns_of
 from arms.profile import Profile
@@ -117,15 +118,19 @@ class _RoleIndex(ABC, Generic[K]):
                 self.add(id, profile)
 
     def add_plain(
-        self, ids: Sequence[K], profiles: Sequence[Profile | None], columns: PlainColumns
+        self,
+        ids: Sequence[K],
+        profiles: Sequence[Profile | None],
+        columns: PlainColumns,
+        places: Floats | None = None,
     ) -> bool:
         """Store plain profiles under new ids, by their columns; None for a profile that is kept by
         whoever made this index.  False, and nothing is stored, where they must go one by one."""
-        slots = insert_many(self._tables[0], ids, profiles, columns)
+        slots = insert_many(self._tables[0], ids, profiles, columns, places)
         if slots is None:
             return False
-        places = range(slots.start * len(WIDTHS), slots.stop * len(WIDTHS), len(WIDTHS))
-        self._places.update(zip(ids, places, strict=True))
+        numbers = range(slots.start * len(WIDTHS), slots.stop * len(WIDTHS), len(WIDTHS))
+        self._places.update(zip(ids, numbers, strict=True))
         return True
 
     def remove(self, id: K) -> bool:
@@ -199,7 +204,7 @@ class SubjectIndex(_RoleIndex[K]):
     def __init__(
         self,
         profile_of: Callable[[K], Profile] | None = None,
-        place_of: Callable[[K], float] = nowhere,
+        place_of: Callable[[K], float] | None = None,
     ) -> None:
         self._subjects = [SubjectTable[K](width, place_of) for width in WIDTHS]
         super().__init__(list(self._subjects), profile_of)
@@ -236,7 +241,7 @@ class SelectorIndex(_RoleIndex[K]):
     def __init__(
         self,
         profile_of: Callable[[K], Profile] | None = None,
-        place_of: Callable[[K], float] = nowhere,
+        place_of: Callable[[K], float] | None = None,
     ) -> None:
         self._selectors = [SelectorTable[K](width, place_of) for width in WIDTHS]
         super().__init__(list(self._selectors), profile_of)

@@ -78,7 +78,7 @@ class _Shape:
 class SelectorTable(Table[K]):
     """Rows that each say what a subject must offer."""
 
-    def __init__(self, width: int, place_of: Callable[[K], float]) -> None:
+    def __init__(self, width: int, place_of: Callable[[K], float] | None) -> None:
         super().__init__(width, place_of, marks_misses=True)
         self._shapes: dict[frozenset[int], _Shape] = {}
         self._batches: deque[tuple[Slots, Numbers]] = deque(maxlen=MOST_BATCHES)

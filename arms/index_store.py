@@ -8,7 +8,6 @@ time goes by the lines of memory that they fill.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from heapq import heappop, heappush
 from struct import Struct
@@ -51,15 +50,10 @@ Span = tuple[int, int]
 """The first and the last place that a question is about."""
 
 
-def nowhere(_: object) -> float:
-    """The place of what has none, or several: a question is about it wherever it is about."""
-    return math.nan
-
-
 class RowStore(Generic[K]):
     """Rows of at most `most` intervals, whose they are, and where each of those lives."""
 
-    def __init__(self, most: int, place_of: Callable[[K], float] = nowhere) -> None:
+    def __init__(self, most: int, place_of: Callable[[K], float] | None = None) -> None:
         self.width = _NARROW if most == 2 * _NARROW else most
         self.used = 0
         """The slots below have been used."""
@@ -67,6 +61,7 @@ class RowStore(Generic[K]):
         self.profiles: Objects = np.empty(0, np.object_)
         self._place_of = place_of
         self._places: Floats = np.empty(0)
+        """NaN for who lives in several: a question is about him wherever it is about."""
         self.flagged: Mask = np.zeros(0, bool)
         """Rows that do not say everything: their profile's tree decides."""
         self.flags = 0
@@ -107,23 +102,31 @@ class RowStore(Generic[K]):
             *low, *padding, *high, *padding, *row, *padding,
         )  # fmt: skip
         self.owners[slot], self.profiles[slot] = owner, profile
-        self._places[slot] = self._place_of(owner)
+        if self._place_of is not None:
+            self._places[slot] = self._place_of(owner)
         if flagged:
             self.flagged[slot] = True
             self.flags += 1
         return slot
 
-    def extend(self, owners: Sequence[K], profiles: Sequence[Profile | None]) -> range:
+    def extend(
+        self,
+        owners: Sequence[K],
+        profiles: Sequence[Profile | None],
+        places: Floats | None = None,
+    ) -> range:
         """Make rows at the end, which say everything; `fill` says what.  Returns their slots.  For
-        a profile that somebody else keeps, None."""
+        a profile that somebody else keeps, None; for places that are not known yet, too."""
         slots = range(self.used, self.used + len(owners))
         if slots.stop > self.capacity:
             self._grow((slots.stop + 63) // 64 * 64)
         self.used = slots.stop
         self.owners[slots.start : slots.stop] = objects_of(owners)
         self.profiles[slots.start : slots.stop] = objects_of(profiles)
-        places = map(self._place_of, owners)
-        self._places[slots.start : slots.stop] = np.fromiter(places, np.float64, len(owners))
+        if self._place_of is not None:
+            if places is None:
+                places = np.fromiter(map(self._place_of, owners), np.float64, len(owners))
+            self._places[slots.start : slots.stop] = places
         return slots
 
     def widen(self, width: int) -> None:
@@ -183,6 +186,7 @@ class RowStore(Generic[K]):
     def lie_within(self, slots: Slots, span: Span) -> Mask:
         """Which of the rows may be of what lives in a span: a place is rounded to a float, which
         never changes the order of two."""
+        assert self._place_of is not None, "who asks for a span says where things live"
         places = self._places[slots]
         outside: Mask = (places < float(span[0])) | (places > float(span[1]))
         return ~outside

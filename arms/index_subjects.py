@@ -68,7 +68,7 @@ _Clause = list[_Choice]
 class SubjectTable(Table[K]):
     """Rows that hold all that a subject offers."""
 
-    def __init__(self, width: int, place_of: Callable[[K], float]) -> None:
+    def __init__(self, width: int, place_of: Callable[[K], float] | None) -> None:
         super().__init__(width, place_of, marks_misses=False)
 
     def candidates(self, row: Row) -> tuple[Slots, Mask | None]:

@@ -64,7 +64,9 @@ Ends = tuple[float, float]
 class Table(ABC, Generic[K]):
     """Rows of one role and width."""
 
-    def __init__(self, width: int, place_of: Callable[[K], float], *, marks_misses: bool) -> None:
+    def __init__(
+        self, width: int, place_of: Callable[[K], float] | None, *, marks_misses: bool
+    ) -> None:
         self.store = RowStore[K](width, place_of)
         self.columns: list[Column | None] = [None]
         self.paths: dict[str, dict[int, int]] = {}

@@ -11,7 +11,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Final, Generic, Literal, TypeVar
 
 from arms.index_role import SelectorIndex, Sifted, SubjectIndex
-from arms.index_store import Span, nowhere, objects_of
+from arms.index_store import Span, objects_of
+from arms.index_vocabulary import Floats
 from arms.matching import selects
 from arms.plain_columns import PlainColumns
 from arms.profile import Profile
@@ -39,7 +40,7 @@ class ProfileIndex(Generic[K]):
         role: Role | None = None,
         scan_above: int = _SCANNED_BY_TREE,
         profile_of: Callable[[K], Profile] | None = None,
-        place_of: Callable[[K], float] = nowhere,
+        place_of: Callable[[K], float] | None = None,
     ) -> None:
         self._role = role
         self._profile_of, self._place_of = profile_of, place_of
@@ -89,14 +90,17 @@ class ProfileIndex(Generic[K]):
             if tables is not None:
                 tables.add_many(items)
 
-    def add_plain(self, ids: Sequence[K], columns: PlainColumns) -> None:
+    def add_plain(
+        self, ids: Sequence[K], columns: PlainColumns, places: Floats | None = None
+    ) -> None:
         """Store plain profiles under ids that are new here, by their columns, which number them in
-        the order of the ids; their profiles are looked into only where that is needed."""
+        the order of the ids, as do their places if they are known here; their profiles are looked
+        into only where that is needed."""
         assert self._profile_of is not None, "who adds columns keeps the profiles"
         if self._role is not None and not self._few and len(ids) > self._scan_above:
             tables = self._subject_index() if self._role == "subjects" else self._selector_index()
             other = self._selectors if self._role == "subjects" else self._subjects
-            if other is None and tables.add_plain(ids, [None] * len(ids), columns):
+            if other is None and tables.add_plain(ids, [None] * len(ids), columns, places):
                 return
         for id in ids:
             self.add(id, self._profile_of(id))

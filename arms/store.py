@@ -196,13 +196,16 @@ class Store:
         for owner, stem in keys:
             if owner:
                 self._owners.setdefault(stem, {})[owner] = None
+        places = np.array([record.index for record in records], np.float64)  # None becomes NaN
         expiries = np.array([record.expires_s for record in records])
         order = np.argsort(expiries)
         of_keys = map(keys.__getitem__, order.tolist())
         self._deadlines += zip(expiries[order].tolist(), of_keys, strict=True)
         for kind, (chosen, profiles) in columns.items():
             self._hidden[kind] += hidden.get(kind, 0)
-            self._indexes[kind].add_plain([made[at] for at in chosen.tolist()], profiles)
+            self._indexes[kind].add_plain(
+                [made[at] for at in chosen.tolist()], profiles, places[chosen]
+            )
 
     def extend(self, record: Record, expires_s: float) -> Record:
         """Let a kept record live until `expires_s`, never shorter than it does; returns it."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
-from sim.cli import commands
+from sim.cli import BAD_INPUT, DONE, VIOLATED, commands
 from sim.measure import claims, drawing, ring
 from sim.measure.lookups import LookupPoint
 from sim.measure.matching import (
@@ -55,6 +57,12 @@ def test_claims_are_judged_by_numbers() -> None:
         False, False,
     ]  # fmt: skip
     assert all(verdict.holds for verdict in claims.matching_verdicts(MATCHING))
+    assert "never looks" not in str(claims.matching_verdicts(MATCHING)[1])
+    flat = [replace(point, overhead_us=100.0) for point in MATCHING]
+    low, jump = claims.matching_verdicts(flat)
+    assert (low.holds, jump.holds) == (True, False)
+    assert str(jump).startswith("NO ")
+    assert "never looks" in str(jump)
     assert "4.1 (a)" in str(claims.lookup_verdicts(LOOKUPS)[0])
 
 
@@ -121,6 +129,23 @@ def test_lookups_and_routing_on_real_processes(
     rows = (tmp_path / "figure-4.1b.csv").read_text().splitlines()
     assert len(rows) == 1 + 3 * 2
     assert children_of_ours() <= others
+
+
+def test_chapter_4_ends_with_which_figures_bear_the_report_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the figures come to, all of them are made."""
+    codes = {"lookup": DONE, "routing": DONE, "matching": VIOLATED, "study": BAD_INPUT}
+    for name, code in codes.items():
+        step = click.Command(name, callback=lambda code=code, **_: code)
+        monkeypatch.setattr(f"sim.cli.measure.{name}", step)
+    outcome = CliRunner().invoke(commands, ["measure", "chapter4", "--out", str(tmp_path)])
+    assert outcome.output.rstrip().splitlines()[-4:] == [
+        "all hold            Figure 4.1 (a): lookup latency",
+        "all hold            Figure 4.1 (b): routing overhead",
+        "one does not hold   Figure 4.1 (c): matching overhead",
+        "it was not measured Figure 4.2: the scale of routing",
+    ]
 
 
 def children_of_ours() -> set[str]:

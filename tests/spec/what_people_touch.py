@@ -31,6 +31,11 @@ SENTENCES = {
         "meteor/test_client_examples.py::test_a_script_without_an_event_loop",
         "meteor/test_client_examples.py::test_a_sensor_with_only_curl",
     ),
+    "at a prompt things say what they are, and slips what to write instead": (
+        "meteor/test_at_a_prompt.py::test_everything_says_what_it_is_and_how_it_is",
+        "meteor/test_at_a_prompt.py::test_what_blocks_says_the_same",
+        "meteor/test_at_a_prompt.py::test_who_forgot_to_connect_is_told_so",
+    ),
     # -- REST
     "XML and JSON by content negotiation": (
         "meteor/rest/test_rest_decisions.py::test_the_form_that_the_caller_prefers",
@@ -111,6 +116,12 @@ SENTENCES = {
     "settings by file, environment and flags, shown by config": (
         "meteor/test_configuration.py::test_file_environment_and_flag_in_rising_precedence",
         "meteor/test_configuration.py::test_a_command_runs_with_what_the_file_says",
+    ),
+    "a mistyped command, dimension or setting is told of, with its place": (
+        "meteor/test_cli.py::test_a_misspelt_command_is_told_of",
+        "meteor/test_cli_peer.py::test_a_name_that_is_nearly_a_dimensions_is_told_of",
+        "meteor/test_configuration.py::test_a_wrong_value_is_said_to_stand_where_it_does",
+        "meteor/test_doctor.py::test_a_value_that_no_peer_would_take_is_a_finding_among_the_others",
     ),
     # -- operation
     "metrics named by convention, one registry a peer": (

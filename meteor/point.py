@@ -38,7 +38,7 @@ from squid import Box, HandOn, HilbertCurve, Work, intersect, merge, subtract
 FROZEN_PAUSE_S = 0.02
 WAITING_SHARE = 0.7
 """Of a question's time, how much is spent waiting for what is about to be settled."""
-BURIED_AT_ONCE = 32
+BURIED_AT_ONCE = 16
 """Records that a delete takes in one step: some 50 microseconds each, here and at every copy."""
 
 Write = Callable[[Sequence[Carried]], Awaitable[list[Carried]]]

@@ -25,7 +25,7 @@ from meteor.shelf import Shelf
 from meteor.telling import Telling, found_of
 from squid import covers
 
-AT_ONCE: Final = 64
+AT_ONCE: Final = 32
 """Candidates that are looked at in one turn: some 10 to 40 microseconds each."""
 SURE_AT_ONCE: Final = 1024
 """Of records that an answer surely has, if they live here: half a microsecond each, and some eight

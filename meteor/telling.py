@@ -26,7 +26,7 @@ from meteor.placement import Admission, route_of
 from meteor.shelf import Shelf
 from squid import covers
 
-DERIVED_AT_ONCE: Final = 64
+DERIVED_AT_ONCE: Final = 32
 """Pairs that are looked at, or told of, in one turn."""
 FIRST: Final[Position] = (0, "")
 """The beginning of every stream."""

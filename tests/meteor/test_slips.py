@@ -10,7 +10,12 @@ from meteor.slips import ALIKE, slip_in
 
 SPACE = meteor.KeywordSpace(
     "building",
-    [meteor.Word("type"), meteor.Number("temperature", 0, 1), meteor.Number("wind/speed", 0, 9)],
+    [
+        meteor.Word("type"),
+        meteor.Number("temperature", 0, 1),
+        meteor.Number("wind/speed", 0, 9),
+        meteor.Number("window/n", 0, 9),
+    ],
 )
 
 
@@ -24,6 +29,7 @@ SPACE = meteor.KeywordSpace(
         ("wind/sped>1", ("wind/sped", "wind/speed")),
         ("wind/speed>1", None),
         ("wind(sped>1 speed<3)", ("wind/sped", "wind/speed")),
+        ("window(n=1)", None),
         ("type=a temperature_max=3", None),
         ("type=a room=temperatur", None),
         ("//temperature=1", None),

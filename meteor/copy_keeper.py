@@ -218,6 +218,8 @@ class CopyKeeper:
         assert isinstance(message, Touch)
         part = self._checked(message.part)
         primary_id = sender.id if message.primary is None else message.primary
+        if message.primary is None:
+            self._views.note_begun(sender.id, message.epoch)
         newer = tuple(
             view
             for view in self._views.later_than(part, message.epoch)

@@ -9,8 +9,7 @@ from __future__ import annotations
 from chord import WideInt, dataclass
 from meteor.messages import WireInterval
 from meteor.operations import Carried
-from meteor.view import Rival, View
-from meteor.views import Stored
+from meteor.view import Rival, Stored, View
 
 
 @dataclass(frozen=True, slots=True)

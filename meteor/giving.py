@@ -6,7 +6,7 @@ in the moment in which the note of it is durable (DESIGN section 5).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chord import ChordNode, Contact, Deferred, Fault, Handler, Runtime
@@ -23,7 +23,7 @@ from meteor.operations import (
 )
 from meteor.replication import Replication
 from meteor.shelf import Shelf
-from meteor.view import View, rivals_within
+from meteor.view import View, parts_of, rivals_within
 from meteor.views import Views
 from squid import HilbertCurve, Interval, intersect, merge, subtract
 
@@ -64,11 +64,6 @@ def checked_interval(interval: Interval, curve: HilbertCurve) -> Interval:
     if not 0 <= interval[0] <= interval[1] < curve.size:
         raise Fault("ProtocolError", "the interval lies outside the curve")
     return interval
-
-
-def parts_of(views: Iterable[View], part: Intervals) -> tuple[View, ...]:
-    """What of each view lies in `part`."""
-    return tuple(cut for view in views if (cut := view.within(part)) is not None)
 
 
 class Giving:

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
 from chord import CallError, ChordNode, Contact, DialRefused, Runtime
-from meteor.giving import HandoffConfig, parts_of
+from meteor.giving import HandoffConfig
 from meteor.holdings import Intervals
 from meteor.operations import Claim, ClaimAnswer
 from meteor.takeover import Asked, Evidence, Step, as_before, plan
-from meteor.view import View, ViewKey
+from meteor.view import View, ViewKey, parts_of
 from meteor.views import Views
 from squid import Interval, intersect, merge, subtract
 

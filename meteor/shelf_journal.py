@@ -80,7 +80,7 @@ def noted(views: Views) -> Entry:
     note = ViewsNote(
         tuple(views.own.values()),
         tuple(copy.view for copy in views.copies.values() if copy.whole),
-        tuple(views.former),
+        (*views.former, *(one for copy in views.copies.values() for one in copy.before)),
         tuple(views.stored),
     )
     return Entry(VIEWS_KEY, codec.encode(note))

@@ -5,7 +5,10 @@ epoch that any of them names counts.  A copy that lived all the time and was not
 everything: one survivor is enough.  One that was restarted, or was passed over, may have been
 evicted meanwhile: it counts only while a majority of its epoch's holders have that same epoch and
 at most one is silent, as a later epoch has at least two holders, of whom one would be among those
-asked.  A holder that answers and does not know the epoch has moved on from it, and with it the
+asked.  Where its primary is there, it vouches for an earlier epoch of the same view, as it notes
+the next one after its copies and keeps itself whatever it acknowledged: then all count who know of
+the view in any epoch, or noted what this primary tried next and never began.  A holder that answers
+and does not know the epoch has moved on from it, and with it the
 interval: then one copy alone proves nothing, nor does a restarted one.  A view of which its own
 primary knows nothing, though it remembers an earlier one, never began; one that remembers nothing
 is just about to begin it, as its copies know of it first, and is waited for (DESIGN section 5).
@@ -202,17 +205,28 @@ def _proven(
 ) -> bool:
     """Whether no later epoch can be that nobody named: see the head of this file."""
     holders = newest.holders
-    have = [one for one in holders if _is_among(one, [e.contact for e in having])]
     # An earlier epoch of the same view is no contradiction: a primary that was passed over while
-    # its copies noted the next one knows no more.
-    know = [one.contact for one in evidence if one.view.key == newest.key]
+    # its copies noted the next one knows no more, and no less than it acknowledged.
+    know = [one for one in evidence
+            if one.view.key == newest.key or _is_tried_after(newest, one.view)]  # fmt: skip
+    vouched = any(one.view.key == newest.key and is_peer(one.contact, newest.primary)
+                  and not one.damaged for one in know)  # fmt: skip
+    there = [one for one in know if not one.damaged] if vouched else having
+    have = [one for one in holders if _is_among(one, [e.contact for e in there])]
     came = {one for one in holders if any(_speaks_for(peer, one, evidence) for peer in answered)}
-    moved_on = [one for one in holders if one in came and not _is_among(one, know)]
+    moved_on = [one for one in holders
+                if one in came and not _is_among(one, [e.contact for e in know])]  # fmt: skip
     most = 2 * len(have) > len(holders)
     if any(one.fresh for one in having):
         return most or not moved_on
     silent = len(holders) - len(have) - len(moved_on)
     return most and not moved_on and silent <= SILENT_MAX
+
+
+def _is_tried_after(newest: View, view: View) -> bool:
+    """Whether the primary of the newest view that began tried this one next."""
+    same = (view.primary.id, view.primary.address) == (newest.primary.id, newest.primary.address)
+    return same and view.epoch > newest.epoch
 
 
 def _is_at(one: Evidence, newest: View) -> bool:

@@ -97,6 +97,27 @@ class View:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """What this peer keeps for another one."""
+
+    view: View
+    whole: bool
+    """False while it is being filled: it can answer for nothing."""
+    before: tuple[View, ...] = ()
+    """What was kept of it for other primaries, until this one is known to have begun: who falls now
+    is to say that it had not moved on from that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A former view whose content is not on the shelf: the interval's past was lost since."""
+
+    view: View
+    lot: int
+    """Where in the attic its content is."""
+
+
 def _cut_to(view: View, intervals: Intervals) -> View | None:
     if not intervals:
         return None
@@ -111,3 +132,8 @@ def rivals_within(rivals: Iterable[Rival], part: Intervals) -> tuple[Rival, ...]
         for one in rivals
     )
     return tuple(dict.fromkeys(one for one in cut if one.intervals))
+
+
+def parts_of(views: Iterable[View], part: Intervals) -> tuple[View, ...]:
+    """What of each view lies in `part`."""
+    return tuple(cut for view in views if (cut := view.within(part)) is not None)

@@ -11,38 +11,23 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from chord import Contact
 from meteor.taken_in import TakenIn
-from meteor.view import View, ViewKey
+from meteor.view import Copy, Stored, View, ViewKey, parts_of
 from squid import Intervals, intersect, merge, subtract
 
 EPOCHS = 1 << 62
 """Epochs lie below: more changes than a ring can live to see, and fewer than the wire can carry."""
+BEFORE_MAX = 8
+"""What a copy's view took the place of and is remembered: views of one peer after the other that
+fell before they began."""
 FORMER_MAX = 256
 GIFTS_MAX = 64
 RANK_BITS = 20
 COPIES_MAX = 256
 """Views of others kept at once: far above what k - 1 predecessors can have."""
-
-
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """What this peer keeps for another one."""
-
-    view: View
-    whole: bool
-    """False while it is being filled: it can answer for nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A former view whose content is not on the shelf: the interval's past was lost since."""
-
-    view: View
-    lot: int
-    """Where in the attic its content is."""
 
 
 class Views:
@@ -232,9 +217,26 @@ class Views:
 
     def put(self, view: View) -> None:
         """Keep a whole copy; what it takes the place of ends."""
+        before = self._before(view)
         self.learn(view)
         self.end(view)
-        self.copies[view.key] = Copy(view, whole=True)
+        self.copies[view.key] = Copy(view, whole=True, before=before)
+
+    def _before(self, view: View) -> tuple[View, ...]:
+        """What a view takes the place of, and what that did unless it is known to have begun."""
+        found: list[View] = []
+        for copy in self.copies.values():
+            if copy.whole and copy.view.epoch < view.epoch:
+                same = copy.view.key == view.key
+                found += copy.before if same else (*copy.before, copy.view)
+        found.sort(key=lambda one: one.epoch)
+        return parts_of(found, view.intervals)[-BEFORE_MAX:]
+
+    def note_begun(self, primary_id: int, epoch: int) -> None:
+        """A primary speaks in an epoch: its views up to that one have begun."""
+        for key, copy in self.copies.items():
+            if copy.before and copy.view.primary.id == primary_id and copy.view.epoch <= epoch:
+                self.copies[key] = replace(copy, before=())
 
     def end(self, view: View) -> None:
         """A view begins somewhere: earlier copies of its intervals end here.  What the view calls
@@ -251,7 +253,8 @@ class Views:
                 if left is None:
                     del self.copies[key]
                 else:
-                    self.copies[key] = replace(copy, view=left)
+                    before = parts_of(copy.before, left.intervals)
+                    self.copies[key] = replace(copy, view=left, before=before)
 
     def take_in(self, view: View, part: Intervals) -> None:
         """All content of what an ended view has of `part` is on the shelf."""

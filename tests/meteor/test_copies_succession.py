@@ -33,12 +33,29 @@ from tests.meteor.copies_world import (
 )
 
 
-def wait_until(overlay: Overlay, condition: Callable[[], bool], seconds: float) -> None:
+def wait_until(
+    overlay: Overlay, condition: Callable[[], bool], seconds: float, *, step_s: float = 0.05
+) -> None:
     """Let virtual time pass until something is so; fails when it is not within `seconds`."""
     ends_s = overlay.kernel.now() + seconds
     while not condition():
         assert overlay.kernel.now() < ends_s, "it did not come"
-        overlay.run_for(0.05)
+        overlay.run_for(step_s)
+
+
+NOTE_S = 0.01
+"""What a disk takes for a note."""
+
+
+def is_replacing_a_copy(overlay: Overlay) -> bool:
+    """Whether some copy has noted an epoch that its primary has not."""
+    own = {peer.contact.id: peer.core.views.own for peer in overlay.living}
+    return any(
+        (view := own[primary].get(number)) is None or view.epoch < copy.view.epoch
+        for peer in overlay.living
+        for (primary, number), copy in peer.core.views.copies.items()
+        if primary in own
+    )
 
 
 def holders_of(overlay: Overlay, record_id: str) -> list[SimPeer]:
@@ -175,6 +192,27 @@ def test_all_peers_come_back_in_any_order_without_one(seed: int) -> None:
         overlay.run_for(1.0)
     assert_whole_within(overlay, 60)
     assert ask(overlay, client) == (expected, True)
+
+
+@pytest.mark.parametrize("seed", seeds(4))
+def test_a_small_ring_that_falls_while_a_copy_is_replaced_comes_back_whole(seed: int) -> None:
+    """The copies of a next epoch have noted it, its primary has not: nobody had moved on from it,
+    and all who have anything are back."""
+    overlay, drawn = build(seed, 3, disk_s=NOTE_S), random.Random(seed)
+    client = overlay.client()
+    stored = store_some(overlay, client, drawn, 20)
+    assert_whole_within(overlay)
+    fallen = list(overlay.peers)
+    drawn.shuffle(fallen)
+    crash(fallen[0])
+    wait_until(overlay, lambda: is_replacing_a_copy(overlay), 20, step_s=NOTE_S / 8)
+    overlay.run_for(NOTE_S)  # what the copies noted is on their disks, the primary's note is not
+    crash(*fallen[1:])
+    overlay.run_for(1.0)
+    for peer in fallen:
+        overlay.run(overlay.restart(peer))
+    assert_whole_within(overlay, 60)
+    assert ask(overlay, overlay.client()) == (set(stored), True)
 
 
 @pytest.mark.parametrize("seed", seeds(2))

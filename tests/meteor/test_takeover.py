@@ -74,10 +74,17 @@ def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bo
     if not survivors and not asked.everybody and not asked.patient:
         return ("wait", None, ())
     heard_of = {one.contact.id for one in known if one.view.key == newest.key}
-    moved_on = newest.holder_ids - unheard - heard_of
+    tried = [one for one in known
+             if one.view.primary == newest.primary and one.view.epoch > newest.epoch]  # fmt: skip
+    of_view = [one for one in known if one.view.key == newest.key]
+    known_by_primary = [one for one in of_view if one.contact == newest.primary]
+    moved_on = newest.holder_ids - unheard - heard_of - {one.contact.id for one in tried}
 
     def is_last(those: Sequence[Evidence]) -> bool:
         have = {one.contact.id for one in those} & newest.holder_ids
+        if any(not one.damaged for one in known_by_primary):
+            have |= {one.contact.id for one in (*of_view, *tried) if not one.damaged}
+            have &= newest.holder_ids
         most = len(have) > len(newest.holder_ids) / 2
         silent = len(newest.holder_ids) - len(have) - len(moved_on)
         if any(one.fresh for one in those):
@@ -207,6 +214,37 @@ def test_restarted_holders_take_over_only_what_was_acknowledged_last() -> None:
             if step.kind == "adopt":
                 assert step.view == epochs[-1]
                 assert {one.id for one in step.sources} == epochs[-1].holder_ids - {missing.id}
+
+
+def test_a_primary_that_fell_before_it_noted_its_next_epoch_counts_with_the_one_before() -> None:
+    """It evicted a copy that had just died, and was down before its own note was durable; what it
+    acknowledged it has.  One whose journal lost something, or that is silent, vouches for nothing.
+    """
+    before = View(PEERS[0], 1, 5, ((0, 9),), (PEERS[1],))
+    after = replace(before, epoch=6, copies=(PEERS[2],))
+    held = [(0, before), (1, before), (2, after)]
+    evidence = [Evidence(PEERS[n], view, fresh=False) for n, view in held]
+    asked = Asked(PEERS[:3], [], patient=True)
+    (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
+    assert (step.kind, step.view, step.sources) == ("adopt", after, (PEERS[2],))
+    (step,) = plan(((2, 3),), evidence[1:], replace(asked, answered=PEERS[1:3]), orphaned=True)
+    assert step.kind == "lost"
+    torn = [replace(evidence[0], damaged=True), *evidence[1:]]
+    (step,) = plan(((2, 3),), torn, asked, orphaned=True)
+    assert step.kind == "lost"
+
+
+def test_a_copy_that_noted_what_its_primary_tried_and_never_began_has_not_moved_on() -> None:
+    """Two views were about to be one: the copy knows only that one, the primary only the two."""
+    before = View(PEERS[0], 1, 5, ((0, 9),), (PEERS[1],))
+    tried = View(PEERS[0], 2, 6, ((0, 19),), (PEERS[1],))
+    evidence = [Evidence(PEERS[0], before, fresh=False), Evidence(PEERS[1], tried, fresh=False)]
+    asked = Asked(PEERS[:2], [], patient=True)
+    (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
+    assert (step.kind, step.view, step.sources) == ("adopt", before, (PEERS[0],))
+    of_another = [evidence[0], replace(evidence[1], view=replace(tried, primary=PEERS[2]))]
+    (step,) = plan(((2, 3),), of_another, asked, orphaned=True)
+    assert step.kind == "lost", "somebody else took it over, and may have begun"
 
 
 def test_a_holder_that_is_slow_is_waited_for() -> None:

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chord import Contact
-from meteor.view import View
-from meteor.views import COPIES_MAX, FORMER_MAX, Copy, Views
+from meteor.view import Copy, View
+from meteor.views import BEFORE_MAX, COPIES_MAX, FORMER_MAX, Views
 from squid import Interval, Intervals, merge
 
 FEWER = settings(max_examples=settings().max_examples // 2)
@@ -371,3 +371,29 @@ def test_a_copy_counts_in_the_life_and_at_the_address_in_which_it_was_filled() -
     assert not view.counts_on(OTHERS[1])
     assert not view.counts_on(replace(OTHERS[0], incarnation=1))
     assert not view.counts_on(replace(OTHERS[0], address="granted its identifier"))
+
+
+def test_a_copy_remembers_what_its_view_took_the_place_of_until_that_has_begun() -> None:
+    one, other = OTHERS
+    views = Views()
+    first = View(one, 1, 1, ((0, 5),), (HERE,))
+    second = View(other, 2, 2, ((0, 3),), (HERE,))
+    views.put(first)
+    assert views.copies[first.key].before == ()
+    views.put(second)
+    assert views.copies[second.key].before == (first.within(((0, 3),)),)
+    later = replace(second, epoch=3, copies=(HERE, one))
+    views.put(later)
+    assert views.copies[second.key].before == (first.within(((0, 3),)),), "its own epochs are not"
+    views.note_begun(other.id, 2)
+    assert views.copies[second.key].before, "the epoch that was noted last has not begun"
+    views.note_begun(other.id, 3)
+    assert views.copies[second.key].before == ()
+
+
+def test_what_views_took_the_place_of_is_bounded() -> None:
+    views = Views()
+    for epoch in range(1, 2 * BEFORE_MAX + 2):
+        views.put(View(OTHERS[epoch % 2], epoch, epoch, ((0, 5),), (HERE,)))
+    (copy,) = views.copies.values()
+    assert [one.epoch for one in copy.before] == list(range(BEFORE_MAX + 1, 2 * BEFORE_MAX + 1))

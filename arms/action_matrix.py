@@ -179,11 +179,12 @@ class ActionMatrix:
     ) -> Steps:
         """About doubtful ones `decide` has the word."""
         sure, doubtful = found
-        for number in shuffled(len(sure) + len(doubtful), self._random):
-            if number < len(sure):
+        first_doubtful = len(sure)
+        for number in shuffled(first_doubtful + len(doubtful), self._random):
+            if number < first_doubtful:
                 yield follow(sure[number])
                 continue
-            record = doubtful[number - len(sure)]
+            record = doubtful[number - first_doubtful]
             yield from _AS_MUCH_WORK
             yield follow(record) if decide(record.profile) else None
 

@@ -119,8 +119,8 @@ Where Meteor is slower, the time goes into Python, and into what the others do n
   interests are concerned, two thirds of the peer's time still go into the storing of the one
   message, a third into finding and telling ten.
 - **A query** costs every peer that is concerned a message in and one or two out, which is most of
-  it up to some hundred matches. With thousands the peers look through three times as many
-  records as there are matches, as each keeps copies for two others; packing and reading what is
-  sent takes as long again. The sixteen peers share one process here, and one core; apart they
-  would look at the same time.
+  it up to some hundred matches. With thousands, three quarters of the
+  processor time are the peers': each match is looked at and packed, each page written to two
+  sockets, its peer's and the one of the client's peer. The rest is the client's. The sixteen peers
+  share one process here, and one core; apart they would look at the same time.
 """

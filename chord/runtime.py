@@ -2,8 +2,8 @@
 
 Law of this file: nothing here does anything.  Protocol code in chord, squid, arms and meteor
 never imports asyncio, sockets, threads, clocks or global randomness; it holds a `Runtime`.  Two
-adapters keep this contract, one over asyncio and real sockets (`meteor.asyncio_runtime`), one over
-SimPy and virtual time (`sim.runtime`); one conformance suite runs on both.
+adapters keep this contract, one over asyncio and real sockets (`meteor.links.asyncio_runtime`), one
+over SimPy and virtual time (`sim.runtime`); one conformance suite runs on both.
 
 The contract:
 

@@ -21,14 +21,15 @@ if TYPE_CHECKING:
     from arms import prefix as prefix
     from arms import profile as profile
     from meteor import sync as sync
-    from meteor.answer import Answer as Answer
-    from meteor.application_actions import ActionContext as ActionContext
-    from meteor.application_actions import ActionHandler as ActionHandler
-    from meteor.callbacks import Callbacks as Callbacks
-    from meteor.client import Client as Client
-    from meteor.codec import wire_codec as wire_codec
-    from meteor.config import ClientConfig as ClientConfig
-    from meteor.connection import connect as connect
+    from meteor.client.answer import Answer as Answer
+    from meteor.client.callbacks import Callbacks as Callbacks
+    from meteor.client.client import Client as Client
+    from meteor.client.config import ClientConfig as ClientConfig
+    from meteor.client.connection import connect as connect
+    from meteor.client.interest import Interest as Interest
+    from meteor.client.post_many import Message as Message
+    from meteor.client.post_many import Receipts as Receipts
+    from meteor.client.watch import Watch as Watch
     from meteor.errors import AddressInUse as AddressInUse
     from meteor.errors import Busy as Busy
     from meteor.errors import CertificateError as CertificateError
@@ -49,23 +50,18 @@ if TYPE_CHECKING:
     from meteor.errors import TypeMismatch as TypeMismatch
     from meteor.errors import UnknownAction as UnknownAction
     from meteor.errors import VersionMismatch as VersionMismatch
-    from meteor.event_log import EventLog as EventLog
-    from meteor.event_log import log_events as log_events
-    from meteor.interest import Interest as Interest
-    from meteor.journal import Entry as Entry
-    from meteor.journal import Journal as Journal
-    from meteor.journal import JournalFailed as JournalFailed
-    from meteor.journal import MemoryJournal as MemoryJournal
-    from meteor.journal import Scan as Scan
+    from meteor.journal.journal import Entry as Entry
+    from meteor.journal.journal import Journal as Journal
+    from meteor.journal.journal import JournalFailed as JournalFailed
+    from meteor.journal.journal import MemoryJournal as MemoryJournal
+    from meteor.journal.journal import Scan as Scan
     from meteor.local import LocalOverlay as LocalOverlay
-    from meteor.messages import Found as Found
-    from meteor.messages import Neighbour as Neighbour
-    from meteor.messages import Notice as Notice
-    from meteor.messages import RingPicture as RingPicture
     from meteor.peer import Peer as Peer
-    from meteor.post_many import Message as Message
-    from meteor.post_many import Receipts as Receipts
-    from meteor.rendezvous_peer import RendezvousPeer as RendezvousPeer
+    from meteor.rendezvous.application_actions import ActionContext as ActionContext
+    from meteor.rendezvous.application_actions import ActionHandler as ActionHandler
+    from meteor.rendezvous.event_log import EventLog as EventLog
+    from meteor.rendezvous.event_log import log_events as log_events
+    from meteor.rendezvous.rendezvous_peer import RendezvousPeer as RendezvousPeer
     from meteor.rest.config import RestConfig as RestConfig
     from meteor.security.credentials import ActingFor as ActingFor
     from meteor.security.delegation import Delegation as Delegation
@@ -79,7 +75,11 @@ if TYPE_CHECKING:
     from meteor.values import Notification as Notification
     from meteor.values import Receipt as Receipt
     from meteor.values import Result as Result
-    from meteor.watch import Watch as Watch
+    from meteor.wire.codec import wire_codec as wire_codec
+    from meteor.wire.messages import Found as Found
+    from meteor.wire.messages import Neighbour as Neighbour
+    from meteor.wire.messages import Notice as Notice
+    from meteor.wire.messages import RingPicture as RingPicture
     from squid import Choice as Choice
     from squid import KeywordSpace as KeywordSpace
     from squid import Number as Number
@@ -88,27 +88,27 @@ if TYPE_CHECKING:
 
 _MODULES: Final = {
     "arms": ("ANY", "Profile", "between", "prefix", "profile"),
-    "meteor.answer": ("Answer",),
-    "meteor.application_actions": ("ActionContext", "ActionHandler"),
-    "meteor.callbacks": ("Callbacks",),
-    "meteor.client": ("Client",),
-    "meteor.config": ("ClientConfig",),
-    "meteor.connection": ("connect",),
+    "meteor.client.answer": ("Answer",),
+    "meteor.rendezvous.application_actions": ("ActionContext", "ActionHandler"),
+    "meteor.client.callbacks": ("Callbacks",),
+    "meteor.client.client": ("Client",),
+    "meteor.client.config": ("ClientConfig",),
+    "meteor.client.connection": ("connect",),
     "meteor.errors": (
         "AddressInUse", "Busy", "CertificateError", "Closed", "DataDirLocked", "Incomplete",
         "JoinFailed", "LimitExceeded", "MeteorError", "NotConnected", "ProfileError", "Refused",
         "SelectorError", "SlowConsumer", "SpaceError", "SpaceMismatch", "Timeout", "TypeMismatch",
         "UnknownAction", "VersionMismatch",
     ),
-    "meteor.event_log": ("EventLog", "log_events"),
-    "meteor.interest": ("Interest",),
-    "meteor.journal": ("Entry", "Journal", "JournalFailed", "MemoryJournal", "Scan"),
+    "meteor.rendezvous.event_log": ("EventLog", "log_events"),
+    "meteor.client.interest": ("Interest",),
+    "meteor.journal.journal": ("Entry", "Journal", "JournalFailed", "MemoryJournal", "Scan"),
     "meteor.local": ("LocalOverlay",),
-    "meteor.codec": ("wire_codec",),
-    "meteor.messages": ("Found", "Neighbour", "Notice", "RingPicture"),
+    "meteor.wire.codec": ("wire_codec",),
+    "meteor.wire.messages": ("Found", "Neighbour", "Notice", "RingPicture"),
     "meteor.peer": ("Peer",),
-    "meteor.post_many": ("Message", "Receipts"),
-    "meteor.rendezvous_peer": ("RendezvousPeer",),
+    "meteor.client.post_many": ("Message", "Receipts"),
+    "meteor.rendezvous.rendezvous_peer": ("RendezvousPeer",),
     "meteor.security.credentials": ("ActingFor",),
     "meteor.security.delegation": ("Delegation",),
     "meteor.security.identity": ("Identity", "IdentityError"),
@@ -118,7 +118,7 @@ _MODULES: Final = {
     "meteor.security.tls": ("TLS",),
     "meteor.sync": ("sync",),
     "meteor.values": ("Match", "Notification", "Receipt", "Result"),
-    "meteor.watch": ("Watch",),
+    "meteor.client.watch": ("Watch",),
     "squid": ("Choice", "KeywordSpace", "Number", "Time", "Word"),
 }  # fmt: skip
 """Where each public name comes from: a module is imported when one of its names is first used, so

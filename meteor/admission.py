@@ -10,11 +10,11 @@ import math
 from collections.abc import Mapping
 
 from arms import Profile, ProfileError, any_action
-from meteor.document import decode_document
 from meteor.errors import LimitExceeded, Refused
 from meteor.lifetimes import TIMEOUT_S_MAX, TTL_S_MAX, DurationRefused
-from meteor.messages import Document
 from meteor.slips import ALIKE, slip_in
+from meteor.wire.document import decode_document
+from meteor.wire.messages import Document
 from squid import Absent, Box, KeywordSpace
 
 SUBJECTS = frozenset({"store", "notify_interest"})

@@ -14,13 +14,13 @@ from types import TracebackType
 from typing import Literal, Self
 
 from chord import ChordConfig, Contact
-from meteor.asyncio_runtime import AsyncioRuntime
-from meteor.client import Client
+from meteor.client.client import Client
+from meteor.links.asyncio_runtime import AsyncioRuntime
+from meteor.links.transport import MemoryHub, MemoryTransport, Transport
 from meteor.peer import Peer
 from meteor.security.credentials import ActingFor
 from meteor.security.identity import Identity
 from meteor.security.policy import Policy
-from meteor.transport import MemoryHub, MemoryTransport, Transport
 from squid import KeywordSpace
 
 TransportName = Literal["memory", "websocket"]
@@ -136,13 +136,13 @@ class LocalOverlay:
     def _transport(self) -> Transport:
         if self._name == "memory":
             return MemoryTransport(self._hub)
-        from meteor.websocket_transport import WebSocketTransport  # noqa: PLC0415 - slow to import
+        from meteor.links.websocket_transport import WebSocketTransport  # noqa: PLC0415 - slow to import
 
         return WebSocketTransport("127.0.0.1:0")
 
     def _client_transport(self) -> Transport:
         if self._name == "memory":
             return MemoryTransport(self._hub)
-        from meteor.websocket_transport import WebSocketTransport  # noqa: PLC0415 - slow to import
+        from meteor.links.websocket_transport import WebSocketTransport  # noqa: PLC0415 - slow to import
 
         return WebSocketTransport()

@@ -12,11 +12,11 @@ from meteor.operation.snapshot import Snapshot, take
 from meteor.security import policy_file
 
 if TYPE_CHECKING:
-    from meteor.asyncio_runtime import AsyncioRuntime
-    from meteor.journal import Journal
+    from meteor.journal.journal import Journal
+    from meteor.links.asyncio_runtime import AsyncioRuntime
+    from meteor.links.transport import Transport
     from meteor.peer_options import PeerOptions
-    from meteor.rendezvous_peer import RendezvousPeer
-    from meteor.transport import Transport
+    from meteor.rendezvous.rendezvous_peer import RendezvousPeer
 
 
 def whereabouts(runtime: AsyncioRuntime | None) -> dict[str, str]:

@@ -1,8 +1,8 @@
 """A rendezvous peer to embed in an application, or to run as a daemon.
 
 Law of this file: the edge.  Here a transport, a runtime and a journal are chosen and put under
-`meteor.rendezvous_peer`; no protocol and no decisions.  No signal handlers, no global state: any
-number of peers live in one process.
+`meteor.rendezvous.rendezvous_peer`; no protocol and no decisions.  No signal handlers, no global
+state: any number of peers live in one process.
 
     async with meteor.Peer(space=space, listen="127.0.0.1:7400") as peer:
         await peer.store("type=temperature temperature=21.5", b"...")
@@ -21,15 +21,16 @@ from typing import Self, TypeVar
 
 from chord import ChordConfig, Contact, RelocationConfig
 from meteor import operated
-from meteor.application_actions import ActionHandler, ApplicationActions
-from meteor.asyncio_event_files import EventFiles
-from meteor.asyncio_runtime import AsyncioRuntime
-from meteor.callbacks import Callbacks
+from meteor.client.callbacks import Callbacks
+from meteor.client.guest import Guest, guest_session, heard_by
+from meteor.client.session import Session
+from meteor.client.verbs import Verbs
 from meteor.errors import Closed
-from meteor.guest import Guest, guest_session, heard_by
-from meteor.journal import Journal
+from meteor.journal.journal import Journal
+from meteor.links.asyncio_event_files import EventFiles
+from meteor.links.asyncio_runtime import AsyncioRuntime
+from meteor.links.transport import Transport
 from meteor.operation.snapshot import Snapshot
-from meteor.operations import PeerNote
 from meteor.peer_options import PeerOptions, Preset
 from meteor.peer_start import (
     begin_policy,
@@ -41,14 +42,13 @@ from meteor.peer_start import (
     open_journal,
     read_note,
 )
-from meteor.rendezvous_peer import RendezvousPeer
+from meteor.rendezvous.application_actions import ActionHandler, ApplicationActions
+from meteor.rendezvous.rendezvous_peer import RendezvousPeer
 from meteor.rest.config import RestConfig
 from meteor.security.credentials import Signer
 from meteor.security.policy import Policy
 from meteor.security.tls import TLS
-from meteor.session import Session
-from meteor.transport import Transport
-from meteor.verbs import Verbs
+from meteor.wire.operations import PeerNote
 from squid import KeywordSpace, RouterConfig
 
 _log = logging.getLogger("meteor.peer")

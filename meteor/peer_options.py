@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from chord import ChordConfig, Contact, RelocationConfig
-from meteor.address import checked_address, checked_listen, is_loopback
 from meteor.errors import Refused
-from meteor.rendezvous_peer import check_copies
+from meteor.links.address import checked_address, checked_listen, is_loopback
+from meteor.links.transport import Transport
+from meteor.rendezvous.rendezvous_peer import check_copies
 from meteor.rest.config import RestConfig
 from meteor.security.credentials import Signer
 from meteor.security.policy import Policy
 from meteor.security.policy_file import PolicyFile
 from meteor.security.tls import TLS
-from meteor.transport import Transport
 from squid import KeywordSpace, RouterConfig
 
 Preset = Literal["local", "lan", "wan"]

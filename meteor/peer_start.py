@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from chord import CallError, Contact, ask_for_place, identifier
-from meteor import codec
-from meteor.asyncio_event_files import EventFiles
-from meteor.asyncio_runtime import AsyncioRuntime
 from meteor.errors import JoinFailed, SpaceError, SpaceMismatch
-from meteor.event_log import log_events
-from meteor.greeting import greet
-from meteor.journal import Entry, Journal, MemoryJournal
-from meteor.operations import PeerNote
+from meteor.journal.journal import Entry, Journal, MemoryJournal
+from meteor.links.asyncio_event_files import EventFiles
+from meteor.links.asyncio_runtime import AsyncioRuntime
+from meteor.links.transport import Transport
 from meteor.peer_options import PeerOptions
-from meteor.rendezvous_peer import RendezvousPeer
+from meteor.rendezvous.event_log import log_events
+from meteor.rendezvous.greeting import greet
+from meteor.rendezvous.rendezvous_peer import RendezvousPeer
 from meteor.security.gatekeeper import Gatekeeper
 from meteor.security.policy_file import PolicyFile, reload_policy, watch_over
-from meteor.transport import Transport
+from meteor.wire import codec
+from meteor.wire.operations import PeerNote
 from squid import KeywordSpace
 
 IDENTITY_KEY = b"peer"
@@ -32,7 +32,7 @@ async def open_journal(options: PeerOptions) -> Journal:
     """The journal of the data directory, else one in memory; raises `DataDirLocked`."""
     if options.data_dir is None:
         return MemoryJournal()
-    from meteor.sqlite_journal import SqliteJournal  # noqa: PLC0415 - only where it is used
+    from meteor.journal.sqlite_journal import SqliteJournal  # noqa: PLC0415 - only where it is used
 
     return await SqliteJournal.open(options.data_dir / "meteor.sqlite")
 
@@ -78,7 +78,7 @@ def make_transport(options: PeerOptions) -> Transport:
     """The transport given, else sockets at the address to listen on; raises `CertificateError`."""
     if options.transport is not None:
         return options.transport
-    from meteor.websocket_transport import WebSocketTransport  # noqa: PLC0415 - it is slow
+    from meteor.links.websocket_transport import WebSocketTransport  # noqa: PLC0415 - it is slow
 
     return WebSocketTransport(options.listen, advertise=options.advertise or "", tls=options.tls)
 

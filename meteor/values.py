@@ -14,11 +14,11 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from arms import Profile, ProfileError
-from meteor import codec
-from meteor.action_messages import ActionResult
-from meteor.document import decode_document, unpack_profile
 from meteor.errors import Incomplete, Interval
-from meteor.messages import Document, Found, Notice, PostReply
+from meteor.wire import codec
+from meteor.wire.action_messages import ActionResult
+from meteor.wire.document import decode_document, unpack_profile
+from meteor.wire.messages import Document, Found, Notice, PostReply
 
 SHOWN_BYTES: Final = 32
 """Of a payload, in a match's text for people."""

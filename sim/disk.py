@@ -2,11 +2,11 @@
 
 Law of this file: what was acknowledged stays, what was not is lost by a crash; writes that wait
 while one is under way become durable together, in the order of the calls (the group commit of
-`meteor.sqlite_journal`).  A journal belongs to the disk, not to a peer: what a closed peer began
-is finished.  Faults are set on the disk by name: `full`, for all or by `fill` for one machine,
-`damage`, `crash`, and `unsynced`, what becomes of writes that were under way when the power went:
-lost by default; they may as well reach the medium though nobody was told, or tear, the record under
-the head damaged.
+`meteor.journal.sqlite_journal`).  A journal belongs to the disk, not to a peer: what a closed peer
+began is finished.  Faults are set on the disk by name: `full`, for all or by `fill` for one
+machine, `damage`, `crash`, and `unsynced`, what becomes of writes that were under way when the
+power went: lost by default; they may as well reach the medium though nobody was told, or tear, the
+record under the head damaged.
 
     disk = SimDisk(kernel, write_latency_s=0.002)
     journal = disk.journal("peer-3")
@@ -180,7 +180,7 @@ def _scanned(records: dict[bytes, _Stored]) -> Scan:
 
 
 class SimJournal:
-    """One named journal of a `SimDisk`; keeps what `meteor.journal.Journal` promises."""
+    """One named journal of a `SimDisk`; keeps what `journal.Journal` promises."""
 
     def __init__(self, disk: SimDisk, name: str) -> None:
         self._disk = disk

@@ -27,7 +27,7 @@ DIAL_TIMEOUT_S: Final = 3.0
 
 
 class MessageCodec(Protocol):
-    """What turns messages into bytes and back, as `meteor.codec.Codec` does."""
+    """What turns messages into bytes and back, as `meteor.wire.codec.Codec` does."""
 
     def encode(self, message: object) -> bytes:
         """Bytes; raises `TypeError` for what is no message, a `MeteorError` for what is too

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sim.task import Task
 
 LATELY_S: Final = 1.0
-"""For how long a process that was held counts as late, as in `meteor.asyncio_runtime`."""
+"""For how long a process that was held counts as late, as in `meteor.links.asyncio_runtime`."""
 
 
 class PausableTurns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chord import FrameKind
-from meteor.codec import wire_codec
+from meteor.wire.codec import wire_codec
 from sim.kernel import Kernel
 from sim.link import SimLinkEnd
 from sim.network import Network

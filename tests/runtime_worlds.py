@@ -11,10 +11,10 @@ from typing import Any, Protocol
 import pytest
 
 from chord import MESSAGES, CallError, Contact, Deferred, Fault, Runtime, Unhurried
-from meteor.asyncio_runtime import AsyncioRuntime
-from meteor.codec import Codec
-from meteor.transport import MemoryHub, MemoryTransport, Transport
-from meteor.websocket_transport import WebSocketTransport
+from meteor.links.asyncio_runtime import AsyncioRuntime
+from meteor.links.transport import MemoryHub, MemoryTransport, Transport
+from meteor.links.websocket_transport import WebSocketTransport
+from meteor.wire.codec import Codec
 from sim import Kernel, Network, SimRuntime
 from tests.certificates import tls
 

@@ -1,4 +1,4 @@
-"""What `meteor.journal.Journal` promises holds in memory, on the simulated disk and in SQLite.
+"""What `journal.Journal` promises holds in memory, on the simulated disk and in SQLite.
 
 Each test is a conversation that runs in each world: real time for memory and SQLite, virtual time
 for the simulated disk.
@@ -20,8 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from meteor.errors import DataDirLocked
-from meteor.journal import Entry, Journal, JournalFailed, MemoryJournal
-from meteor.sqlite_journal import SqliteJournal
+from meteor.journal.journal import Entry, Journal, JournalFailed, MemoryJournal
+from meteor.journal.sqlite_journal import SqliteJournal
 from sim.disk import SimDisk
 from sim.kernel import Kernel
 
@@ -391,7 +391,7 @@ def test_a_second_process_on_a_data_directory_is_refused(tmp_path: Path) -> None
             "-c",
             textwrap.dedent(f"""
                 import asyncio
-                from meteor.sqlite_journal import SqliteJournal
+                from meteor.journal.sqlite_journal import SqliteJournal
                 async def hold():
                     await SqliteJournal.open({str(path)!r})
                     print("held", flush=True)
@@ -466,8 +466,8 @@ def test_the_interpreter_ends_without_a_close(tmp_path: Path, end: str) -> None:
     path = tmp_path / "journal.sqlite"
     program = textwrap.dedent(f"""
         import asyncio
-        from meteor.journal import Entry
-        from meteor.sqlite_journal import SqliteJournal
+        from meteor.journal.journal import Entry
+        from meteor.journal.sqlite_journal import SqliteJournal
         async def main():
             journal = await SqliteJournal.open({str(path)!r})
             await journal.append([Entry(b"a", b"1")])

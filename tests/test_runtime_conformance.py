@@ -8,7 +8,7 @@ import pytest
 
 from chord import Busy, Contact, DialRefused, LinkClosed, RemoteFault, RequestTimeout
 from chord import exchange as exchange_module
-from meteor import codec as codec_module
+from meteor.wire import codec as codec_module
 from tests.runtime_worlds import (
     PARAMETERS,
     WORLDS,

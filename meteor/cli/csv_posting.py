@@ -20,7 +20,7 @@ import meteor
 from meteor.cli import exit_codes
 from meteor.cli.csv_rows import ColumnUnknown, Plan, Ready, RowRejected
 from meteor.cli.options import Link, echo_json
-from meteor.json_form import receipt_object
+from meteor.rest.json_form import receipt_object
 
 IN_FLIGHT: Final = 32
 """Rows under way at once: enough to keep a ring busy, few enough to lose little at an end."""

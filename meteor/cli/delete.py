@@ -16,7 +16,7 @@ from meteor.cli.options import (
     link_options,
     timeout_option,
 )
-from meteor.json_form import receipt_object
+from meteor.rest.json_form import receipt_object
 
 
 @click.command("delete", epilog="Example: meteor delete 'type=temperature temperature=20..30'")

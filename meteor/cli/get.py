@@ -17,7 +17,7 @@ from meteor.cli.options import (
     say_slip,
     timeout_option,
 )
-from meteor.json_form import match_object
+from meteor.rest.json_form import match_object
 
 
 @click.command("get", epilog="Example: meteor get 'type=temp* temperature=20..30' --json")
@@ -84,7 +84,7 @@ async def _get(
 
 async def _explain(selector: str, timeout_s: float, link: Link, as_json: bool) -> int:
     """Show the cost of a selector in the ring as it is now."""
-    from meteor.explanation import explain  # noqa: PLC0415 - only where it is asked for
+    from meteor.client.explanation import explain  # noqa: PLC0415 - only where it is asked for
 
     async with link.connect() as client:
         picture = await client.ring(timeout=timeout_s)

@@ -15,8 +15,8 @@ import click
 from meteor.cli.configuration import setting
 
 if TYPE_CHECKING:
-    from meteor.client import Client
-    from meteor.connection import Connecting
+    from meteor.client.client import Client
+    from meteor.client.connection import Connecting
     from meteor.security.tls import TLS
 
 Command = Callable[..., Any]

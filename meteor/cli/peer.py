@@ -16,11 +16,11 @@ import click
 
 import meteor
 from chord import RelocationConfig
-from meteor.address import WILDCARD_HOSTS
-from meteor.asyncio_loop import LoopFactory, fastest_loop, uvloop_factory
 from meteor.cli.options import tls_of
 from meteor.cli.peer_settings import with_peer_options
 from meteor.cli.serving import serve, stop_with_the_input
+from meteor.links.address import WILDCARD_HOSTS
+from meteor.links.asyncio_loop import LoopFactory, fastest_loop, uvloop_factory
 from meteor.operation.discovery import LocalNetwork, addresses_in
 from meteor.operation.logs import log_to
 from meteor.rest.config import RestConfig

@@ -19,7 +19,7 @@ from meteor.cli.options import (
     seconds,
     timeout_option,
 )
-from meteor.json_form import receipt_object
+from meteor.rest.json_form import receipt_object
 
 _ROWS_ONLY = ("mapping", "whole_row", "has_header", "delimiter", "skip", "rate", "rejects")
 

@@ -19,7 +19,7 @@ from meteor.cli.options import (
     partial_option,
     say_slip,
 )
-from meteor.json_form import match_object
+from meteor.rest.json_form import match_object
 
 
 @click.command("watch", epilog="Example: meteor watch 'temperature=80..' --count 3 --timeout 60")

@@ -12,8 +12,8 @@ from ipaddress import ip_address
 from types import TracebackType
 from typing import Any, Final, Self
 
-from meteor.address import checked_address, host_of
 from meteor.errors import MeteorError
+from meteor.links.address import checked_address, host_of
 
 SERVICE: Final = "_meteor._tcp.local."
 BROWSE_S: Final = 2.0

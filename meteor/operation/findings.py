@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
-from meteor.address import is_loopback
-from meteor.messages import Neighbour, RingPicture
+from meteor.links.address import is_loopback
 from meteor.security.certificates import EXPIRY_WARNING
+from meteor.wire.messages import Neighbour, RingPicture
 
 Severity = Literal["problem", "warning"]
 

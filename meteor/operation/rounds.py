@@ -17,11 +17,11 @@ from typing import Any, Final
 import aiohttp
 from prometheus_client.parser import text_string_to_metric_families
 
-from meteor.connection import Connecting
+from meteor.client.connection import Connecting
 from meteor.errors import MeteorError, NotConnected
-from meteor.messages import RingPicture
 from meteor.operation.findings import Asked, PeerFacts
 from meteor.security.tls import TLS
+from meteor.wire.messages import RingPicture
 
 AT_ONCE: Final = 16
 """Peers that are asked at once."""

@@ -16,8 +16,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from meteor.address import WILDCARD_HOSTS, host_of, is_loopback
 from meteor.errors import MeteorError
+from meteor.links.address import WILDCARD_HOSTS, host_of, is_loopback
 from meteor.operation.findings import Finding, of_expiry
 from meteor.security.certificates import is_issued_by, read_certificate
 from meteor.security.tls import TLS

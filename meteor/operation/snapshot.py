@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from arms import DATA, INTEREST, WATCH
 from chord import Contact, Counters, LookupTally, distance
-from meteor.asyncio_runtime import AsyncioRuntime
 from meteor.distribution import Distribution
-from meteor.journal import Journal
-from meteor.rendezvous_peer import RendezvousPeer
-from meteor.transport import Transport
+from meteor.journal.journal import Journal
+from meteor.links.asyncio_runtime import AsyncioRuntime
+from meteor.links.transport import Transport
+from meteor.rendezvous.rendezvous_peer import RendezvousPeer
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from typing import Any, Final
 from aiohttp import web
 
 from arms import FoundMessage, Result, write_result
-from meteor.problems import JSON_TYPE, XML_TYPE, Problem
 from meteor.rest.conditional import entity_tag, http_date, is_unchanged
 from meteor.rest.negotiation import JSON, XML, NotAcceptable, chosen_form
+from meteor.rest.problems import JSON_TYPE, XML_TYPE, Problem
 
 COMPLETE_HEADER: Final = "Meteor-Complete"
 RETRY_AFTER_S: Final = 1

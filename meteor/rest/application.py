@@ -13,13 +13,13 @@ from typing import Final
 import aiohttp
 from aiohttp import web
 
-from meteor.problems import Problem, problem_of
 from meteor.rest.answers import Refusal, problem_answer
 from meteor.rest.body import check_announced
 from meteor.rest.call import Operation, Resource, TakeTurn, make_call, no_queue
 from meteor.rest.config import RestConfig
 from meteor.rest.identity import Caller, read_caller
 from meteor.rest.negotiation import JSON, XML, NotAcceptable
+from meteor.rest.problems import Problem, problem_of
 from meteor.rest.signed import HEADERS as SIGNED_HEADERS
 
 LOG = logging.getLogger("meteor.rest")

@@ -25,21 +25,21 @@ from typing import Any, Final
 
 from aiohttp import web
 
+from meteor.client.interest import Interest
+from meteor.client.verbs import Verbs
 from meteor.errors import Busy, Interval, LimitExceeded, Refused
-from meteor.interest import Interest
-from meteor.json_form import intervals_object, match_object
-from meteor.record_id import new_stem
 from meteor.rest.answers import completeness
 from meteor.rest.call import Call, Operation, Resource
 from meteor.rest.config import RestConfig
 from meteor.rest.feed import Event, Feed
+from meteor.rest.json_form import intervals_object, match_object
 from meteor.rest.negotiation import EVENTS
 from meteor.rest.parameters import Parameter
 from meteor.rest.profiles import EVERYWHERE, SELECT, timeout_parameter
 from meteor.rest.signed import verbs_of
 from meteor.rest.streaming import StreamWriter
 from meteor.values import Notification
-from meteor.verbs import Verbs
+from meteor.wire.record_id import new_stem
 
 NAME: Final = re.compile(r"events-[a-z2-7]{26}")
 """The stem of a stream's interest.  Only such a one is taken up by `Last-Event-ID`: 128 random bits

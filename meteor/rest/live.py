@@ -13,7 +13,7 @@ from typing import Final
 from aiohttp import web
 
 from meteor.errors import Busy, Refused
-from meteor.registry import look_through, record_object
+from meteor.keeping.registry import look_through, record_object
 from meteor.rest.answers import json_answer
 from meteor.rest.call import Call, Operation, Resource
 from meteor.rest.config import RestConfig

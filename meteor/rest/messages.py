@@ -12,17 +12,18 @@ from typing import Any, Final, cast
 from aiohttp import web
 
 from arms import ACTIONS, FoundMessage, Message, any_action, parse_message
-from meteor.answer import Answer
+from meteor.client.answer import Answer
+from meteor.client.guest import Guest
+from meteor.client.interest import Interest
+from meteor.client.poster import PostOptions
+from meteor.client.verbs import Verbs
 from meteor.errors import LimitExceeded, Refused
-from meteor.guest import Guest
-from meteor.interest import Interest
-from meteor.json_form import intervals_object, match_object, receipt_object
-from meteor.json_message import message_of_json
-from meteor.poster import PostOptions
 from meteor.rest.answers import Refusal, completeness, json_answer, result_answer, xml_answer
 from meteor.rest.body import document_form
 from meteor.rest.call import Call, Operation, Resource
 from meteor.rest.config import RestConfig
+from meteor.rest.json_form import intervals_object, match_object, receipt_object
+from meteor.rest.json_message import message_of_json
 from meteor.rest.negotiation import JSON, XML
 from meteor.rest.outputs import collected, outputs_answer
 from meteor.rest.paging import Page
@@ -31,10 +32,9 @@ from meteor.rest.profiles import EVERYWHERE, timeout_parameter
 from meteor.rest.replies import Replies, notification_document
 from meteor.rest.schemas import ref
 from meteor.rest.signed import verbs_of
+from meteor.rest.xml_form import found_message, result_of
 from meteor.values import Match, Notification, Receipt
 from meteor.values import Result as PeerResult
-from meteor.verbs import Verbs
-from meteor.xml_form import found_message, result_of
 
 FOLLOWED: Final = ("notify_data", "notify_interest")
 """Actions that go on telling."""

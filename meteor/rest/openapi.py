@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from meteor.problems import JSON_TYPE, XML_TYPE
 from meteor.rest.answers import COMPLETE_HEADER
 from meteor.rest.call import Operation, Resource, Schema
 from meteor.rest.negotiation import JSON, XML
 from meteor.rest.parameters import Parameter
+from meteor.rest.problems import JSON_TYPE, XML_TYPE
 from meteor.rest.schemas import SCHEMAS, ref
 
 VERSION: Final = "3.1.0"

@@ -15,8 +15,8 @@ from aiohttp import web
 from arms import ActionOutput, Message
 from arms import Result as ResultDocument
 from meteor.errors import LimitExceeded
-from meteor.json_form import intervals_object, payload_object
 from meteor.rest.answers import completeness, json_answer, xml_answer
+from meteor.rest.json_form import intervals_object, payload_object
 from meteor.rest.negotiation import XML
 from meteor.rest.paging import PAGE_BYTES_MAX
 from meteor.values import Receipt, Result

@@ -13,21 +13,21 @@ from typing import Any, Final, Protocol
 from aiohttp import web
 
 from meteor.admission import place
-from meteor.curve_picture import ORDER_MAX, Plane, draw, place_on, plane_of
-from meteor.draft import typed_profile
-from meteor.explanation import explain
-from meteor.json_form import intervals_object
-from meteor.messages import Neighbour, RingPicture
-from meteor.record_id import split_id
-from meteor.rendezvous_peer import RendezvousPeer
+from meteor.client.draft import typed_profile
+from meteor.client.explanation import explain
+from meteor.client.verbs import Verbs
+from meteor.dashboard.curve_picture import ORDER_MAX, Plane, draw, place_on, plane_of
+from meteor.rendezvous.rendezvous_peer import RendezvousPeer
 from meteor.rest.answers import conditional, json_answer
 from meteor.rest.call import Call, Operation, Resource
 from meteor.rest.config import RestConfig
+from meteor.rest.json_form import intervals_object
 from meteor.rest.negotiation import JSON, TOML
 from meteor.rest.parameters import Parameter
 from meteor.rest.profiles import EVERYWHERE, SELECT
 from meteor.rest.schemas import ref
-from meteor.verbs import Verbs
+from meteor.wire.messages import Neighbour, RingPicture
+from meteor.wire.record_id import split_id
 from squid import Box, KeywordSpace
 
 PICTURE_S: Final = 1.0

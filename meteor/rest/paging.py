@@ -10,8 +10,8 @@ from bisect import bisect_left, insort
 from operator import attrgetter
 from typing import Final
 
-from meteor.record_id import stem_of
 from meteor.values import Match
+from meteor.wire.record_id import stem_of
 
 PAGE_BYTES_MAX: Final = 16 * 1024 * 1024
 """Payload in one page, unless one match alone is larger."""

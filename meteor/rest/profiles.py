@@ -13,18 +13,18 @@ from urllib.parse import quote, urlencode
 
 from aiohttp import web
 
-from meteor.json_form import intervals_object, match_object, receipt_object
+from meteor.client.verbs import Verbs
 from meteor.rest.answers import completeness, conditional, json_answer, result_answer
 from meteor.rest.body import FORM_TYPE
 from meteor.rest.call import Call, Operation, Resource
 from meteor.rest.config import RestConfig
+from meteor.rest.json_form import intervals_object, match_object, receipt_object
 from meteor.rest.negotiation import JSON, XML
 from meteor.rest.paging import Page
 from meteor.rest.parameters import Parameter
 from meteor.rest.schemas import ref
 from meteor.rest.signed import verbs_of
-from meteor.verbs import Verbs
-from meteor.xml_form import found_message
+from meteor.rest.xml_form import found_message
 
 LIFETIME_S_MAX: Final = 30 * 86_400.0
 

@@ -17,12 +17,12 @@ import aiohttp
 from aiohttp import web
 
 from arms import NotificationMessage, write_notification
+from meteor.client.interest import Interest
 from meteor.errors import Busy
-from meteor.interest import Interest
 from meteor.rest.negotiation import XML
+from meteor.rest.xml_form import found_message
 from meteor.security.gatekeeper import Gatekeeper
 from meteor.values import Notification
-from meteor.xml_form import found_message
 
 ADDRESSES_MAX: Final = 256
 """Addresses that are being sent to at once."""

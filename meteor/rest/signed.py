@@ -19,15 +19,15 @@ from hashlib import sha256
 from random import Random
 from typing import Final
 
+from meteor.client.guest import Guest
+from meteor.client.session import Session
+from meteor.client.verbs import Verbs
 from meteor.errors import Refused
-from meteor.guest import Guest
-from meteor.messages import Credentials
-from meteor.record_id import new_stem
 from meteor.rest.call import Call
 from meteor.security.keys import SIGNATURE_BYTES
 from meteor.security.verifying import SIGNATURE, Verifier
-from meteor.session import Session
-from meteor.verbs import Verbs
+from meteor.wire.messages import Credentials
+from meteor.wire.record_id import new_stem
 
 KEY: Final = "Meteor-Key"
 SIGNED: Final = "Meteor-Signature"

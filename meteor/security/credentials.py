@@ -12,8 +12,8 @@ from typing import Final, Protocol, TypeVar
 
 from meteor.admission import check_ttl_ms
 from meteor.errors import ProfileError
-from meteor.messages import Amend, Credentials, Forget, Post
 from meteor.security.delegation import Delegation
+from meteor.wire.messages import Amend, Credentials, Forget, Post
 
 Request = Post | Amend | Forget
 RequestT = TypeVar("RequestT", bound=Request)

@@ -13,16 +13,16 @@ from contextlib import contextmanager
 from arms import Kind, Profile, Record
 from chord import dataclass
 from meteor.admission import KEPT_KINDS, SUBJECTS, check_ttl_ms
-from meteor.document import pack_profile, unpack_profile
 from meteor.errors import Refused
-from meteor.messages import Amend, Document, Forget, Post
-from meteor.record_id import stem_of
 from meteor.security.audience import checked_audience, may_see
 from meteor.security.credentials import Request as Signable
 from meteor.security.credentials import statement_of
 from meteor.security.policy import FORGET, OPEN, REPLY_ADDRESSES, Policy, Request
 from meteor.security.quotas import Holding, Ledger
 from meteor.security.verifying import DELEGATION, NOBODY, Actor, Verifier
+from meteor.wire.document import pack_profile, unpack_profile
+from meteor.wire.messages import Amend, Document, Forget, Post
+from meteor.wire.record_id import stem_of
 from squid import KeywordSpace
 
 

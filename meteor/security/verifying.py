@@ -15,9 +15,9 @@ from hashlib import sha256
 from typing import Final
 
 from meteor.errors import ProfileError, Refused
-from meteor.messages import Credentials
 from meteor.security.delegation import Delegation, check_delegation
 from meteor.security.keys import is_signed_by
+from meteor.wire.messages import Credentials
 
 WINDOW_S: Final = 300.0
 """How far a request's issue time may lie from this peer's clock, on either side: a repeat is taken

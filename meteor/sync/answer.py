@@ -1,6 +1,6 @@
 """The answer to a retrieve, taken by blocking.
 
-Law of this file: `meteor.answer` decides; here somebody waits for it.
+Law of this file: `meteor.client.answer` decides; here somebody waits for it.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Generic, Self
 
-from meteor.answer import Answer as AsyncAnswer
-from meteor.answer import ItemT
+from meteor.client.answer import Answer as AsyncAnswer
+from meteor.client.answer import ItemT
 from meteor.errors import Interval
 from meteor.sync.loop_thread import LoopThread
 from meteor.sync.streams import Stream

@@ -13,19 +13,25 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import Future
 from typing import Any, Literal, TypeVar, overload
 
-from meteor.answer import Answer as AsyncAnswer
-from meteor.answer import ItemT
-from meteor.callbacks import Callbacks
+from meteor.client.answer import Answer as AsyncAnswer
+from meteor.client.answer import ItemT
+from meteor.client.callbacks import Callbacks
+from meteor.client.interest import Interest as AsyncInterest
+from meteor.client.post_many import (
+    CONCURRENCY,
+    Message,
+    MessageLike,
+    checked_concurrency,
+    message_of,
+)
+from meteor.client.verbs import Verbs as AsyncVerbs
+from meteor.client.watch import Watch as AsyncWatch
 from meteor.errors import MeteorError
-from meteor.interest import Interest as AsyncInterest
-from meteor.post_many import CONCURRENCY, Message, MessageLike, checked_concurrency, message_of
 from meteor.sync.answer import Answer
 from meteor.sync.callback_thread import CallbackThread
 from meteor.sync.interest import Interest, NotificationHandler, Watch
 from meteor.sync.loop_thread import LoopThread, ParametersT
 from meteor.values import Receipt, Result
-from meteor.verbs import Verbs as AsyncVerbs
-from meteor.watch import Watch as AsyncWatch
 
 PostedT = TypeVar("PostedT")
 

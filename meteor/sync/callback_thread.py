@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final
 
-from meteor.callbacks import Callback, Callbacks
+from meteor.client.callbacks import Callback, Callbacks
 
 CALLS_MAX: Final = 1000
 """Calls that may wait for a callback that blocks; more are logged instead."""

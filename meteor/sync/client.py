@@ -6,9 +6,9 @@ test compares them.  Not to be edited.
 
 from __future__ import annotations
 
-from meteor.callbacks import Callback, Callbacks
-from meteor.config import ClientConfig
-from meteor.connection import connect as async_connect
+from meteor.client.callbacks import Callback, Callbacks
+from meteor.client.config import ClientConfig
+from meteor.client.connection import connect as async_connect
 from meteor.security.credentials import Signer
 from meteor.security.tls import TLS
 from meteor.sync.callback_thread import CallbackThread

@@ -205,7 +205,7 @@ def modules() -> dict[str, str]:
     peer = ("meteor.sync.lives:PeerLife", "meteor.sync.verbs:Verbs")
     return {
         **{part: verbs_text(part, holder) for part, holder in PARTS.items()},
-        "client": client_text(_source("connection"), _source("client")),
+        "client": client_text(_source("client.connection"), _source("client.client")),
         "peer": _class_text(PEER, "peer", "A rendezvous peer, blocking.", "Verbs, PeerLife", peer),
         "overlay": _class_text(
             OVERLAY, "local", "A whole overlay in one process, blocking.", "OverlayLife", overlay
@@ -215,7 +215,7 @@ def modules() -> dict[str, str]:
 
 def verbs_text(part: str, holder: str) -> str:
     """The verbs of one module of the asynchronous side."""
-    source = _source(part)
+    source = _source(f"client.{part}")
     bases = [base for name, base in PARTS.items() if name != part] if part == "verbs" else []
     parts = [f"class {holder}({', '.join(bases) or 'Blocking'}):\n"]
     parts[0] += f"    {source.class_docstring(holder)}\n"
@@ -251,9 +251,9 @@ def client_text(connection: Source, client: Source) -> str:
     text = f"{head}\n    {connection.docstring(function)}\n{made}{call}\n{opened}\n\n"
     text += _class(CLIENT, client, "Verbs, ClientLife")
     ours = (
-        "meteor.sync.callback_thread:CallbackThread", "meteor.callbacks:Callbacks",
+        "meteor.sync.callback_thread:CallbackThread", "meteor.client.callbacks:Callbacks",
         "meteor.sync.loop_thread:LoopThread", "meteor.sync.lives:ClientLife",
-        "meteor.sync.verbs:Verbs", "meteor.connection:connect as async_connect",
+        "meteor.sync.verbs:Verbs", "meteor.client.connection:connect as async_connect",
     )  # fmt: skip
     return _module("Connecting by blocking.", _adapted(text), (connection, client), ours)
 
@@ -342,4 +342,5 @@ def _is_overload(function: Function) -> bool:
 
 
 def _source(module: str) -> Source:
-    return Source(f"meteor.{module}", (PACKAGE / f"{module}.py").read_text())
+    path = PACKAGE / f"{module.replace('.', '/')}.py"
+    return Source(f"meteor.{module}", path.read_text())

@@ -1,7 +1,7 @@
 """An interest or watch, taken from by blocking.
 
-Law of this file: `meteor.interest` decides; here somebody waits for it.  A handler has a thread of
-its own, so that it may block and use the client.
+Law of this file: `meteor.client.interest` decides; here somebody waits for it.  A handler has a
+thread of its own, so that it may block and use the client.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
-from meteor.attachment import State
-from meteor.draft import ProfileLike
+from meteor.client.attachment import State
+from meteor.client.draft import ProfileLike
+from meteor.client.interest import Interest as AsyncInterest
+from meteor.client.watch import Watch as AsyncWatch
 from meteor.errors import Closed, Interval, MeteorError, Timeout
-from meteor.interest import Interest as AsyncInterest
 from meteor.sync.callback_thread import check_plain
 from meteor.sync.loop_thread import LoopThread
 from meteor.sync.streams import Stream
 from meteor.values import Notification, Receipt
-from meteor.watch import Watch as AsyncWatch
 
 NotificationHandler = Callable[[Notification], Any]
 """A plain function; called in order, one notification at a time, in a thread of its own."""

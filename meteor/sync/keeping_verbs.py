@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from meteor.draft import ProfileLike
-from meteor.poster import Mode
+from meteor.client.draft import ProfileLike
+from meteor.client.poster import Mode
 from meteor.sync.blocking import Blocking
 from meteor.values import Receipt
 

@@ -13,10 +13,10 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from meteor.application_actions import ActionContext
-from meteor.callbacks import Callbacks
-from meteor.client import Client as AsyncClient
+from meteor.client.callbacks import Callbacks
+from meteor.client.client import Client as AsyncClient
 from meteor.peer import Peer as AsyncPeer
+from meteor.rendezvous.application_actions import ActionContext
 from meteor.sync.blocking import Blocking
 from meteor.sync.callback_thread import CallbackThread, check_plain
 from meteor.sync.loop_thread import LoopThread

@@ -15,8 +15,8 @@ from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from typing import Any, Final, ParamSpec, TypeVar
 
-from meteor.asyncio_loop import fastest_loop
 from meteor.errors import Closed
+from meteor.links.asyncio_loop import fastest_loop
 
 ParametersT = ParamSpec("ParametersT")
 ResultT = TypeVar("ResultT")

@@ -35,7 +35,7 @@ class Mirror:
 
 VERBS: Final = Mirror(
     "Verbs",
-    "meteor.verbs",
+    "meteor.client.verbs",
     {
         "owner": "own",
         "post": "posts",
@@ -58,7 +58,7 @@ VERBS: Final = Mirror(
 
 CLIENT: Final = Mirror(
     "Client",
-    "meteor.client",
+    "meteor.client.client",
     {
         "space": "reads",
         "peer_address": "reads",
@@ -117,7 +117,7 @@ OVERLAY: Final = Mirror(
 
 ANSWER: Final = Mirror(
     "Answer",
-    "meteor.answer",
+    "meteor.client.answer",
     {
         "receipt": "own",
         "complete": "own",
@@ -141,7 +141,7 @@ ANSWER: Final = Mirror(
 
 INTEREST: Final = Mirror(
     "Interest",
-    "meteor.interest",
+    "meteor.client.interest",
     {
         "id": "own",
         "state": "own",
@@ -159,7 +159,7 @@ INTEREST: Final = Mirror(
 
 WATCH: Final = Mirror(
     "Watch",
-    "meteor.watch",
+    "meteor.client.watch",
     {**INTEREST.methods, "active": "own", "wait_active": "own", "wait_idle": "own"},
     INTEREST.left_out,
 )

@@ -9,8 +9,8 @@ import weakref
 from types import TracebackType
 from typing import Self
 
-from meteor.callbacks import Callbacks
-from meteor.client import Client as AsyncClient
+from meteor.client.callbacks import Callbacks
+from meteor.client.client import Client as AsyncClient
 from meteor.local import LocalOverlay as AsyncLocalOverlay
 from meteor.peer import Peer as AsyncPeer
 from meteor.sync.callback_thread import CallbackThread

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from chord import ChordConfig, Contact, RelocationConfig
+from meteor.links.transport import Transport
 from meteor.operation.snapshot import Snapshot
 from meteor.peer import Peer as AsyncPeer
 from meteor.peer_options import Preset
@@ -19,7 +20,6 @@ from meteor.security.policy import Policy
 from meteor.security.tls import TLS
 from meteor.sync.lives import PeerLife
 from meteor.sync.verbs import Verbs
-from meteor.transport import Transport
 from squid import KeywordSpace, RouterConfig
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, Unpack, overload
 
-from meteor.draft import ProfileLike
-from meteor.mailbox import Overflow
-from meteor.poster import QUEUE_LENGTH, PostOptions
+from meteor.client.draft import ProfileLike
+from meteor.client.mailbox import Overflow
+from meteor.client.poster import QUEUE_LENGTH, PostOptions
 from meteor.sync.answer import Answer
 from meteor.sync.blocking import Blocking
 from meteor.sync.interest import Interest, Watch

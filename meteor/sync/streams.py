@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from meteor.mailbox import Mailbox
+from meteor.client.mailbox import Mailbox
 from meteor.sync.loop_thread import LoopThread
 
 ItemT = TypeVar("ItemT")

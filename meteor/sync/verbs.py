@@ -7,10 +7,10 @@ test compares them.  Not to be edited.
 from __future__ import annotations
 
 from meteor.errors import Interval
-from meteor.messages import RingPicture
 from meteor.sync.interest_verbs import InterestVerbs
 from meteor.sync.keeping_verbs import KeepingVerbs
 from meteor.sync.posting_verbs import PostingVerbs
+from meteor.wire.messages import RingPicture
 
 
 class Verbs(PostingVerbs, InterestVerbs, KeepingVerbs):

@@ -2,8 +2,9 @@
 
 Law of this file: DataFrames to DataFrames; the same transform for a directory read once and for one
 that grows and is read file by file (`trigger(availableNow=True)`: what is new since the last time,
-then it ends).  What a line may hold is said in `meteor.event_log`; a line that is none is left out,
-as one that a dying peer wrote half.  So a live overlay and the simulated one stand side by side.
+then it ends).  What a line may hold is said in `meteor.rendezvous.event_log`; a line that is none
+is left out, as one that a dying peer wrote half.  So a live overlay and the simulated one stand
+side by side.
 """
 
 from __future__ import annotations

@@ -19,10 +19,10 @@ import pytest
 
 from arms import Profile
 from chord import ChordConfig
-from meteor.document import encode_document, pack_profile
-from meteor.messages import Document
-from meteor.operations import Carried
-from meteor.record_id import make_id
+from meteor.wire.document import encode_document, pack_profile
+from meteor.wire.messages import Document
+from meteor.wire.operations import Carried
+from meteor.wire.record_id import make_id
 from sim import Kernel, Overlay
 from squid import Box
 from tests.counting_network import CountingNetwork

@@ -24,7 +24,7 @@ from typing import Any
 import pytest
 
 import meteor
-from meteor.asyncio_loop import LoopFactory, fastest_loop
+from meteor.links.asyncio_loop import LoopFactory, fastest_loop
 from tests.benchmarks.measuring import report
 
 COUNT = int(os.environ.get("CLIENT_NOTICES", "20000"))

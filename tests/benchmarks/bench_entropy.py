@@ -13,8 +13,8 @@ import tracemalloc
 
 import pytest
 
-from meteor.fingerprints import Fingerprints
-from meteor.placement import Placed
+from meteor.keeping.fingerprints import Fingerprints
+from meteor.keeping.placement import Placed
 from squid import Box, HilbertCurve
 from tests.meteor.entropy_world import World, placed_of, point, record
 

@@ -26,8 +26,8 @@ from typing import Any
 import pytest
 
 import meteor
-from meteor.journal import Journal
-from meteor.sqlite_journal import SqliteJournal
+from meteor.journal.journal import Journal
+from meteor.journal.sqlite_journal import SqliteJournal
 from tests.benchmarks.measuring import Request, in_flight, one_by_one, report, spread_ms
 from tests.benchmarks.opendht_ring import OpenDhtRing
 

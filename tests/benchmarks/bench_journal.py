@@ -14,7 +14,7 @@ from statistics import median
 import pytest
 
 from meteor import Entry
-from meteor.sqlite_journal import SqliteJournal
+from meteor.journal.sqlite_journal import SqliteJournal
 from tests.benchmarks.measuring import in_flight, report
 
 pytestmark = pytest.mark.benchmark

@@ -14,15 +14,15 @@ import pytest
 
 from arms import Profile, ProfileIndex, Store, plain_form
 from arms.plain_columns import columns_of
-from meteor.document import encode_document, pack_profile
-from meteor.journal import Entry, MemoryJournal
-from meteor.messages import Document
-from meteor.operations import Carried
-from meteor.record_id import make_id
-from meteor.shelf import Shelf
-from meteor.shelf_journal import entry_of
-from meteor.shelf_loading import no_collections
-from meteor.sqlite_journal import SqliteJournal
+from meteor.journal.journal import Entry, MemoryJournal
+from meteor.journal.sqlite_journal import SqliteJournal
+from meteor.keeping.shelf import Shelf
+from meteor.keeping.shelf_journal import entry_of
+from meteor.keeping.shelf_loading import no_collections
+from meteor.wire.document import encode_document, pack_profile
+from meteor.wire.messages import Document
+from meteor.wire.operations import Carried
+from meteor.wire.record_id import make_id
 from tests.benchmarks.matching_workload import SPACE, reading
 from tests.benchmarks.measuring import report
 

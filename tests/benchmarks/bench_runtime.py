@@ -11,11 +11,11 @@ import time
 import pytest
 
 from chord import Contact, FrameKind
-from meteor.asyncio_runtime import AsyncioRuntime
-from meteor.codec import wire_codec
-from meteor.messages import Greet, Post
-from meteor.transport import MemoryHub, MemoryTransport, Transport
-from meteor.websocket_transport import WebSocketTransport
+from meteor.links.asyncio_runtime import AsyncioRuntime
+from meteor.links.transport import MemoryHub, MemoryTransport, Transport
+from meteor.links.websocket_transport import WebSocketTransport
+from meteor.wire.codec import wire_codec
+from meteor.wire.messages import Greet, Post
 
 pytestmark = pytest.mark.benchmark
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from chord import ChordConfig, Contact
-from meteor.codec import wire_codec
-from meteor.messages import Greet
+from meteor.wire.codec import wire_codec
+from meteor.wire.messages import Greet
 from sim import Kernel, Network, SimRuntime
 from sim.collector import rare_collections
 from sim.ring import Ring

@@ -24,10 +24,10 @@ import pytest
 
 from meteor import Client, LocalOverlay
 from meteor.cli.serving import FULL_COLLECTIONS
-from meteor.document import encode_document, pack_profile
-from meteor.messages import Document
-from meteor.operations import Carried
-from meteor.record_id import make_id
+from meteor.wire.document import encode_document, pack_profile
+from meteor.wire.messages import Document
+from meteor.wire.operations import Carried
+from meteor.wire.record_id import make_id
 from tests.benchmarks.matching_workload import SPACE, interest, reading
 from tests.benchmarks.measuring import report
 

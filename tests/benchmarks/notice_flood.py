@@ -11,10 +11,11 @@ import sys
 from typing import Any
 
 from chord import Contact
-from meteor.asyncio_runtime import AsyncioRuntime
-from meteor.document import encode_document, pack_profile
-from meteor.draft import typed_profile
-from meteor.messages import (
+from meteor.client.draft import typed_profile
+from meteor.links.asyncio_runtime import AsyncioRuntime
+from meteor.links.websocket_transport import WebSocketTransport
+from meteor.wire.document import encode_document, pack_profile
+from meteor.wire.messages import (
     Acknowledge,
     Amend,
     Document,
@@ -25,7 +26,6 @@ from meteor.messages import (
     Post,
     PostReply,
 )
-from meteor.websocket_transport import WebSocketTransport
 from tests.meteor.building import SPACE
 
 WINDOW = 4096

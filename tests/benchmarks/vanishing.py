@@ -18,8 +18,8 @@ from aiohttp import web
 
 import meteor
 from chord import ChordConfig
-from meteor.record_id import split_id
-from meteor.websocket_transport import WebSocketTransport
+from meteor.links.websocket_transport import WebSocketTransport
+from meteor.wire.record_id import split_id
 
 How = Literal["closed", "silent"]
 

@@ -19,7 +19,7 @@ from chord import (
     RingState,
     ideal_ring,
 )
-from meteor.codec import Codec
+from meteor.wire.codec import Codec
 from sim import Kernel, Network, SimRuntime, UniformLatency
 
 

@@ -11,9 +11,9 @@ import msgspec
 
 from arms import Profile
 from chord import Contact, FrameKind
-from meteor.codec import FRAME_BYTES_MAX, wire_codec
-from meteor.document import encode_document, pack_profile
-from meteor.messages import Acknowledge, Document, Farewell, Post
+from meteor.wire.codec import FRAME_BYTES_MAX, wire_codec
+from meteor.wire.document import encode_document, pack_profile
+from meteor.wire.messages import Acknowledge, Document, Farewell, Post
 from tests.hostile.doors import SPACE
 
 MARKS = "\u0301\u0327"

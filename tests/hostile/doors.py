@@ -7,9 +7,9 @@ from typing import Final
 
 from arms import LimitExceeded, MeteorError, Profile, ProfileIndex, parse_message
 from meteor.admission import place, read_document
-from meteor.codec import wire_codec
-from meteor.document import unpack_profile
-from meteor.json_message import message_of_json
+from meteor.rest.json_message import message_of_json
+from meteor.wire.codec import wire_codec
+from meteor.wire.document import unpack_profile
 from squid import Choice, KeywordSpace, Number, Time, Word
 
 SPACE: Final = KeywordSpace(

@@ -9,11 +9,11 @@ from itertools import pairwise
 import pytest
 
 from meteor import Client, MeteorError, profile
-from meteor.codec import wire_codec
-from meteor.operations import Carried
-from meteor.placement import Key, key_of
-from meteor.record_id import split_id, stem_of
-from meteor.view import View
+from meteor.keeping.placement import Key, key_of
+from meteor.wire.codec import wire_codec
+from meteor.wire.operations import Carried
+from meteor.wire.record_id import split_id, stem_of
+from meteor.wire.view import View
 from sim.disk import SimDisk
 from sim.kernel import Kernel
 from sim.overlay import Overlay, SimPeer

@@ -10,9 +10,9 @@ import random
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from meteor.journal import Entry, Scan
-from meteor.sqlite_journal import SqliteJournal
-from meteor.write_ahead_log import FRAME_BYTES, LOG_HEADER_BYTES, PAGE_BYTES
+from meteor.journal.journal import Entry, Scan
+from meteor.journal.sqlite_journal import SqliteJournal
+from meteor.journal.write_ahead_log import FRAME_BYTES, LOG_HEADER_BYTES, PAGE_BYTES
 
 NAME = "meteor.sqlite"
 Files = dict[str, bytes]

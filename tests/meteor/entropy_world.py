@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from chord import Contact, Fault
-from meteor.entropy import AntiEntropy
-from meteor.entropy_comparison import Differences
-from meteor.entropy_schedule import EntropyConfig
-from meteor.entropy_source import Target
-from meteor.fingerprints import Fingerprints
-from meteor.operations import Carried
-from meteor.placement import GONE, Key, Placed, key_of
-from meteor.record_id import make_id, split_id
+from meteor.copies.entropy import AntiEntropy
+from meteor.copies.entropy_comparison import Differences
+from meteor.copies.entropy_schedule import EntropyConfig
+from meteor.copies.entropy_source import Target
+from meteor.keeping.fingerprints import Fingerprints
+from meteor.keeping.placement import GONE, Key, Placed, key_of
+from meteor.wire.operations import Carried
+from meteor.wire.record_id import make_id, split_id
 from sim.kernel import Kernel
 from sim.runtime import SimRuntime
 from squid import Box, HilbertCurve, Intervals
@@ -98,7 +98,7 @@ class DictSource:
             for key, one in carried.items()
         }
 
-    # -- meteor.entropy_source.Source
+    # -- meteor.copies.entropy_source.Source
 
     def find(self, key: Key) -> Placed | None:
         return self.records.get(key)

@@ -1,4 +1,4 @@
-"""A scripted overlay that speaks `meteor.messages`: enough of a peer to test a client against.
+"""A scripted overlay that speaks `meteor.wire.messages`: enough of a peer to test a client against.
 
 All fake peers of one `FakeOverlay` share one list of records, as the peers of a ring do; matching
 is `Profile.matches`, one record after the other.  Faults are switched on by attributes.
@@ -12,11 +12,11 @@ from typing import Any
 
 from chord import Contact, Deferred
 from meteor.admission import place
-from meteor.client import Client
-from meteor.codec import wire_codec
-from meteor.config import ClientConfig
-from meteor.document import decode_document, unpack_profile
-from meteor.messages import (
+from meteor.client.client import Client
+from meteor.client.config import ClientConfig
+from meteor.wire.codec import wire_codec
+from meteor.wire.document import decode_document, unpack_profile
+from meteor.wire.messages import (
     Acknowledge,
     Amend,
     Farewell,
@@ -28,7 +28,7 @@ from meteor.messages import (
     PostReply,
     ResultPage,
 )
-from meteor.record_id import make_id, split_id, stem_of
+from meteor.wire.record_id import make_id, split_id, stem_of
 from sim.kernel import Kernel
 from sim.network import Network
 from sim.runtime import SimRuntime

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from chord import Task
 from meteor import Client, Incomplete, Interest, MeteorError, Profile, profile
 from meteor.admission import place
-from meteor.record_id import make_id, stem_of
+from meteor.wire.record_id import make_id, stem_of
 from sim.overlay import Overlay, SimPeer
 from tests.meteor.building import SPACE, Attributes, draw_data
 from tests.meteor.copies_world import primary_of

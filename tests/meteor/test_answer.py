@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import meteor
-from meteor.found_pages import pack
-from meteor.messages import Post, PostReply, ResultPage
+from meteor.wire.found_pages import pack
+from meteor.wire.messages import Post, PostReply, ResultPage
 from tests.meteor.fake_peer import MISSING, FakeOverlay
 
 WARM = "type=temperature temperature=21.5"

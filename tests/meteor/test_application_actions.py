@@ -11,8 +11,8 @@ import pytest
 
 import meteor
 from meteor import ActionContext, ActionHandler, Match
-from meteor.codec import wire_codec
-from meteor.performing import RUNS_MAX
+from meteor.rendezvous.performing import RUNS_MAX
+from meteor.wire.codec import wire_codec
 from sim.overlay import Overlay
 from squid import merge
 from tests.meteor.building import SPACE

@@ -9,10 +9,10 @@ import time
 import pytest
 
 from chord import Contact
-from meteor.asyncio_runtime import AsyncioRuntime
-from meteor.codec import FRAMES_MAX
-from meteor.messages import Farewell, Greet
-from meteor.transport import MemoryHub, MemoryTransport
+from meteor.links.asyncio_runtime import AsyncioRuntime
+from meteor.links.transport import MemoryHub, MemoryTransport
+from meteor.wire.codec import FRAMES_MAX
+from meteor.wire.messages import Farewell, Greet
 
 
 async def a_peer(hub: MemoryHub, id: int) -> AsyncioRuntime:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 import meteor
-from meteor.messages import Found
+from meteor.wire.messages import Found
 
 SPACE = meteor.KeywordSpace("b", [meteor.Word("type"), meteor.Number("temperature", 0, 99)])
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from meteor import Client, Closed, Incomplete, Interest, ProfileError, Refused, Timeout, Watch
-from meteor.codec import wire_codec
+from meteor.wire.codec import wire_codec
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE
 from tests.meteor.copies_world import assert_whole_within, build, crash, restart_all, seeds

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from meteor.attic import PAGE_BYTES, Attic
-from meteor.operations import Carried
-from meteor.placement import Admission
-from meteor.view import View
-from meteor.views import Views
+from meteor.keeping.attic import PAGE_BYTES, Attic
+from meteor.keeping.placement import Admission
+from meteor.keeping.views import Views
+from meteor.wire.operations import Carried
+from meteor.wire.view import View
 from tests.meteor.test_shelf import CURVE, EVERYTHING, HERE, World, carried
 
 WHOLE = EVERYTHING[0]

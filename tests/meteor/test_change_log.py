@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from meteor import change_log
-from meteor.change_log import ChangeLog
+from meteor.keeping import change_log
+from meteor.keeping.change_log import ChangeLog
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -10,12 +10,20 @@ import pytest
 
 import meteor
 from chord import Busy, Contact
-from meteor import codec
-from meteor.callbacks import Callbacks, run_callback
-from meteor.connection import make_client
-from meteor.document import decode_document, unpack_profile
-from meteor.messages import Document, Farewell, Found, Greet, Greeting, RingPicture, RingQuestion
-from meteor.transport import MemoryHub, MemoryTransport
+from meteor.client.callbacks import Callbacks, run_callback
+from meteor.client.connection import make_client
+from meteor.links.transport import MemoryHub, MemoryTransport
+from meteor.wire import codec
+from meteor.wire.document import decode_document, unpack_profile
+from meteor.wire.messages import (
+    Document,
+    Farewell,
+    Found,
+    Greet,
+    Greeting,
+    RingPicture,
+    RingQuestion,
+)
 from tests.meteor.fake_peer import FakeOverlay
 
 WARM = "type=temperature temperature=21.5"

@@ -9,7 +9,7 @@ import pytest
 
 import meteor
 from chord import Fault
-from meteor.messages import Farewell, Post
+from meteor.wire.messages import Farewell, Post
 from tests.meteor.fake_peer import SPACE, FakeOverlay
 
 WARM = "type=temperature temperature=21.5"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import meteor
-from meteor.address import checked_address
+from meteor.links.address import checked_address
 
 ROOT = Path(__file__).parent.parent.parent
 SPACE = meteor.KeywordSpace(

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import meteor
 from chord import Contact, RequestTimeout
-from meteor.deduplication import Deduplicator
-from meteor.mailbox import Mailbox, Signal
-from meteor.watch import Watchers
+from meteor.client.deduplication import Deduplicator
+from meteor.client.mailbox import Mailbox, Signal
+from meteor.client.watch import Watchers
 from sim.kernel import Kernel
 from sim.network import Network
 from sim.runtime import SimRuntime

@@ -10,7 +10,7 @@ import pytest
 
 import meteor
 from arms import Profile
-from meteor.document import decode_document
+from meteor.wire.document import decode_document
 from tests.meteor.fake_peer import SPACE, FakeOverlay
 
 WARM = "type=temperature temperature=21.5"

@@ -13,10 +13,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chord import Contact, FrameKind, WideInt
-from meteor import codec as codec_module
-from meteor.codec import FRAMES_MAX, Codec, MalformedFrame, decode, encode, wire_codec
 from meteor.errors import LimitExceeded, VersionMismatch
-from meteor.packers import COUNT_MAX, WIDE_BYTES_MAX
+from meteor.wire import codec as codec_module
+from meteor.wire.codec import FRAMES_MAX, Codec, MalformedFrame, decode, encode, wire_codec
+from meteor.wire.packers import COUNT_MAX, WIDE_BYTES_MAX
 
 ALL_MESSAGES = sorted(wire_codec().types, key=lambda kind: kind.__name__)
 

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chord import Contact
-from meteor.collector import FIRST_BYTES, KEPT_BYTES, Attempt, Collector, Newest, Relay
-from meteor.found_pages import PAGE_BYTES, pack
-from meteor.messages import Found
-from meteor.operations import Summary
+from meteor.wire.collector import FIRST_BYTES, KEPT_BYTES, Attempt, Collector, Newest, Relay
+from meteor.wire.found_pages import PAGE_BYTES, pack
+from meteor.wire.messages import Found
+from meteor.wire.operations import Summary
 
 PEER = Contact(1, "a:1")
 

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from meteor import Incomplete, MeteorError, profile
-from meteor.view import View
-from meteor.views import Views
+from meteor.keeping.views import Views
+from meteor.wire.view import View
 from tests.meteor.building import draw_data
 from tests.meteor.copies_world import (
     ask,

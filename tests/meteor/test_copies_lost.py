@@ -12,9 +12,9 @@ import pytest
 
 from chord import Contact
 from meteor import Client
-from meteor.copy_messages import Learn
-from meteor.operations import Freeze, Frozen, Inherit, Pull, PulledPage, TakeOver
-from meteor.view import View
+from meteor.wire.copy_messages import Learn
+from meteor.wire.operations import Freeze, Frozen, Inherit, Pull, PulledPage, TakeOver
+from meteor.wire.view import View
 from sim.overlay import Overlay
 from sim.simulated_peer import SimPeer
 from squid import covers

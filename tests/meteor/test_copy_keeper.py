@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from chord import CallError, Contact, RemoteFault
-from meteor import codec
-from meteor.copy_keeper import MARKS_MAX, PART_MAX
-from meteor.copy_messages import (
+from meteor.copies.copy_keeper import MARKS_MAX, PART_MAX
+from meteor.keeping.views import COPIES_MAX, EPOCHS
+from meteor.wire import codec
+from meteor.wire.copy_messages import (
     MESSAGES,
     Instate,
     Instated,
@@ -27,9 +28,8 @@ from meteor.copy_messages import (
     Touched,
     Watermarks,
 )
-from meteor.operations import Carried
-from meteor.view import View
-from meteor.views import COPIES_MAX, EPOCHS
+from meteor.wire.operations import Carried
+from meteor.wire.view import View
 from sim.overlay import Overlay, SimPeer
 from sim.runtime import SimRuntime
 from tests.meteor.copies_world import (

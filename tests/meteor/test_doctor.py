@@ -15,7 +15,7 @@ import pytest
 import meteor
 from chord import Contact
 from meteor.cli import exit_codes, main
-from meteor.directory_lock import DirectoryLock
+from meteor.journal.directory_lock import DirectoryLock
 from meteor.operation.findings import (
     Asked,
     Finding,

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from meteor.entropy_comparison import Differences
-from meteor.entropy_schedule import CompareSchedule, EntropyConfig, Outcome
-from meteor.entropy_source import Target
-from meteor.fingerprints import EXPIRING_MS
-from meteor.operations import Carried
-from meteor.placement import GONE, MOVED, Key, key_of
+from meteor.copies.entropy_comparison import Differences
+from meteor.copies.entropy_schedule import CompareSchedule, EntropyConfig, Outcome
+from meteor.copies.entropy_source import Target
+from meteor.keeping.fingerprints import EXPIRING_MS
+from meteor.keeping.placement import GONE, MOVED, Key, key_of
+from meteor.wire.operations import Carried
 from squid import Box, Intervals, merge
 from tests.meteor.entropy_world import (
     CURVE,

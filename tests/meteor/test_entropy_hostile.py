@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from chord import Contact, RemoteFault
-from meteor.entropy_answers import EXAMINED_MAX
-from meteor.entropy_comparison import WAITING_MAX, Differences
-from meteor.entropy_forms import (
+from meteor.copies.entropy_answers import EXAMINED_MAX
+from meteor.copies.entropy_comparison import WAITING_MAX, Differences
+from meteor.copies.entropy_forms import (
     INTERVALS_MAX,
     LISTED_MAX,
     SPANS_MAX,
@@ -24,7 +24,9 @@ from meteor.entropy_forms import (
     PositionForm,
     pack_fingerprints,
 )
-from meteor.entropy_messages import (
+from meteor.copies.entropy_schedule import EntropyConfig
+from meteor.keeping.standing import fingerprint_of
+from meteor.wire.entropy_messages import (
     Compared,
     CompareHoldings,
     CompareSpans,
@@ -40,8 +42,6 @@ from meteor.entropy_messages import (
     WirePiece,
     WireSpan,
 )
-from meteor.entropy_schedule import EntropyConfig
-from meteor.standing import fingerprint_of
 from squid import Box
 from tests.meteor.entropy_world import CURVE, EVERYTHING, World, point, record
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import meteor
-from meteor.asyncio_event_files import SEGMENT_BYTES, EventFiles, Segments
-from meteor.event_log import axes_of
+from meteor.links.asyncio_event_files import SEGMENT_BYTES, EventFiles, Segments
+from meteor.rendezvous.event_log import axes_of
 from sim import Overlay
 from squid import Box, HilbertCurve
 
@@ -117,7 +117,7 @@ def test_segments_become_whole_when_long_and_the_oldest_go(tmp_path: Path) -> No
 async def test_what_the_disk_does_not_take_is_dropped_and_said(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("meteor.asyncio_event_files.WAITING_BYTES_MAX", 10)
+    monkeypatch.setattr("meteor.links.asyncio_event_files.WAITING_BYTES_MAX", 10)
     files = EventFiles(tmp_path, "peer")
     await files.open()
     for _ in range(4):

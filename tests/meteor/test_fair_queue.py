@@ -10,8 +10,8 @@ import pytest
 
 from chord import Busy
 from meteor import Client, Timeout
-from meteor.codec import wire_codec
-from meteor.fair_queue import DoorLimits, FairQueue
+from meteor.rendezvous.fair_queue import DoorLimits, FairQueue
+from meteor.wire.codec import wire_codec
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE
 

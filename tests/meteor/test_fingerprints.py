@@ -9,10 +9,10 @@ from itertools import permutations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from meteor.fingerprints import EXPIRED_MAX, EXPIRING_MS, SECTION_IDLE, Fingerprints
-from meteor.key_tree import Digest
-from meteor.placement import GONE, MOVED, Placed
-from meteor.standing import Standing, fingerprint_of, standing_of, supersedes
+from meteor.keeping.fingerprints import EXPIRED_MAX, EXPIRING_MS, SECTION_IDLE, Fingerprints
+from meteor.keeping.key_tree import Digest
+from meteor.keeping.placement import GONE, MOVED, Placed
+from meteor.keeping.standing import Standing, fingerprint_of, standing_of, supersedes
 from squid import Box, merge
 from tests.meteor.entropy_world import CURVE, EVERYTHING, placed_of, point, record
 

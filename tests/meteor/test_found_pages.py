@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arms import Profile, Record
-from meteor import codec
 from meteor.errors import MeteorError
-from meteor.found_pages import FIRST_PAGE_BYTES, PAGE_BYTES, Pages, pack, readable, unpack
-from meteor.messages import Found
-from meteor.operations import FoundPage, Summary
+from meteor.wire import codec
+from meteor.wire.found_pages import FIRST_PAGE_BYTES, PAGE_BYTES, Pages, pack, readable, unpack
+from meteor.wire.messages import Found
+from meteor.wire.operations import FoundPage, Summary
 
 LIGHT = Profile.parse("type=light")
 

@@ -14,9 +14,9 @@ import pytest
 
 import meteor
 from chord import Contact, RemoteFault
-from meteor.giving import Giving
-from meteor.operations import Freeze, Frozen, TakeOver, Yours
-from meteor.view import View
+from meteor.copies.giving import Giving
+from meteor.wire.operations import Freeze, Frozen, TakeOver, Yours
+from meteor.wire.view import View
 from sim import UniformLatency
 from sim.disk import SimDisk
 from sim.kernel import Kernel

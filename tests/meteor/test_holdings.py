@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chord import Contact
-from meteor.holdings import GIVEN_MAX, Holdings
-from meteor.messages import Found, Notice
-from meteor.outbox import PENDING_MAX, RETRY_S, WINDOW, Outbox
+from meteor.keeping.holdings import GIVEN_MAX, Holdings
+from meteor.rendezvous.outbox import PENDING_MAX, RETRY_S, WINDOW, Outbox
+from meteor.wire.messages import Found, Notice
 
 SIZE = 32
 PEERS = [Contact(n, f"peer-{n}") for n in range(4)]

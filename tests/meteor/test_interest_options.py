@@ -9,8 +9,8 @@ import pytest
 
 import meteor
 from meteor import Client, Timeout
-from meteor.codec import wire_codec
-from meteor.outbox import Outbox
+from meteor.rendezvous.outbox import Outbox
+from meteor.wire.codec import wire_codec
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE
 from tests.meteor.fake_peer import FakeOverlay
@@ -195,8 +195,8 @@ def test_a_queue_or_a_policy_that_is_none_is_refused_at_once(
 
 def test_a_payload_on_its_way_stays_out_of_memory_that_remembers() -> None:
     """Documents above the limit are read each time."""
-    from meteor.document import WISHES_BYTES_MAX, encode_document, wishes_in
-    from meteor.messages import Document
+    from meteor.wire.document import WISHES_BYTES_MAX, encode_document, wishes_in
+    from meteor.wire.messages import Document
 
     for size in (0, WISHES_BYTES_MAX + 1):
         blob = encode_document(Document("notify_data", b"", b"x" * size, once=True))

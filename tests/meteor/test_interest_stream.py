@@ -9,7 +9,7 @@ import pytest
 
 import meteor
 from chord import Fault
-from meteor.messages import Notice, Post
+from meteor.wire.messages import Notice, Post
 from tests.meteor.fake_peer import FakeOverlay
 
 HOT = "type=t temperature=99"

@@ -19,11 +19,11 @@ from pathlib import Path
 
 import pytest
 
-from meteor import journal_files
-from meteor.commit_number import CommitNumber
-from meteor.journal import Entry, JournalFailed, Scan
-from meteor.sqlite_journal import SqliteJournal
-from meteor.write_ahead_log import FRAME_BYTES, PAGE_BYTES, read_log
+from meteor.journal import files as journal_files
+from meteor.journal.commit_number import CommitNumber
+from meteor.journal.journal import Entry, JournalFailed, Scan
+from meteor.journal.sqlite_journal import SqliteJournal
+from meteor.journal.write_ahead_log import FRAME_BYTES, PAGE_BYTES, read_log
 from tests.meteor.damaged_journal import (
     COMMITS,
     DATABASE,
@@ -380,7 +380,7 @@ async def test_a_large_file_is_announced(
 ) -> None:
     caplog.set_level("INFO", "meteor.journal")
     for limit_mb, said in ((1000, 0), (0, 1)):
-        monkeypatch.setattr("meteor.sqlite_journal._WORTH_A_WORD_MB", limit_mb)
+        monkeypatch.setattr("meteor.journal.sqlite_journal._WORTH_A_WORD_MB", limit_mb)
         for _ in range(2):
             journal = await SqliteJournal.open(tmp_path / "journal.sqlite")
             await journal.append([Entry(b"a", b"1")])

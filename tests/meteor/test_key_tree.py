@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from meteor.key_tree import LEAF_MAX, Digest, KeyTree, position_of
-from meteor.placement import Placed
+from meteor.keeping.key_tree import LEAF_MAX, Digest, KeyTree, position_of
+from meteor.keeping.placement import Placed
 from squid import Box
 from tests.meteor.entropy_world import record
 

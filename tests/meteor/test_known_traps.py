@@ -15,10 +15,11 @@ import pytest
 
 from arms import Profile
 from chord import CallError, Contact
-from meteor import MeteorError, codec, profile
-from meteor.document import encode_document, pack_profile
-from meteor.messages import Document
-from meteor.operations import FoundPage, Operation
+from meteor import MeteorError, profile
+from meteor.wire import codec
+from meteor.wire.document import encode_document, pack_profile
+from meteor.wire.messages import Document
+from meteor.wire.operations import FoundPage, Operation
 from sim.overlay import Overlay, SimPeer
 from sim.runtime import SimRuntime
 from squid import HandOn, covers

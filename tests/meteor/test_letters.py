@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chord import Contact
-from meteor import codec
-from meteor.letters import NOTICES_BYTES, acknowledgements, id_of, letters, notices_of
-from meteor.messages import Acknowledge, AcknowledgeAll, Found, Notice
-from meteor.operations import Notices
+from meteor.wire import codec
+from meteor.wire.letters import NOTICES_BYTES, acknowledgements, id_of, letters, notices_of
+from meteor.wire.messages import Acknowledge, AcknowledgeAll, Found, Notice
+from meteor.wire.operations import Notices
 
 PEER, OTHER = Contact(1, "a:1"), Contact(2, "b:1")
 FOUNDS = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meteor.link_keeping import IDLE_S, LinkUse, surplus
+from meteor.links.link_keeping import IDLE_S, LinkUse, surplus
 
 uses = st.lists(st.tuples(st.floats(0, 200), st.booleans()), max_size=20).map(
     lambda drawn: [LinkUse(f"peer:{i}", used, busy) for i, (used, busy) in enumerate(drawn)]

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from chord import Arc, split_id
-from meteor import load
-from meteor.load import COUNT_S, ShelfBurden
+from meteor.keeping import load
+from meteor.keeping.load import COUNT_S, ShelfBurden
 from sim import Overlay
 from tests.meteor.building import SPACE
 

@@ -16,10 +16,10 @@ from prometheus_client.samples import Sample
 import meteor
 from chord import Contact
 from meteor.distribution import Distribution
-from meteor.messages import Amend, Post
 from meteor.operation.metrics import METRICS
 from meteor.operation.snapshot import peers_by_density
-from meteor.tally import APPLICATION, MALFORMED, action_of
+from meteor.rendezvous.tally import APPLICATION, MALFORMED, action_of
+from meteor.wire.messages import Amend, Post
 from tests.certificates import NOW, tls
 from tests.meteor.building import SPACE
 

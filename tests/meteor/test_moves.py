@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import meteor
-from meteor.codec import wire_codec
-from meteor.moves import KEPT_MAX, KEPT_S, Moves, region_of
-from meteor.record_id import make_id
+from meteor.rendezvous.moves import KEPT_MAX, KEPT_S, Moves, region_of
+from meteor.wire.codec import wire_codec
+from meteor.wire.record_id import make_id
 from sim.overlay import Overlay
 from squid import Box, HilbertCurve
 from tests.meteor.building import SPACE

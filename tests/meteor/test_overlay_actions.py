@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from meteor import Client, Incomplete, ProfileError, Refused, Timeout, profile
-from meteor.codec import wire_codec
+from meteor.wire.codec import wire_codec
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE
 

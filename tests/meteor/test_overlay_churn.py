@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from meteor import Client, profile
-from meteor.codec import wire_codec
+from meteor.wire.codec import wire_codec
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE, Attributes, draw_data, draw_query
 

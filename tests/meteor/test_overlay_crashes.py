@@ -15,8 +15,8 @@ import pytest
 
 from chord import Contact
 from meteor import Client, Incomplete, Interest, MeteorError, Receipt, profile
-from meteor.codec import wire_codec
-from meteor.record_id import split_id
+from meteor.wire.codec import wire_codec
+from meteor.wire.record_id import split_id
 from sim.disk import SimDisk
 from sim.kernel import Kernel
 from sim.network import TailedLatency, UniformLatency

@@ -9,9 +9,9 @@ import pytest
 from arms import Profile
 from chord import Contact
 from meteor import Client
-from meteor.document import encode_document, pack_profile
-from meteor.messages import Amend, Document, Post
-from meteor.placement import GONE, Key, key_of
+from meteor.keeping.placement import GONE, Key, key_of
+from meteor.wire.document import encode_document, pack_profile
+from meteor.wire.messages import Amend, Document, Post
 from sim import Overlay, SimPeer, SimRuntime
 from squid import intersect
 from tests.meteor.building import SPACE, draw_data

@@ -10,9 +10,9 @@ import pytest
 
 from chord import Contact
 from meteor import Incomplete
-from meteor.codec import wire_codec
-from meteor.record_id import split_id
-from meteor.view import View
+from meteor.wire.codec import wire_codec
+from meteor.wire.record_id import split_id
+from meteor.wire.view import View
 from sim.overlay import Overlay
 from sim.simulated_peer import SimPeer
 from tests.meteor.building import SPACE
@@ -98,9 +98,9 @@ def test_a_question_while_the_owner_is_silent_says_incomplete_within_its_timeout
 TRACE = """
 import random
 from meteor import profile
-from meteor.codec import wire_codec
-from meteor.record_id import split_id
-from meteor.view import View
+from meteor.wire.codec import wire_codec
+from meteor.wire.record_id import split_id
+from meteor.wire.view import View
 from sim.overlay import Overlay
 from sim.simulated_peer import SimPeer
 from tests.meteor.building import SPACE, draw_data

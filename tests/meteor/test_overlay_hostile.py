@@ -14,11 +14,11 @@ import pytest
 
 from arms import Profile
 from chord import CallError, Contact, RemoteFault
-from meteor import codec
-from meteor.codec import wire_codec
-from meteor.document import encode_document, pack_profile
-from meteor.messages import Acknowledge, Amend, Document, Greet, Post, PostReply, RingQuestion
-from meteor.operations import (
+from meteor.wire import codec
+from meteor.wire.codec import wire_codec
+from meteor.wire.document import encode_document, pack_profile
+from meteor.wire.messages import Acknowledge, Amend, Document, Greet, Post, PostReply, RingQuestion
+from meteor.wire.operations import (
     Carried,
     Claim,
     ClaimAnswer,
@@ -31,7 +31,7 @@ from meteor.operations import (
     TakeOver,
     Yours,
 )
-from meteor.record_id import make_id
+from meteor.wire.record_id import make_id
 from sim.overlay import Overlay
 from sim.runtime import SimRuntime
 from squid import Box, HandOn

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from meteor import Client, MeteorError, Refused
-from meteor.codec import wire_codec
+from meteor.wire.codec import wire_codec
 from sim.disk import SimDisk
 from sim.kernel import Kernel
 from sim.overlay import Overlay

@@ -13,10 +13,10 @@ import pytest
 
 from chord import Contact
 from meteor import Client, Interest, profile
-from meteor.codec import wire_codec
-from meteor.document import encode_document, pack_profile
-from meteor.found_pages import readable
-from meteor.messages import Document, Post, PostReply, ResultPage
+from meteor.wire.codec import wire_codec
+from meteor.wire.document import encode_document, pack_profile
+from meteor.wire.found_pages import readable
+from meteor.wire.messages import Document, Post, PostReply, ResultPage
 from sim.disk import SimDisk
 from sim.kernel import Kernel
 from sim.overlay import Overlay

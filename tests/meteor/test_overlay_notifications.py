@@ -11,7 +11,7 @@ import random
 import pytest
 
 from meteor import profile
-from meteor.messages import Notice
+from meteor.wire.messages import Notice
 from sim.overlay import Overlay, SimPeer
 from sim.runtime import SimRuntime
 from tests.meteor.building import Attributes

@@ -12,7 +12,7 @@ import random
 import pytest
 
 from meteor import Client, MeteorError, Receipt, Timeout, profile
-from meteor.record_id import stem_of
+from meteor.wire.record_id import stem_of
 from sim.overlay import Overlay, SimPeer
 from tests.meteor.building import Attributes, draw_data, draw_query
 from tests.meteor.copies_world import assert_whole_within, build, crash, restart_all, seeds

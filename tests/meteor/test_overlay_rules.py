@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from meteor import Client, ProfileError, Timeout
-from meteor.codec import wire_codec
+from meteor.wire.codec import wire_codec
 from sim.overlay import Overlay
 from tests.arms.rules import RULES, RULES_SPACE, Rule
 

@@ -15,7 +15,7 @@ import pytest
 
 import meteor
 from meteor import KeywordSpace, Number, Word
-from meteor.sqlite_journal import SqliteJournal
+from meteor.journal.sqlite_journal import SqliteJournal
 from tests.meteor.building import SPACE
 
 OTHER = KeywordSpace("building", [Word("type"), Number("temperature", -40, 150)])

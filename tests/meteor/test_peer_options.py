@@ -9,7 +9,7 @@ import pytest
 
 import meteor
 from chord import ChordConfig, RelocationConfig
-from meteor.copies_config import CopiesConfig
+from meteor.copies.config import CopiesConfig
 from meteor.peer_options import PeerOptions, chosen_config
 from sim.overlay import Overlay
 from tests.certificates import tls

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arms import ProfileError
-from meteor.record_id import check_stem, make_id, new_stem, split_id, stem_of
+from meteor.wire.record_id import check_stem, make_id, new_stem, split_id, stem_of
 from squid import Box, HilbertCurve
 
 CURVES = [HilbertCurve(1, 5), HilbertCurve(2, 8), HilbertCurve(3, 20), HilbertCurve(8, 20)]

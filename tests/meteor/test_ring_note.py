@@ -9,10 +9,10 @@ import pytest
 
 import meteor
 from chord import ChordConfig, Contact, RingState
-from meteor import codec
-from meteor.journal import Entry, JournalFailed, MemoryJournal
-from meteor.messages import Greet
-from meteor.ring_note import RING_KEY, RingNote
+from meteor.journal.journal import Entry, JournalFailed, MemoryJournal
+from meteor.rendezvous.ring_note import RING_KEY, RingNote
+from meteor.wire import codec
+from meteor.wire.messages import Greet
 from sim import Kernel, Network, Overlay, SimRuntime
 from sim.overlay import SimPeer
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from chord import Contact
-from meteor.copy_messages import Beside
-from meteor.operations import Freeze, Frozen, TakeOver
-from meteor.rivals import GIVEN_UP_S, HEARD_MAX, HOPED_S
-from meteor.view import HEARSAY, RIVALS_MAX, Rival, View, rivals_within
+from meteor.copies.rivals import GIVEN_UP_S, HEARD_MAX, HOPED_S
+from meteor.wire.copy_messages import Beside
+from meteor.wire.operations import Freeze, Frozen, TakeOver
+from meteor.wire.view import HEARSAY, RIVALS_MAX, Rival, View, rivals_within
 from sim.overlay import Overlay
 from sim.simulated_peer import SimPeer
 from tests.meteor.copies_world import (

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meteor.salvage import newest_number, salvage
-from meteor.sqlite_pages import Pages, Unreadable, index_cell, pointers, table_cell
-from meteor.write_ahead_log import FRAME_BYTES, LOG_HEADER_BYTES, PAGE_BYTES, Log, read_log
+from meteor.journal.salvage import newest_number, salvage
+from meteor.journal.sqlite_pages import Pages, Unreadable, index_cell, pointers, table_cell
+from meteor.journal.write_ahead_log import FRAME_BYTES, LOG_HEADER_BYTES, PAGE_BYTES, Log, read_log
 from tests.meteor.damaged_journal import COMMITS, DATABASE, LOG, Files, History, flipped, killed
 
 

@@ -7,19 +7,19 @@ from dataclasses import replace
 from typing import Any
 
 from arms import Profile, Rendezvous, Store
-from meteor.document import encode_document, pack_profile
-from meteor.holdings import Holdings
-from meteor.journal import Journal
-from meteor.letters import NOTICES_BYTES
-from meteor.messages import Acknowledge, Document
-from meteor.operations import Carried, Route
-from meteor.outbox import PENDING_BYTES_MAX, PENDING_MAX
-from meteor.placement import GONE, MOVED, Admission, key_of
-from meteor.record_id import make_id
-from meteor.shelf import Shelf
-from meteor.telling import Telling
-from meteor.view import View
-from meteor.views import Views
+from meteor.journal.journal import Journal
+from meteor.keeping.holdings import Holdings
+from meteor.keeping.placement import GONE, MOVED, Admission, key_of
+from meteor.keeping.shelf import Shelf
+from meteor.keeping.views import Views
+from meteor.rendezvous.outbox import PENDING_BYTES_MAX, PENDING_MAX
+from meteor.rendezvous.telling import Telling
+from meteor.wire.document import encode_document, pack_profile
+from meteor.wire.letters import NOTICES_BYTES
+from meteor.wire.messages import Acknowledge, Document
+from meteor.wire.operations import Carried, Route
+from meteor.wire.record_id import make_id
+from meteor.wire.view import View
 from sim.disk import SimDisk
 from sim.kernel import Kernel
 from sim.network import Network

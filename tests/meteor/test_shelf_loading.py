@@ -10,18 +10,19 @@ from typing import Any
 import pytest
 
 from arms import DATA, INTEREST, WATCH, Profile, Store
-from meteor import codec, plain_rows
-from meteor.attic import Attic
-from meteor.document import encode_document, pack_profile
-from meteor.journal import Entries, Entry, MemoryJournal
-from meteor.messages import Document
-from meteor.operations import Carried, Route
-from meteor.placement import GONE, MOVED, journal_key, key_of
-from meteor.plain_rows import read_plain
-from meteor.record_front import FORM, carried_in
-from meteor.record_id import make_id
-from meteor.shelf import Shelf
-from meteor.shelf_journal import Restored, entry_of
+from meteor.journal.journal import Entries, Entry, MemoryJournal
+from meteor.keeping import plain_rows
+from meteor.keeping.attic import Attic
+from meteor.keeping.placement import GONE, MOVED, journal_key, key_of
+from meteor.keeping.plain_rows import read_plain
+from meteor.keeping.record_front import FORM, carried_in
+from meteor.keeping.shelf import Shelf
+from meteor.keeping.shelf_journal import Restored, entry_of
+from meteor.wire import codec
+from meteor.wire.document import encode_document, pack_profile
+from meteor.wire.messages import Document
+from meteor.wire.operations import Carried, Route
+from meteor.wire.record_id import make_id
 from squid import HilbertCurve
 from tests.meteor.building import SPACE
 
@@ -178,10 +179,10 @@ async def test_unusual_rows_go_one_by_one(what: str, monkeypatch: pytest.MonkeyP
     random = Random(11)
     many = [drawn(random, f"s{at}") for at in range(300)]
     if what == "one sum":  # shapes are told apart by what they are
-        monkeypatch.setattr("meteor.record_front.zlib.crc32", lambda _: 7)
+        monkeypatch.setattr("meteor.keeping.record_front.zlib.crc32", lambda _: 7)
     entries = [entry_of(one, CURVE) for one in many]
     if what == "another curve":
-        monkeypatch.setattr("meteor.record_front._HEAD", _OtherCurve())
+        monkeypatch.setattr("meteor.keeping.record_front._HEAD", _OtherCurve())
         entries = [entry_of(one, CURVE) for one in many]
         monkeypatch.undo()
     elif what == "many shapes":
@@ -207,7 +208,7 @@ class _OtherCurve:
     """Writes the head of a row as if it was of a curve with fewer bits."""
 
     def pack(self, *fields: Any) -> bytes:
-        from meteor import record_front
+        from meteor.keeping import record_front
 
         head = record_front.struct.Struct("<BBBBBHHIqqQ")
         return head.pack(*fields[:4], fields[4] - 1, *fields[5:])

@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 from arms import Profile, Store
-from meteor import Client, Interest, LocalOverlay, changes, outbox, point, reactions, telling
-from meteor.codec import wire_codec
-from meteor.placement import Admission
-from meteor.shelf import Shelf
+from meteor import Client, Interest, LocalOverlay
+from meteor.keeping.placement import Admission
+from meteor.keeping.shelf import Shelf
+from meteor.rendezvous import changes, outbox, point, reactions, telling
+from meteor.wire.codec import wire_codec
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 import meteor
-from meteor.codec import wire_codec
+from meteor.wire.codec import wire_codec
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE
 

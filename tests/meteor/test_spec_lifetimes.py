@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import meteor
-from meteor.codec import wire_codec
+from meteor.wire.codec import wire_codec
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE
 

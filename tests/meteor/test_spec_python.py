@@ -18,7 +18,7 @@ import chord
 import meteor
 import sim
 import squid
-from meteor.codec import wire_codec
+from meteor.wire.codec import wire_codec
 from tests.meteor.building import SPACE
 
 HOT = "type=temperature temperature=21.5"

@@ -6,7 +6,7 @@ import pytest
 
 import meteor
 from meteor import KeywordSpace, between, prefix
-from meteor.codec import wire_codec
+from meteor.wire.codec import wire_codec
 from sim.overlay import Overlay
 
 HOUSE = KeywordSpace.from_toml(

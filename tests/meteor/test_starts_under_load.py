@@ -12,7 +12,7 @@ import pytest
 
 from chord import Contact
 from meteor import MeteorError, profile
-from meteor.codec import wire_codec
+from meteor.wire.codec import wire_codec
 from sim.disk import SimDisk
 from sim.kernel import Kernel
 from sim.overlay import SETTLE_S, Overlay

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chord import Contact
-from meteor.takeover import Asked, Evidence, Step, as_before, plan
-from meteor.view import View
+from meteor.copies.takeover import Asked, Evidence, Step, as_before, plan
+from meteor.wire.view import View
 from squid import Interval, Intervals, merge
 
 FEWER = settings(max_examples=settings().max_examples // 3)

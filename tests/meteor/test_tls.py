@@ -13,10 +13,10 @@ import pytest
 import meteor
 from chord import CallError, Contact, GetNeighbours, RemoteFault
 from meteor import TLS
-from meteor.address import is_loopback
-from meteor.asyncio_runtime import AsyncioRuntime
+from meteor.links.address import is_loopback
+from meteor.links.asyncio_runtime import AsyncioRuntime
+from meteor.links.websocket_transport import WebSocketTransport
 from meteor.security.tls import names_host, refusal_of_peer
-from meteor.websocket_transport import WebSocketTransport
 from tests.certificates import directory, tls
 from tests.meteor.building import SPACE
 

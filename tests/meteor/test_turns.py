@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chord import Contact
-from meteor.turns import Bell, Mutex, Sequence
+from meteor.copies.turns import Bell, Mutex, Sequence
 from sim.kernel import Kernel
 from sim.network import Network
 from sim.runtime import SimRuntime

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chord import Contact
-from meteor.view import Copy, View
-from meteor.views import BEFORE_MAX, COPIES_MAX, FORMER_MAX, Views
+from meteor.keeping.views import BEFORE_MAX, COPIES_MAX, FORMER_MAX, Views
+from meteor.wire.view import Copy, View
 from squid import Interval, Intervals, merge
 
 FEWER = settings(max_examples=settings().max_examples // 2)

@@ -11,7 +11,7 @@ from aiohttp.base_protocol import BaseProtocol
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meteor.websocket_frames import (
+from meteor.links.websocket_frames import (
     CONTROL_BYTES_MAX,
     BrokenFrame,
     CloseCode,

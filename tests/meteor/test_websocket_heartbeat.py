@@ -9,14 +9,14 @@ import aiohttp
 import pytest
 
 from chord import Contact
-from meteor.asyncio_runtime import AsyncioRuntime
-from meteor.websocket_channel import (
+from meteor.links.asyncio_runtime import AsyncioRuntime
+from meteor.links.websocket_channel import (
     CONTACT_HEADER,
     PROTOCOL,
     WebSocketChannel,
     contact_header,
 )
-from meteor.websocket_transport import WebSocketTransport
+from meteor.links.websocket_transport import WebSocketTransport
 
 pytestmark = pytest.mark.sockets
 

@@ -16,12 +16,10 @@ import pytest
 from aiohttp import web
 
 from chord import Contact, DialRefused, FrameKind, LinkClosed, RemoteFault, Unhurried
-from meteor import asyncio_links, link_keeping, websocket_transport
-from meteor.asyncio_runtime import AsyncioRuntime
-from meteor.codec import FRAME_BYTES_MAX
 from meteor.errors import AddressInUse
-from meteor.messages import Greet, Greeting
-from meteor.websocket_channel import (
+from meteor.links import asyncio_links, link_keeping, websocket_transport
+from meteor.links.asyncio_runtime import AsyncioRuntime
+from meteor.links.websocket_channel import (
     CONTACT_HEADER,
     MESSAGE_BYTES_MAX,
     PROTOCOL,
@@ -31,7 +29,9 @@ from meteor.websocket_channel import (
     contact_header,
     parse_contact,
 )
-from meteor.websocket_transport import WebSocketTransport
+from meteor.links.websocket_transport import WebSocketTransport
+from meteor.wire.codec import FRAME_BYTES_MAX
+from meteor.wire.messages import Greet, Greeting
 
 pytestmark = pytest.mark.sockets
 
@@ -383,9 +383,9 @@ def test_a_contact_introduces_itself_in_a_header() -> None:
 PROGRAM = """
 import asyncio
 from chord import Contact
-from meteor.asyncio_runtime import AsyncioRuntime
-from meteor.messages import Greet
-from meteor.websocket_transport import WebSocketTransport
+from meteor.links.asyncio_runtime import AsyncioRuntime
+from meteor.wire.messages import Greet
+from meteor.links.websocket_transport import WebSocketTransport
 
 async def peer(id):
     transport = WebSocketTransport("127.0.0.1:0")

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from meteor import profile
-from meteor.adopted import Adopted
-from meteor.view import View
+from meteor.copies.adopted import Adopted
+from meteor.wire.view import View
 from sim.overlay import Overlay
 from sim.simulated_peer import SimPeer
 from tests.meteor.building import draw_data

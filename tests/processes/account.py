@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from meteor import KeywordSpace, Match, Notification
-from meteor.record_id import split_id, stem_of
+from meteor.wire.record_id import split_id, stem_of
 
 HOT = 80
 """The temperature from which the watchers want to know."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from meteor import Client, MeteorError
-from meteor.record_id import stem_of
+from meteor.wire.record_id import stem_of
 from squid import of_arc, subtract
 from tests.meteor.building import SPACE
 from tests.processes.account import Account

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from chord import ChordConfig, RelocationConfig, identifier
 from meteor import KeywordSpace, Number, Word
-from meteor.load import ShelfBurden
+from meteor.keeping.load import ShelfBurden
 from sim import Overlay
 from sim.load_model import LoadModel
 from sim.overlay import SimPeer

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from meteor import KeywordSpace, Word
-from meteor.codec import wire_codec
+from meteor.wire.codec import wire_codec
 from sim import Overlay, load_table, plot
 from sim.cli import BAD_INPUT, DONE, VIOLATED, main
 from sim.load_study import TARGETS, LoadPlan, LoadRow, Spread, drawn_keys, study

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from meteor import KeywordSpace, Number, Word
-from meteor.codec import wire_codec
+from meteor.wire.codec import wire_codec
 from sim import Kernel, Overlay, SimDisk
 
 SPACE = KeywordSpace("plain", [Word("type"), Number("value", 0, 1000)])

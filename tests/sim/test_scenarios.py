@@ -10,7 +10,7 @@ import pytest
 
 from chord import Contact
 from chord.successor_list import SuccessorList
-from meteor.codec import wire_codec
+from meteor.wire.codec import wire_codec
 from sim import Overlay
 from sim.report import Report
 from sim.ring_scenario import RingScenario

@@ -6,7 +6,7 @@ import pytest
 
 import sim
 from meteor import KeywordSpace, Number, Word
-from meteor.codec import wire_codec
+from meteor.wire.codec import wire_codec
 
 SPACE = KeywordSpace("plain", [Word("type"), Number("value", 0, 1000)])
 

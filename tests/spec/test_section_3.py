@@ -10,7 +10,7 @@ import pytest
 
 import meteor
 from arms import parse_message
-from meteor.json_form import match_object, receipt_object
+from meteor.rest.json_form import match_object, receipt_object
 from tests.meteor.building import SPACE
 
 MESSAGE = """<message id="m1">

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from chord import ChordConfig, ChordNode, Contact, ideal_ring
-from meteor.codec import wire_codec
+from meteor.wire.codec import wire_codec
 from sim.kernel import Kernel
 from sim.network import Network
 from sim.runtime import SimRuntime

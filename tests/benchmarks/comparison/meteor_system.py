@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import meteor
-from meteor.asyncio_loop import uvloop_factory
+from meteor.links.asyncio_loop import uvloop_factory
 from tests.benchmarks.comparison.rows import (
     FAN_OUT,
     IN_FLIGHT,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import meteor
-from meteor.json_message import message_of_json
+from meteor.rest.json_message import message_of_json
 
 
 def test_every_field_is_read() -> None:

@@ -8,11 +8,11 @@ import pytest
 
 import meteor
 from arms import Record
-from meteor.document import encode_document, pack_profile
-from meteor.link_report import ask_all, own_links
-from meteor.messages import Amend, Document, Post
-from meteor.monitor import Monitor
-from meteor.registry import EXAMINED_MAX, look_through
+from meteor.keeping.registry import EXAMINED_MAX, look_through
+from meteor.rendezvous.link_report import ask_all, own_links
+from meteor.rendezvous.monitor import Monitor
+from meteor.wire.document import encode_document, pack_profile
+from meteor.wire.messages import Amend, Document, Post
 from sim import Overlay
 from tests.meteor.building import SPACE
 

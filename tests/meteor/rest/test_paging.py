@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import meteor
-from meteor.document import encode_document, pack_profile
-from meteor.messages import Document, Found
-from meteor.record_id import stem_of
 from meteor.rest.paging import Page
+from meteor.wire.document import encode_document, pack_profile
+from meteor.wire.messages import Document, Found
+from meteor.wire.record_id import stem_of
 
 PROFILE = pack_profile(meteor.Profile.parse("a=1"))
 

@@ -8,9 +8,9 @@ import pytest
 
 import meteor
 from chord import Contact
-from meteor.curve_picture import draw, plane_of
-from meteor.explanation import arcs_of, explain
-from meteor.messages import Neighbour, RingPicture
+from meteor.client.explanation import arcs_of, explain
+from meteor.dashboard.curve_picture import draw, plane_of
+from meteor.wire.messages import Neighbour, RingPicture
 from squid import Box, covers
 
 ID_BITS = 32

@@ -21,8 +21,8 @@ from schemathesis.specs.openapi.checks import negative_data_rejection
 
 import meteor
 from arms import Message, write_message
-from meteor.record_id import make_id
 from meteor.rest.config import RestConfig
+from meteor.wire.record_id import make_id
 from squid import Box
 from tests.meteor.building import SPACE
 

@@ -18,13 +18,13 @@ from aiohttp.test_utils import TestClient, TestServer
 from yarl import URL
 
 import meteor
-from meteor.document import encode_document, pack_profile
-from meteor.messages import Document, Found
+from meteor.client.verbs import Verbs
 from meteor.rest.application import install
 from meteor.rest.config import RestConfig
 from meteor.rest.messages import Messages
 from meteor.rest.profiles import Profiles
-from meteor.verbs import Verbs
+from meteor.wire.document import encode_document, pack_profile
+from meteor.wire.messages import Document, Found
 
 pytestmark = pytest.mark.sockets
 

@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 
 import meteor
-from meteor.fair_queue import DoorLimits, FairQueue
+from meteor.rendezvous.fair_queue import DoorLimits, FairQueue
 from meteor.rest.config import RestConfig
 from tests.meteor.building import SPACE
 from tests.meteor.rest.http_client import Http

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from meteor import Client, Identity
-from meteor.messages import Amend, Post
 from meteor.security.credentials import Signer, signed
+from meteor.wire.messages import Amend, Post
 
 
 def identity(name: str) -> Identity:

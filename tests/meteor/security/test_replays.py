@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from chord import Contact
 from meteor import ActionContext, Client, Match, MeteorError, Refused
 from meteor.errors import from_fault
-from meteor.messages import Amend, Post, PostReply
-from meteor.operations import Operation, Summary
-from meteor.repeats import REMEMBERED_MAX, REMEMBERED_S, Ran, Repeats
+from meteor.rendezvous.repeats import REMEMBERED_MAX, REMEMBERED_S, Ran, Repeats
 from meteor.security.verifying import WINDOW_S
+from meteor.wire.messages import Amend, Post, PostReply
+from meteor.wire.operations import Operation, Summary
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE
 from tests.meteor.security.signers import ALICE, BOB

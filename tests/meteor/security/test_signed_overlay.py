@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from meteor import ActingFor, Client, LocalOverlay, Refused
-from meteor.messages import Acknowledge
+from meteor.wire.messages import Acknowledge
 from sim.clock import EPOCH_S
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE

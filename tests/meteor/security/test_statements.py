@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from meteor import MeteorError, ProfileError
-from meteor.document import encode_document, pack_profile
-from meteor.draft import typed_profile
-from meteor.messages import Amend, Credentials, Document, Forget, Post
+from meteor.client.draft import typed_profile
 from meteor.rest.signed import request_statement
 from meteor.security.credentials import Request, signed, statement_of
 from meteor.security.delegation import Delegation
 from meteor.security.gatekeeper import Gatekeeper
+from meteor.wire.document import encode_document, pack_profile
+from meteor.wire.messages import Amend, Credentials, Document, Forget, Post
 from tests.meteor.building import SPACE
 from tests.meteor.security.signers import ALICE, BOB, CAROL
 

@@ -1,0 +1,260 @@
+"""The life of one interest in the overlay, as its client keeps it.
+
+Law of this file: the overlay's record and this object change together or this object says so.
+While the client lives the record is renewed at a third of its ttl; whenever the link changes it is
+re-attached, and posted again under the same stem and version if the overlay has lost it.  Trouble
+in the background is reported, never raised (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, Literal
+
+from chord import Task, replace
+from meteor.client.deduplication import Deduplicator
+from meteor.client.draft import Draft
+from meteor.client.session import Session
+from meteor.errors import Closed, Incomplete, Interval, MeteorError, Refused, Timeout
+from meteor.values import Receipt
+from meteor.wire.collector import Collect
+from meteor.wire.messages import Notice, PostReply
+from meteor.wire.record_id import make_id
+
+State = Literal["new", "opening", "active", "expired", "closed", "detached", "failed"]
+
+ENDED: Final[frozenset[State]] = frozenset({"expired", "closed", "detached", "failed"})
+
+RENEWALS_A_LIFE: Final = 3
+"""A record is renewed at this fraction of its ttl: two renewals may fail before it runs out."""
+RENEWAL_S_MIN: Final = 0.1
+"""However short a ttl is, it is not renewed more often."""
+
+DELETED: Final = "deleted"
+"""The rule by which peers refuse what somebody has deleted: that interest is over."""
+
+
+class Attachment:
+    """One interest, watch or standing retrieve between its client and the overlay."""
+
+    def __init__(
+        self,
+        session: Session,
+        draft: Draft,
+        *,
+        receive: Callable[[Notice], bool],
+        ended: Callable[[], None],
+        keep_alive: bool,
+        collect: Collect | None = None,
+        found: bool = False,
+    ) -> None:
+        self.state: State = "new"
+        self.id = make_id(draft.stem, draft.region, session.space.curve)
+        self.draft = draft
+        self.missing: tuple[Interval, ...] = ()
+        self.ttl_s = draft.ttl_s
+        self.receipt: Receipt | None = None
+        self._expires_s = 0.0
+        self._session = session
+        self._receive, self._ended, self._collect = receive, ended, collect
+        self._keep_alive = keep_alive and draft.ttl_s > 0
+        self._found = found  # it lived before: no failure of ours is a reason to delete it
+        self._seen = Deduplicator()
+        self._living: Task[None] | None = None
+
+    @property
+    def stem(self) -> str:
+        """The identity, which every notice carries."""
+        return self.draft.stem
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the overlay keeps it and nobody has ended it."""
+        return self.state == "active"
+
+    async def open(self, timeout_s: float) -> Receipt:
+        """Post it; its notices are accepted from now on.  Raises as `Session.post`."""
+        self.state = "opening"
+        before = self._session.streams.get(self.stem)
+        if before is not None:  # posted again under its name: the newer one takes its place
+            before.abandon()
+        self._session.streams[self.stem] = self
+        try:
+            reply = await self._session.post(self.draft, timeout_s, self._collect)
+            if self.state == "opening":
+                self._attached(reply)
+        except Timeout:  # it may be kept somewhere
+            self.give_up()
+            raise
+        finally:
+            if not self.is_active:
+                self.end("closed")
+        if self.is_active:
+            self._living = self._session.spawn(self._live())
+        return Receipt.of(reply)
+
+    def accept(self, notice: Notice) -> bool:
+        """Hand a notice on that was not seen before; true if its source may forget it."""
+        key = notice.id if notice.kind == "match" else f"{notice.kind}:{notice.id}"
+        if key in self._seen:
+            return True
+        if not self._receive(notice):
+            return False
+        now = self._session.runtime.now()
+        self._seen.add(key, now + notice.found.ttl_ms / 1000, now)
+        return True
+
+    async def reattach(self) -> None:
+        """Renew at the present link, or post again what the overlay has lost; never raises."""
+        if not self.is_active:
+            return
+        timeout_s = self._session.config.reattach_timeout_s
+        try:
+            await self._renew(timeout_s)
+        except Refused as error:
+            if self.is_active:
+                if error.rule == DELETED:
+                    self.end("closed")
+                self._session.report(error)
+        except MeteorError as error:
+            if self.is_active:
+                self._session.report(error)
+
+    async def renew(self, ttl_s: float, timeout_s: float) -> Receipt:
+        """Let it live for `ttl_s` seconds from now; raises as `Session.post`."""
+        self._check_active()
+        self.ttl_s = ttl_s
+        if not self._keep_alive:
+            self._expires_s = self._session.runtime.now() + ttl_s
+        reply = await self._renew(timeout_s)
+        self._restart()
+        return Receipt.of(reply)
+
+    async def replace(self, draft: Draft, timeout_s: float) -> Receipt:
+        """Move to another profile under the same stem; raises as `Session.post`."""
+        self._check_active()
+        reply = await self._session.amend(
+            "replace",
+            self.id,
+            timeout_s,
+            version=draft.version,
+            ttl_s=self._life_s(),
+            document=draft.document,
+        )
+        if self.is_active:
+            self.draft = draft
+            self._attached(reply)
+        return Receipt.of(reply)
+
+    async def cancel(self, timeout_s: float) -> PostReply | None:
+        """End here, then delete it in the overlay; None if it never was there."""
+        was_there = self.state in {"opening", "active"}
+        self.end("closed")
+        return await self._session.amend("cancel", self.id, timeout_s) if was_there else None
+
+    def abandon(self) -> None:
+        """End here; the overlay's record runs out by its ttl."""
+        self.end("closed")
+
+    async def detach(self, timeout_s: float) -> None:
+        """End here, and let the overlay's record live its whole ttl from now; raises as
+        `Session.post`, then it lives what is left of that."""
+        was_there, ttl_s = self.is_active, self._life_s()
+        self.end("detached")
+        if was_there and self._keep_alive:
+            stamp = self._session.next_version()
+            await self._session.amend("renew", self.id, timeout_s, version=stamp, ttl_s=ttl_s)
+
+    def give_up(self) -> None:
+        """It could not be opened: what was posted goes, what was found stays."""
+        if self._found:
+            self.abandon()
+        else:
+            self.drop("closed")
+
+    def end(self, state: Literal["expired", "closed", "detached", "failed"]) -> None:
+        """Accept no more notices; its owner is told, once."""
+        if self.state in ENDED:
+            return
+        self.state = state
+        if self._session.streams.get(self.stem) is self:
+            del self._session.streams[self.stem]
+        if self._living is not None:
+            self._living.cancel()
+        self._ended()
+
+    def drop(self, state: Literal["closed", "failed"]) -> None:
+        """End here now, and delete it in the overlay in the background."""
+        was_there = self.state in {"opening", "active"}
+        self.end(state)
+        if was_there and not self._session.uplink.closed:
+            self._session.spawn(self._delete())
+
+    async def _delete(self) -> None:
+        try:
+            await self._session.amend("cancel", self.id, self._session.config.close_timeout_s)
+        except MeteorError as error:
+            self._session.report(error)
+
+    async def _renew(self, timeout_s: float) -> PostReply:
+        """One renewal.  Where it is gone, or may be gone, it is posted again: an heir without a
+        copy knows nothing of it and takes it, everybody else has it already."""
+        ttl_s = self._life_s()
+        draft, before = self.draft, self.missing
+        stamp = self._session.next_version()
+        reply = await self._session.amend("renew", self.id, timeout_s, version=stamp, ttl_s=ttl_s)
+        if (reply.matches == 0 or not reply.complete) and self.is_active and self.draft is draft:
+            posted = replace(draft, ttl_s=ttl_s)
+            reply = await self._session.post(posted, timeout_s, self._collect)
+        if self.is_active and self.draft is draft:
+            self._attached(reply, ttl_s)
+            if self.missing and self.missing != before:
+                self._session.report(self._partly_attached())
+        return reply
+
+    def _life_s(self) -> float:
+        """How long the record is to live from now: its whole ttl, or what remains of it."""
+        if self._keep_alive:
+            return self.ttl_s
+        return max(0.0, self._expires_s - self._session.runtime.now())
+
+    def _partly_attached(self) -> Incomplete:
+        return Incomplete(
+            f"{self.draft}: re-attached, but {len(self.missing)} interval(s) of its region do not "
+            "answer; they are tried again at every renewal",
+            receipt=self.receipt,
+            missing=self.missing,
+        )
+
+    def _attached(self, reply: PostReply, ttl_s: float | None = None) -> None:
+        """The overlay has it: under which id, for how long, and where not."""
+        self.id = reply.id or self.id
+        self.state = "active"
+        self.missing = reply.missing
+        self.receipt = Receipt.of(reply)
+        lives_s = reply.ttl_s or (self.ttl_s if ttl_s is None else ttl_s)
+        self._expires_s = self._session.runtime.now() + lives_s
+
+    def _restart(self) -> None:
+        """Count the renewals of a new ttl from now."""
+        if self._living is not None:
+            self._living.cancel()
+        self._living = self._session.spawn(self._live())
+
+    async def _live(self) -> None:
+        """Renew while the client lives; or end when the ttl has run out."""
+        runtime = self._session.runtime
+        while self.is_active:
+            if self._keep_alive:
+                await runtime.sleep(max(self.ttl_s / RENEWALS_A_LIFE, RENEWAL_S_MIN))
+                await self.reattach()
+            else:
+                left_s = self._expires_s - runtime.now()
+                if left_s <= 0:
+                    self.end("expired")
+                    return
+                await runtime.sleep(left_s)
+
+    def _check_active(self) -> None:
+        if not self.is_active:
+            raise Closed(f"{self.draft} is {self.state}; post it again")

@@ -1,0 +1,235 @@
+"""A post as its client prepares it: validated, typed by the space, encoded once.
+
+Law of this file: pure.  Whatever is wrong with a post is found here, before anything is sent, and
+raised as the caller's error: selector text, types, limits, lifetimes, actions, ids (SPEC sections
+1, 2 and 4).  A draft never changes; a retry sends the same stem and version again, so a post that
+arrives twice counts once.
+"""
+
+from __future__ import annotations
+
+import json as json_text
+import warnings
+from collections.abc import Mapping
+from functools import lru_cache
+from types import EllipsisType
+from typing import Any, Final
+
+from arms import ACTIONS, Profile, any_action
+from chord import dataclass
+from meteor.admission import PAYLOAD_BYTES_MAX, place
+from meteor.client.config import ClientConfig
+from meteor.errors import LimitExceeded
+from meteor.lifetimes import checked_ttl_s
+from meteor.wire.document import (
+    PROFILES_KEPT,
+    decode_document,
+    encode_document,
+    pack_profile,
+    unpack_profile,
+)
+from meteor.wire.messages import Document, Found
+from meteor.wire.record_id import check_stem, split_id
+from squid import Box, KeywordSpace
+
+ProfileLike = str | Profile | Mapping[str, Any]
+"""What every verb takes as a profile: text, a `Profile`, or a mapping of plain values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a post carries beside its profile and action."""
+
+    data: bytes = b""
+    content_type: str = ""
+    context: tuple[tuple[str, str], ...] = ()
+    with_data: bool = True
+    """Of an interest: whether its notices are to bring what was posted, or only say that it is."""
+    once: bool = False
+    """Of an interest: whether it is over with the first notice."""
+    visible_to: tuple[str, ...] = ()
+    """Keys and groups that may know of it besides its owner; empty: everybody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A validated post."""
+
+    action: str
+    profile: Profile
+    document: bytes
+    stem: str
+    """The identity; with the region it makes the full id."""
+    region: Box
+    version: int
+    ttl_s: float
+    everywhere: bool = False
+    mode: str = "within"
+    dry_run: bool = False
+    once: bool = False
+
+    def __str__(self) -> str:
+        text = str(self.profile)
+        return f"{self.action} of ({text if len(text) <= 80 else text[:77] + '...'})"
+
+
+def warn_unused(draft: Draft) -> None:
+    """Say that a post was prepared and never carried out, as Python does of coroutines."""
+    warnings.warn(f"the {draft} was never awaited", RuntimeWarning, stacklevel=3)
+
+
+@lru_cache(maxsize=PROFILES_KEPT)
+def _parsed(text: str, space: KeywordSpace) -> Profile:
+    """Texts are asked again and again; what cannot be read is not remembered."""
+    return Profile.parse(text, space)
+
+
+def typed_profile(profile: ProfileLike, space: KeywordSpace) -> Profile:
+    """The profile with the types that the space declares.
+
+    Raises `SelectorError`, `ProfileError`, `TypeMismatch` and `LimitExceeded`."""
+    if isinstance(profile, str):
+        return _parsed(profile, space)
+    if isinstance(profile, Profile):
+        return profile.typed(space)
+    if not isinstance(profile, Mapping):
+        raise TypeError(
+            f"a profile is text, a meteor.Profile or a mapping, not {type(profile).__name__}"
+        )
+    return Profile.from_mapping(profile, space)
+
+
+def _prepare(
+    profile: ProfileLike, action: str, everywhere: bool, space: KeywordSpace
+) -> tuple[Profile, Box, bytes]:
+    """The profile with its types, where it lives, and as it travels; raises what is wrong."""
+    typed = typed_profile(profile, space)
+    return typed, place(typed, action, space, everywhere=everywhere), pack_profile(typed)
+
+
+_prepared: Final = lru_cache(maxsize=PROFILES_KEPT)(_prepare)
+"""The same of a text: a sensor posts one again and again."""
+
+
+def checked_content(
+    data: bytes | str,
+    json: object,
+    content_type: str | None,
+    context: Mapping[str, str] | None,
+    config: ClientConfig,
+) -> Content:
+    """The payload as bytes with its type: text is UTF-8, objects only by `json`.
+
+    Raises `LimitExceeded` for too large a payload, `TypeError` for anything but bytes or text,
+    and `ValueError` for both kinds at once or what JSON cannot say."""
+    kind = content_type
+    if not isinstance(json, EllipsisType):
+        if data:
+            raise ValueError("give either data or json, not both")
+        raw = json_text.dumps(json, ensure_ascii=False, allow_nan=False).encode()
+        kind = kind or "application/json"
+    elif isinstance(data, str):
+        raw, kind = data.encode(), kind or "text/plain; charset=utf-8"
+    elif isinstance(data, bytes | bytearray | memoryview):
+        raw = bytes(data)
+    else:
+        raise TypeError(f"data is bytes or text, not {type(data).__name__}; give objects by json=")
+    if len(raw) > PAYLOAD_BYTES_MAX:
+        raise LimitExceeded("data bytes", len(raw), PAYLOAD_BYTES_MAX)
+    if not isinstance(context, Mapping | None):
+        raise TypeError(f"context is a mapping of text to text, not {type(context).__name__}")
+    pairs = tuple((str(name), str(value)) for name, value in (context or {}).items())
+    length = sum(len(name) + len(value) for name, value in pairs)
+    if length > config.context_length_max:
+        raise LimitExceeded("context characters", length, config.context_length_max)
+    return Content(raw, kind or "", pairs)
+
+
+def make_draft(
+    profile: ProfileLike,
+    action: str,
+    space: KeywordSpace,
+    *,
+    stem: str,
+    version: int,
+    content: Content,
+    ttl: float | None,
+    everywhere: bool = False,
+    mode: str = "within",
+    dry_run: bool = False,
+) -> Draft:
+    """The post, ready to be sent; raises what is wrong with it."""
+    any_action(action)
+    if mode not in {"within", "overlap"}:
+        raise ValueError(f"mode is 'within' or 'overlap', not {mode!r}")
+    lifetime_s = checked_ttl_s(action, ttl)
+    if lifetime_s > 0 and action not in ACTIONS:
+        raise ValueError(f"ttl: {action!r} is an application's action, run once and not kept")
+    prepare = _prepared if isinstance(profile, str) else _prepare
+    typed, region, packed = prepare(profile, action, everywhere, space)
+    document = Document(
+        action,
+        packed,
+        content.data,
+        content.content_type,
+        content.context,
+        with_data=content.with_data,
+        once=content.once,
+        visible_to=content.visible_to,
+    )
+    return Draft(
+        action=action,
+        profile=typed,
+        document=encode_document(document),
+        stem=check_stem(stem),
+        region=region,
+        version=version,
+        ttl_s=lifetime_s,
+        everywhere=everywhere,
+        mode=mode,
+        dry_run=dry_run,
+        once=content.once,
+    )
+
+
+def with_profile(draft: Draft, profile: ProfileLike, space: KeywordSpace, version: int) -> Draft:
+    """The next version of a draft: another profile, everything else as it was."""
+    before = decode_document(draft.document)
+    return make_draft(
+        profile,
+        draft.action,
+        space,
+        stem=draft.stem,
+        version=version,
+        content=Content(
+            before.data,
+            before.content_type,
+            before.context,
+            before.with_data,
+            before.once,
+            before.visible_to,
+        ),
+        ttl=draft.ttl_s,
+        everywhere=draft.everywhere,
+    )
+
+
+def draft_found(found: Found, space: KeywordSpace, ttl: float | None, *, keep_alive: bool) -> Draft:
+    """What was posted once, as the overlay keeps it: the same version, and at least the rest of its
+    life; `ttl` seconds, or while it is to be kept alive the default, if that is more.
+
+    Raises `ProfileError` for what no client of ours would have posted."""
+    document = decode_document(found.blob)
+    stem, region = split_id(found.id, space.curve)
+    wanted_s = checked_ttl_s(document.action, ttl) if keep_alive or ttl is not None else 0.0
+    return Draft(
+        action=document.action,
+        profile=unpack_profile(document.profile),
+        document=found.blob,
+        stem=stem,
+        region=region,
+        version=found.version,
+        ttl_s=max(wanted_s, found.ttl_ms / 1000),
+        everywhere=region.is_whole(space.curve),
+        once=document.once,
+    )

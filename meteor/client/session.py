@@ -1,0 +1,394 @@
+"""The core of a client: what it asks, what comes back, and the interests that it keeps.
+
+Law of this file: runtime-agnostic, so that one class serves sockets, virtual time and the client
+inside a peer.  A request is idempotent by its stem and version: when the link breaks it is asked
+again of the next peer until its own time is spent.  A notice is acknowledged to its source after
+it lies in the client's queue, never before (DESIGN section 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Sequence
+from copy import copy
+from itertools import count
+from typing import Any, Final, Protocol, TypeVar
+
+from arms import ACTIONS
+from chord import (
+    Busy,
+    CallError,
+    Contact,
+    DialRefused,
+    Handler,
+    RemoteFault,
+    RequestTimeout,
+    Runtime,
+    Task,
+    replace,
+)
+from meteor.client.authors_counter import AuthorsCounter
+from meteor.client.callbacks import Callbacks
+from meteor.client.config import ClientConfig
+from meteor.client.draft import Draft
+from meteor.client.uplink import Uplink
+from meteor.errors import Closed, Interval, MeteorError, NotConnected, Timeout, from_fault
+from meteor.security.credentials import RequestT, Signer, signed
+from meteor.values import Receipt
+from meteor.wire.collector import Attempt, Collect
+from meteor.wire.letters import acknowledgements, notices_of
+from meteor.wire.messages import (
+    Amend,
+    Farewell,
+    Forget,
+    Forgotten,
+    Notice,
+    Post,
+    PostReply,
+    ResultPage,
+    RingPicture,
+    RingQuestion,
+    Told,
+)
+from meteor.wire.record_id import new_stem
+from squid import KeywordSpace
+
+ReplyT = TypeVar("ReplyT")
+
+GONE: Final = frozenset({"NotJoined", "Closed"})
+"""Refusals of a peer that is no member of the ring any more, or not yet: others may serve."""
+
+
+class Abandonable(Protocol):
+    """Something that somebody may be waiting for."""
+
+    def abandon(self) -> None:
+        """The client is closed: end, and leave the overlay's record to its ttl."""
+
+
+class Stream(Abandonable, Protocol):
+    """What a session keeps for one interest."""
+
+    @property
+    def stem(self) -> str:
+        """Its identity, which its notices carry."""
+
+    def accept(self, notice: Notice) -> bool:
+        """Queue a notice; true if it may be acknowledged."""
+
+    @property
+    def draft(self) -> Draft:
+        """What was posted last."""
+
+    @property
+    def ttl_s(self) -> float:
+        """How long each renewal lets it live."""
+
+    async def reattach(self) -> None:
+        """Make the present link the one that its notices go to; renews it."""
+
+    async def renew(self, ttl_s: float, timeout_s: float) -> Receipt:
+        """Let it live for `ttl_s` seconds from now."""
+
+    async def replace(self, draft: Draft, timeout_s: float) -> Receipt:
+        """Move it to another profile."""
+
+    async def cancel(self, timeout_s: float) -> PostReply | None:
+        """End it, and delete it in the overlay."""
+
+
+class Session:
+    """One client's conversations with the overlay."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        peers: Sequence[Contact],
+        *,
+        space: KeywordSpace | None = None,
+        config: ClientConfig | None = None,
+        callbacks: Callbacks | None = None,
+        first_version: int = 1,
+        signer: Signer | None = None,
+        wall_clock: Callable[[], float] | None = None,
+        first_token: int = 0,
+    ) -> None:
+        self.runtime = runtime
+        self.config = config or ClientConfig()
+        self.callbacks = callbacks or Callbacks()
+        self.uplink = Uplink(runtime, peers, self, space=space, config=self.config)
+        self.streams: dict[str, Stream] = {}
+        self.pending: dict[Abandonable, None] = {}
+        """Answers that are still awaited, in the order in which they were asked."""
+        self.handlers: dict[type, Handler] = {
+            ResultPage: self._on_page,
+            Notice: self._on_notice,
+            Told: self._on_told,
+            Farewell: self._on_farewell,
+        }
+        self._attempts: dict[int, Attempt] = {}
+        self._tokens = count(first_token + 1)
+        self._author = AuthorsCounter(first_version, runtime.now)
+        self._stem, self._version = "", 0
+        """Of the one post of a session that speaks for somebody, see `speaking_for`."""
+        self._began_s = runtime.now()
+        self._received: dict[Contact, dict[tuple[str, str], list[str]]] = {}
+        """What is to be acknowledged, by source, owner and interest."""
+        self._received_count, self._acknowledging = 0, False
+        self.signer = signer
+        """Who signs what is posted; None: nobody."""
+        self._wall_clock = wall_clock or self._author.guessed_wall_s
+
+    @property
+    def space(self) -> KeywordSpace:
+        """The ring's keyword space; raises `Closed` before the first connection."""
+        if self.uplink.space is None:
+            raise Closed("this client is not connected yet; await it or enter it first")
+        return self.uplink.space
+
+    async def open(self, timeout_s: float) -> None:
+        """Find a serving peer; raises `NotConnected`, `SpaceMismatch`."""
+        await self.uplink.open(timeout_s)
+
+    def close(self) -> None:
+        """End everything here; what the overlay keeps lives on by its ttl."""
+        if self.uplink.closed:
+            return
+        self.uplink.close()
+        for one in [*self.streams.values(), *self.pending]:
+            one.abandon()
+
+    def link_closed(self, contact: Contact) -> None:
+        """The runtime says that a link is gone."""
+        self.uplink.lost(contact, MeteorError(f"the link to {contact.address} closed"))
+
+    def new_stem(self) -> str:
+        """A fresh identity for a post."""
+        return self._stem or new_stem(self.runtime.random)
+
+    def next_version(self) -> int:
+        """The author's counter.  It runs with the clock, in microseconds since `first_version`, so
+        that posts of one named id by several processes are ordered as they were made."""
+        return self._version or self._author.next()
+
+    def speaking_for(
+        self, signer: Signer | None, *, stem: str = "", version: int = 0, issued_s: float = 0.0
+    ) -> Session:
+        """The same link in the name of somebody else: a request by REST.  With a `stem`, a
+        `version` and an issue time it is for one post alone, and a repeat of that is the same."""
+        other = copy(self)
+        other.signer, other._stem, other._version = signer, stem, version
+        if issued_s:
+            other._wall_clock = lambda: issued_s
+        return other
+
+    def spawn(self, conversation: Coroutine[Any, Any, None]) -> Task[None]:
+        """Run something in the background; what it may raise it must report itself."""
+        return self.runtime.spawn(conversation)
+
+    def report(self, error: MeteorError) -> None:
+        """Tell the application of something that no caller waits for."""
+        self.callbacks.error(self.runtime, error)
+
+    # -- asking ------------------------------------------------------------------------------
+
+    async def post(
+        self, draft: Draft, timeout_s: float, collect: Collect | None = None
+    ) -> PostReply:
+        """Post a draft; result pages go to `collect`.
+
+        Raises `Timeout`, `NotConnected`, `Closed`, `Busy` and what the peer refuses with."""
+        request = Post(
+            token=0,
+            document=draft.document,
+            stem=draft.stem,
+            version=draft.version,
+            ttl_s=draft.ttl_s,
+            timeout_s=timeout_s,
+            everywhere=draft.everywhere,
+            mode=draft.mode,
+            dry_run=draft.dry_run,
+        )
+        return await self._ask(
+            draft, request, timeout_s, collect, repeatable=draft.action in ACTIONS
+        )
+
+    async def amend(
+        self,
+        verb: str,
+        id: str,
+        timeout_s: float,
+        *,
+        version: int = 0,
+        ttl_s: float = 0.0,
+        document: bytes = b"",
+    ) -> PostReply:
+        """Renew, cancel or replace by id; raises as `post` does."""
+        request = Amend(0, verb, id, version, ttl_s, timeout_s, document)
+        return await self._ask(f"{verb} of {id}", request, timeout_s, None)
+
+    async def ring(self, timeout_s: float) -> RingPicture:
+        """What the ring looks like from the peer that serves; raises as `post` does."""
+        return await self._question("ring", RingQuestion(), RingPicture, timeout_s)
+
+    async def forget(self, intervals: tuple[Interval, ...], timeout_s: float) -> Forgotten:
+        """Declare the past of lost intervals gone; raises `Refused` and as `post` does."""
+        request = self._signed(Forget(intervals))
+        return await self._question("forget", request, Forgotten, timeout_s)
+
+    def _signed(self, request: RequestT) -> RequestT:
+        """The request in the name of whom this session speaks for."""
+        if self.signer is None:
+            return request
+        issued_ms = int(self._wall_clock() * 1000)
+        return signed(request, self.signer, self.space.digest, issued_ms)
+
+    async def _question(
+        self, name: str, question: object, kind: type[ReplyT], timeout_s: float
+    ) -> ReplyT:
+        """Ask the peer that serves, once."""
+        deadline = self.runtime.now() + timeout_s
+        peer = await self.uplink.serving(name, deadline)
+        try:
+            reply = await self.runtime.call(peer, question, deadline - self.runtime.now())
+        except RemoteFault as fault:
+            raise from_fault(fault) from None
+        except RequestTimeout:
+            raise Timeout(f"{name}: no answer from {peer} within {timeout_s:g} s") from None
+        except CallError as error:
+            raise NotConnected(f"{name}: {peer}: {error}; ask again", (str(peer),)) from None
+        if not isinstance(reply, kind):
+            raise MeteorError(f"{peer} answered a question about the {name} with {reply!r:.80}")
+        return reply
+
+    async def _ask(
+        self,
+        operation: object,
+        request: Post | Amend,
+        timeout_s: float,
+        collect: Collect | None,
+        *,
+        repeatable: bool = True,
+    ) -> PostReply:
+        """One request, asked of peer after peer until one replies or the time is spent.
+
+        What is not `repeatable`, an application's action, is asked again only where it cannot have
+        begun."""
+        deadline = self.runtime.now() + timeout_s
+        pause_s = self.config.busy_delay_s
+        while True:
+            peer = await self.uplink.serving(operation, deadline)
+            began_s = self.runtime.now()
+            left_s = deadline - began_s
+            try:
+                return await self._attempt(peer, request, left_s, collect)
+            except RemoteFault as fault:
+                if fault.kind not in GONE:
+                    raise from_fault(fault) from None
+                self.uplink.lost(peer, fault)
+            except RequestTimeout as error:
+                if self.runtime.link(peer).last_heard_s <= began_s:
+                    self.uplink.lost(peer, error)
+                raise Timeout(
+                    f"{operation}: no answer from {peer} within {timeout_s:g} s; "
+                    "give a longer timeout, or look at the peer"
+                ) from None
+            except Busy:
+                if self.runtime.now() + pause_s >= deadline:
+                    raise Busy(f"{operation}: {peer} is busy; post less at once") from None
+                await self.runtime.sleep(pause_s)
+                pause_s *= 2
+            except CallError as error:  # a refused dial or a closed link
+                self.uplink.lost(peer, error)
+                if not repeatable and not isinstance(error, DialRefused):
+                    raise NotConnected(
+                        f"{operation}: the link to {peer} is gone, and the action may have run; "
+                        "ask again if it may run twice",
+                        (peer.address,),
+                    ) from None
+
+    async def _attempt(
+        self, peer: Contact, request: Post | Amend, left_s: float, collect: Collect | None
+    ) -> PostReply:
+        """Ask one peer; a reply that speaks of more pages than came is not complete."""
+        if left_s <= 0:
+            raise RequestTimeout("the time was spent before a peer could be asked")
+        margin_s = min(left_s * self.config.reply_margin, self.config.reply_margin_s_max)
+        asked = replace(request, token=next(self._tokens), timeout_s=left_s - margin_s)
+        asked = self._signed(asked)
+        attempt = self._attempts[asked.token] = Attempt(collect)
+        try:
+            reply = await self.runtime.call(peer, asked, left_s)
+        finally:
+            del self._attempts[asked.token]
+        if not isinstance(reply, PostReply):
+            raise MeteorError(f"{peer} answered a post with {type(reply).__name__}")
+        attempt.take(reply.found, reply.packed)
+        if attempt.pages != reply.pages or attempt.is_damaged:
+            return replace(reply, complete=False)
+        return reply
+
+    # -- what comes by itself ----------------------------------------------------------------
+
+    def _on_page(self, _sender: Contact, page: object, _remaining_s: float) -> None:
+        assert isinstance(page, ResultPage)
+        attempt = self._attempts.get(page.token)
+        if attempt is not None:
+            attempt.pages += 1
+            attempt.take(page.found, page.packed)
+
+    def _on_notice(self, _sender: Contact, notice: object, _remaining_s: float) -> None:
+        assert isinstance(notice, Notice)
+        self._accept(notice)
+
+    def _on_told(self, _sender: Contact, told: object, _remaining_s: float) -> None:
+        assert isinstance(told, Told)
+        for notice in notices_of(told):
+            self._accept(notice)
+
+    def _accept(self, notice: Notice) -> None:
+        stream = self.streams.get(notice.interest)
+        if self.uplink.closed or stream is None or not stream.accept(notice):
+            return
+        of_source = self._received.get(notice.source)
+        if of_source is None:
+            of_source = self._received[notice.source] = {}
+        of_source.setdefault((notice.owner, notice.interest), []).append(notice.id)
+        self._received_count += 1
+        if self._received_count >= self.config.acknowledge_batch:
+            self._acknowledge()
+        elif not self._acknowledging:
+            self._acknowledging = True
+            self.spawn(self._acknowledge_soon())
+
+    def _on_farewell(self, sender: Contact, farewell: object, _remaining_s: float) -> None:
+        assert isinstance(farewell, Farewell)
+        reason = farewell.reason or "it stops"
+        self.uplink.lost(sender, MeteorError(f"{sender} says farewell: {reason}"))
+
+    async def _acknowledge_soon(self) -> None:
+        """Once for all that comes in a few milliseconds."""
+        await self.runtime.sleep(self.config.acknowledge_within_s)
+        self._acknowledging = False
+        self._acknowledge()
+
+    def _acknowledge(self) -> None:
+        """Tell the sources what lies in our queues.
+
+        An acknowledgement that is lost brings its notice again, which is acknowledged again."""
+        received, self._received = self._received, {}
+        self._received_count = 0
+        if self.uplink.peer is not None:
+            for message in acknowledgements(received, self.config.acknowledge_batch):
+                self.runtime.send(self.uplink.peer, message)
+
+    # -- the link (called by the uplink) -----------------------------------------------------
+
+    def disconnected(self, error: MeteorError) -> None:
+        """See `UplinkObserver`."""
+        self.callbacks.disconnected(self.runtime, error)
+
+    def reconnected(self, peer: Contact) -> None:
+        """Tell the application, and bring every interest to the new link."""
+        self.callbacks.reconnected(self.runtime, peer.address)
+        for stream in list(self.streams.values()):
+            self.spawn(stream.reattach())

@@ -1,0 +1,120 @@
+"""A watch: told when somebody becomes interested in what it would publish, and when nobody is.
+
+Law of this file: the state follows the newest version of each interest, in whatever order the
+peers' notices come; an interest that moved is not one that went.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from meteor.client.draft import Draft
+from meteor.client.interest import Interest
+from meteor.client.mailbox import Signal
+from meteor.client.session import Session
+from meteor.errors import Closed, Timeout
+from meteor.values import Notification
+from meteor.wire.messages import Notice
+from meteor.wire.record_id import stem_of
+
+STEMS_KEPT: Final = 65_536
+"""How many interests that went are remembered, so that a late `appeared` does not revive them."""
+
+
+class Watchers:
+    """Which interests live, by the notices that came, in whatever order.  Pure."""
+
+    def __init__(self, stems_kept: int = STEMS_KEPT) -> None:
+        self._newest: dict[str, tuple[int, bool]] = {}
+        self._stems_kept = stems_kept
+        self.count = 0
+        """How many live."""
+
+    def note(self, stem: str, version: int, *, gone: bool) -> None:
+        """An interest appeared or is gone; of one version, gone is the later news."""
+        known = self._newest.get(stem)
+        if known is not None and (version, gone) <= known:
+            return
+        if known is not None and not known[1]:
+            self.count -= 1
+        self._newest.pop(stem, None)
+        self._newest[stem] = (version, gone)
+        self.count += not gone
+        if len(self._newest) > self._stems_kept + self.count:
+            oldest = next(name for name, (_, went) in self._newest.items() if went)
+            del self._newest[oldest]
+
+
+class Watch(Interest):
+    """A subject without data.  Beside the notifications (`appeared`, `gone`) of an interest it
+    knows whether anybody is interested now.
+
+    Until it is iterated over for the first time only the newest notifications are kept, as many as
+    its queue is long: `active` does not depend on them."""
+
+    def __init__(self, session: Session, draft: Draft, **options: Any) -> None:
+        super().__init__(session, draft, **options)
+        self._watchers = Watchers()
+        self._turned = Signal(session.runtime)
+        self._is_read = False
+
+    @property
+    def active(self) -> bool:
+        """Whether at least one interest in what it would publish lives."""
+        return self._watchers.count > 0
+
+    async def wait_active(self, timeout: float | None = None) -> None:
+        """Until somebody is interested; raises `Timeout` after `timeout` seconds, `Closed`."""
+        await self._wait_for(True, timeout)
+
+    async def wait_idle(self, timeout: float | None = None) -> None:
+        """Until nobody is interested; raises `Timeout` after `timeout` seconds, `Closed`."""
+        await self._wait_for(False, timeout)
+
+    async def __anext__(self) -> Notification:
+        """The next notification, as of any interest."""
+        self._is_read = True
+        return await super().__anext__()
+
+    async def recv(self, timeout: float | None = None) -> Notification:
+        """The next notification, as of any interest."""
+        self._is_read = True
+        return await super().recv(timeout)
+
+    def take_now(self) -> Notification | None:
+        """The next notification if it is here already, as of any interest."""
+        self._is_read = True
+        return super().take_now()
+
+    async def _wait_for(self, active: bool, timeout_s: float | None) -> None:
+        await self._open()
+        runtime = self._session.runtime
+        deadline = None if timeout_s is None else runtime.now() + timeout_s
+        while self.active is not active:
+            if self.state != "active":
+                raise Closed(f"{self._attachment.draft}: the watch is {self.state}; post it again")
+            left = None if deadline is None else deadline - runtime.now()
+            if left is not None and (left <= 0 or not await self._turned.wait(left)):
+                wanted = "interested" if active else "done"
+                raise Timeout(
+                    f"{self._attachment.draft}: nobody was {wanted} within {timeout_s} s; "
+                    "wait longer, or without a limit"
+                )
+            if left is None:
+                await self._turned.wait()
+
+    def _receive(self, notice: Notice) -> bool:
+        """Note the change, then queue the notification as any interest does: a handler already sees
+        the new state."""
+        if not self._is_read and len(self._items) >= self._limit:
+            self._items.popleft()
+            self.dropped += 1
+        was, found = self.active, notice.found
+        self._watchers.note(stem_of(found.id), found.version, gone=notice.kind == "gone")
+        if self.active is not was:
+            self._turned.notify()
+        return super()._receive(notice)
+
+    def _ended(self) -> None:
+        super()._ended()
+        self._turned.notify()

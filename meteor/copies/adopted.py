@@ -1,0 +1,42 @@
+"""Adopted: from which epoch a peer took over each piece of what it is the primary of.
+
+Law of this file: pure.  What was acknowledged elsewhere in a later epoch than that is not in a
+view: who answered then is its rival.  Two views that became one were taken over from two epochs,
+and neither counts for the other's piece (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from meteor.wire.view import View
+from squid import Intervals, intersect, merge
+
+
+class Adopted:
+    """The epochs that one peer's own views were taken over from, by their numbers."""
+
+    def __init__(self) -> None:
+        self._pieces: dict[int, tuple[tuple[Intervals, int], ...]] = {}
+
+    def note(self, view: View, epoch: int) -> None:
+        """A view begins, with all that was acknowledged up to an epoch."""
+        self._pieces[view.number] = ((view.intervals, epoch),)
+
+    def join(self, number: int, others: Iterable[int]) -> None:
+        """A view has what others have, or had."""
+        parts = (self._pieces.get(one, ()) for one in dict.fromkeys((number, *others)))
+        self._pieces[number] = tuple(dict.fromkeys(piece for part in parts for piece in part))
+
+    def keep_only(self, numbers: Collection[int]) -> None:
+        """The other views ended."""
+        self._pieces = {one: part for one, part in self._pieces.items() if one in numbers}
+
+    def before(self, number: int, part: Intervals, epoch: int) -> Intervals:
+        """What of `part` a view took over from an epoch before that one."""
+        pieces = self._pieces.get(number, ((part, 0),))
+        return intersect(part, merge(*(piece for piece, since in pieces if since < epoch)))
+
+    def latest(self, number: int) -> int:
+        """The last of the epochs that a view was taken over from."""
+        return max((epoch for _, epoch in self._pieces.get(number, ())), default=0)

@@ -1,0 +1,251 @@
+"""The copy's side: keeping what other primaries write, and refusing those whose time is over.
+
+Law of this file: nothing is confirmed that is not durable here; content of others is kept without
+matching it.  Whoever hears of a later view tells the primary that was passed over, on the link on
+which that one would else go on hearing from it (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from chord import Contact, Deferred, Fault, Handler, Runtime
+from meteor.keeping.holdings import Holdings
+from meteor.keeping.placement import Admission, Key, key_of
+from meteor.keeping.shelf import Shelf
+from meteor.keeping.views import COPIES_MAX, EPOCHS, Views
+from meteor.wire.copy_messages import (
+    Instate,
+    Instated,
+    Keep,
+    Kept,
+    Learn,
+    Stands,
+    Touch,
+    Touched,
+    Watermarks,
+)
+from meteor.wire.view import RIVALS_MAX, View
+from squid import HilbertCurve, Intervals, intersect, merge, subtract
+
+PART_MAX: Final = 4096
+"""Intervals in one message: a bound for hostile input."""
+
+MARKS_MAX: Final = 65_536
+"""Watermarks kept for one primary."""
+
+
+class CopyKeeper:
+    """What one peer keeps for others."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        curve: HilbertCurve,
+        views: Views,
+        holdings: Holdings,
+        shelf: Shelf,
+        passed_over: Callable[[tuple[View, ...]], None],
+    ) -> None:
+        self._runtime, self._curve = runtime, curve
+        self._views, self._holdings, self._shelf = views, holdings, shelf
+        self._passed_over = passed_over
+        self._marks: dict[int, Admission] = {}
+        self._came: Intervals = ()
+        """Whose records may be here."""
+        self._left: list[Key] = []
+        """What was cleared away in memory, and is still in the journal."""
+
+    @property
+    def handlers(self) -> Mapping[type, Handler]:
+        """Message type to handler."""
+        return {
+            Keep: self._on_keep,
+            Learn: self._on_learn,
+            Instate: self._on_instate,
+            Touch: self._on_touch,
+            Stands: self._on_stands,
+            Watermarks: self._on_watermarks,
+        }
+
+    def watermarks(self, primary_id: int) -> Admission:
+        """How far the clients of a primary's interests are, as it said last."""
+        return self._marks.get(primary_id, Admission())
+
+    # -- content
+
+    def _on_keep(self, sender: Contact, message: object, _: float) -> Deferred | Kept:
+        assert isinstance(message, Keep)
+        part = self._checked(message.part)
+        left = subtract(part, self._views.kept_for(sender.id, whole=False))
+        if not left:
+            return Deferred(self._keep(sender.id, message))
+        mine = [view for view in self._views.own.values() if intersect(view.intervals, left)]
+        newer = [
+            copy.view
+            for copy in self._views.copies.values()
+            if copy.view.primary.id != sender.id and intersect(copy.view.intervals, left)
+        ]
+        return Kept(known=False, newer=(*mine, *newer))
+
+    async def _keep(self, primary_id: int, message: Keep) -> Kept:
+        came = Admission()
+        await self._shelf.admit(message.carried, came)
+        self._note_marks(primary_id, came.watermarks)
+        return Kept()
+
+    def _on_watermarks(self, sender: Contact, message: object, _: float) -> None:
+        assert isinstance(message, Watermarks)
+        if not any(primary == sender.id for primary, _ in self._views.copies):
+            return
+        marks = {(owner, stem): number for owner, stem, number in message.marks}
+        self._note_marks(sender.id, marks)
+
+    def _note_marks(self, primary_id: int, news: Mapping[Key, int]) -> None:
+        marks = self._marks.setdefault(primary_id, Admission()).watermarks
+        for key, number in news.items():
+            if key in marks or len(marks) < MARKS_MAX:
+                marks[key] = number
+
+    # -- views
+
+    def _on_learn(self, _: Contact, message: object, __: float) -> Deferred | Instated:
+        assert isinstance(message, Learn)
+        view = self.checked_view(message.view)
+        self._passed_over((view,))
+        newer = self._views.newer(view)
+        if newer:
+            return Instated(known=False, newer=newer)
+        cleared = self._clear(view.lost)
+        self._views.learn(view)
+        self.expect(view.intervals)
+        return Deferred(self._installed()) if cleared else Instated()
+
+    def _on_instate(self, _: Contact, message: object, __: float) -> Deferred | Instated:
+        assert isinstance(message, Instate)
+        view = self.checked_view(message.view)
+        self._passed_over((view,))
+        self._views.gifts.pop(view.key, None)
+        newer = self._views.newer(view)
+        if newer:
+            return Instated(known=False, newer=newer)
+        passed_over = self._views.passed_over_by(view)
+        beside = self._views.beside(view, self._runtime.contact.id)
+        if not view.has_copy(self._runtime.contact.id):
+            self._views.drop(view.key)
+            self._views.end(view)
+        elif self._views.in_sync(view, message.adopted_epoch):
+            self._views.put(view)
+        else:
+            return Instated(known=False)
+        for other in passed_over:
+            self._runtime.send(other, Instate(view))
+        return Deferred(self._installed(beside))
+
+    async def _installed(self, beside: tuple[View, ...] = ()) -> Instated:
+        await self._shelf.note(self._views)
+        return Instated(beside=beside)
+
+    # -- what lay here before its past was lost
+
+    async def clear(self, part: Intervals) -> None:
+        """The past of `part` is lost to whoever this peer has it from, or for, from now on: nothing
+        that lay here before shows in it.  What a former view speaks of goes to the attic."""
+        if self._clear(part):
+            await self._shelf.note(self._views)
+
+    def _clear(self, part: Intervals) -> bool:
+        part = subtract(part, self._views.present_lost())  # what is here came since
+        if not part:
+            return False
+        self._views.lay_down(part)
+        self._views.taken_in.forget(part)
+        stays = self._views.present()
+        shelf = self._shelf
+        going = [placed.carried for placed in shelf.table if shelf.meets(placed.carried, part)]
+        going = [one for one in going if not shelf.meets(one, stays)]
+        for view in list(self._views.former):
+            if intersect(view.intervals, part) or any(
+                shelf.meets(one, view.intervals) for one in going
+            ):
+                self._views.store(view, shelf.store_lot(view.intervals))
+        self._left += shelf.forget(map(key_of, going))
+        return True
+
+    async def bring_back(self, part: Intervals, epoch: int) -> None:
+        """The former view of an epoch is proven to be the last: what of it lies in the attic is on
+        the shelf again."""
+        for interval in part:
+            lots = self._views.lots_of(epoch, (interval,))
+            cursor, more = 0, bool(lots)
+            while more:
+                page = self._shelf.attic.page(lots, interval, cursor, self._shelf.outgoing)
+                self.expect((interval,))
+                await self._shelf.admit(page.carried, Admission())
+                cursor, more = page.cursor, page.more
+        self._views.bring_back(epoch, part)
+
+    # -- tidying
+
+    def expect(self, part: Intervals) -> None:
+        """Records of `part` come in, whatever becomes of it."""
+        self._came = merge(self._came, part)
+
+    async def tidy_if_less(self) -> None:
+        """Forget the records of what is kept for nobody any more."""
+        self._shelf.attic.keep_only({one.lot for one in self._views.stored})
+        self.expect(self._stays())
+        if self._left:
+            left, self._left = self._left, []
+            await self._shelf.note(self._views)
+            await self._shelf.erase(left)
+        if subtract(self._came, self._stays()):
+            await self._shelf.note(self._views)
+            self._came = self._stays()  # more of it than before the note, perhaps
+            self._views.taken_in.keep_only(self._came)
+            await self._shelf.erase(self._shelf.forget_outside(self._came))
+
+    def _stays(self) -> Intervals:
+        return merge(self._views.kept(), self._holdings.awaited)
+
+    def _on_stands(self, sender: Contact, message: object, _: float) -> Instated:
+        assert isinstance(message, Stands)
+        view = self._views.own.get(message.number)
+        return Instated(known=view is not None and view.has_copy(sender.id))
+
+    def _on_touch(self, sender: Contact, message: object, _: float) -> Touched:
+        assert isinstance(message, Touch)
+        part = self._checked(message.part)
+        primary_id = sender.id if message.primary is None else message.primary
+        if message.primary is None:
+            self._views.note_begun(sender.id, message.epoch)
+        newer = tuple(
+            view
+            for view in self._views.later_than(part, message.epoch)
+            if view.primary.id != sender.id
+        )
+        return Touched(newer, not subtract(part, self._views.kept_for(primary_id, whole=True)))
+
+    # -- what others say is not believed
+
+    def _checked(self, part: Intervals) -> Intervals:
+        if len(part) > PART_MAX:
+            raise Fault("ProtocolError", f"more than {PART_MAX} intervals")
+        if not all(0 <= first <= last < self._curve.size for first, last in part):
+            raise Fault("ProtocolError", "an interval lies outside the curve")
+        return merge(part)
+
+    def checked_view(self, view: View) -> View:
+        """The view itself; raises `Fault` when nobody would make it known here."""
+        for part in (view.intervals, view.lost, *(rival.intervals for rival in view.rivals)):
+            self._checked(part)
+        if len(view.rivals) > 2 * RIVALS_MAX or any(
+            len(rival.holders) > COPIES_MAX for rival in view.rivals
+        ):
+            raise Fault("ProtocolError", "more rivals than a ring has parts")
+        if view.primary.id == self._runtime.contact.id or len(view.copies) > COPIES_MAX:
+            raise Fault("ProtocolError", "a view that nobody would install here")
+        if not 0 <= view.epoch < EPOCHS:
+            raise Fault("ProtocolError", f"epoch {view.epoch} is none")
+        return view

@@ -1,0 +1,226 @@
+"""The giver's side of a hand-off: who holds what, pages, the freeze, and the commit point.
+
+Law of this file: nothing is given that is not frozen, and to no two takers; the interval is given
+in the moment in which the note of it is durable (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from chord import ChordNode, Contact, Deferred, Fault, Handler, Runtime
+from meteor.copies.replication import Replication
+from meteor.keeping.holdings import Holdings, Intervals
+from meteor.keeping.shelf import Shelf
+from meteor.keeping.views import Views
+from meteor.wire.operations import (
+    Claim,
+    ClaimAnswer,
+    Freeze,
+    Frozen,
+    Pull,
+    PulledPage,
+    TakeOver,
+    Yours,
+)
+from meteor.wire.view import View, parts_of, rivals_within
+from squid import HilbertCurve, Interval, intersect, merge, subtract
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffConfig:
+    """Times of a hand-off, in seconds."""
+
+    call_s: float = 2.0
+    """For one page or one freeze."""
+    claim_s: float = 0.6
+    """For one question who has an interval."""
+    later_s: float = 0.2
+    """For one question whether a copy that is about to go on alone still counts."""
+    linger_s: float = 0.05
+    """How long the copies of what was given away may keep it as that: the taker's view comes
+    meanwhile."""
+    silent_s: float = 1.0
+    """A holder that has not been heard of for so long, and does not answer, is not waited for by
+    an heir that has a copy."""
+    freeze_s: float = 4.0
+    """A giver thaws by itself after this: writes wait no longer for a dead taker."""
+    idle_s: float = 1.0
+    """How often holdings are compared with the arc when nothing is known to have changed."""
+    pressing_s: float = 0.1
+    """The same while a part of the arc is not held."""
+    grace_s: float = 5.0
+    """An interval that nobody reachable holds is taken as lost after this, at once when a peer
+    that owned it is known to be dead."""
+
+
+FROZEN_MAX = 64
+"""Freezes at once: more than a peer has neighbours that could join or leave together."""
+
+
+def checked_interval(interval: Interval, curve: HilbertCurve) -> Interval:
+    """The interval itself; raises `Fault` when it does not lie on the curve."""
+    if not 0 <= interval[0] <= interval[1] < curve.size:
+        raise Fault("ProtocolError", "the interval lies outside the curve")
+    return interval
+
+
+class Giving:
+    """What a peer answers to those who would take something over from it."""
+
+    def __init__(
+        self,
+        node: ChordNode,
+        runtime: Runtime,
+        curve: HilbertCurve,
+        holdings: Holdings,
+        shelf: Shelf,
+        config: HandoffConfig,
+        replication: Replication,
+        views: Views,
+        uncovered: Callable[[], Intervals],
+        on_given: Callable[[], None],
+    ) -> None:
+        self._node, self._runtime, self._curve = node, runtime, curve
+        self._holdings, self._shelf, self._config = holdings, shelf, config
+        self._replication, self._views = replication, views
+        self._uncovered, self._on_given = uncovered, on_given
+
+    @property
+    def handlers(self) -> Mapping[type, Handler]:
+        """Message type to handler."""
+        return {
+            Claim: self._on_claim,
+            Pull: self._on_pull,
+            Freeze: self._on_freeze,
+            TakeOver: self._on_take_over,
+        }
+
+    def _on_claim(self, _: Contact, message: object, __: float) -> ClaimAnswer:
+        assert isinstance(message, Claim)
+        part = (checked_interval(message.interval, self._curve),)
+        elsewhere = (*self._holdings.elsewhere(), *self._node.successors[:1])
+        whole = [copy.view for copy in self._views.copies.values() if copy.whole]
+        return ClaimAnswer(
+            held=intersect(part, self._holdings.held),
+            lost=intersect(part, self._holdings.lost),
+            elsewhere=elsewhere,
+            settled=not self._uncovered(),
+            copies=parts_of(whole, part),
+            former=parts_of(self._views.remembered(), part),
+            damaged=self._views.damaged,
+            learning=parts_of(self._views.learning(), part),
+        )
+
+    def _on_pull(self, _: Contact, message: object, __: float) -> PulledPage:
+        assert isinstance(message, Pull)
+        interval = checked_interval(message.interval, self._curve)
+        lots = self._views.lots_of(message.epoch, (interval,)) if message.epoch else ()
+        if lots:
+            page = self._shelf.attic.page(lots, interval, message.cursor, self._shelf.outgoing)
+            return replace(page, whole=self._views.has_stored((interval,), message.epoch))
+        if subtract((interval,), self._views.kept()):
+            raise Fault("Moved", "the interval is not kept here")
+        page = self._shelf.page(interval, message.cursor)
+        if message.primary is None:
+            return page
+        whole = self._views.has_all_of((interval,), message.primary, message.epoch)
+        return replace(page, whole=whole)
+
+    def _on_freeze(self, _: Contact, message: object, __: float) -> Deferred:
+        assert isinstance(message, Freeze)
+        interval = self._held_here(message.interval)
+        if self._holdings.frozen_count >= FROZEN_MAX:
+            raise Fault("Busy", f"{FROZEN_MAX} hand-offs from here are under way")
+        if self._holdings.is_frozen((interval,)):  # else two takers would hold what both asked for
+            raise Fault("Busy", "part of the interval is being handed to another peer")
+        return Deferred(self._freeze(interval, message.cursor))
+
+    async def _freeze(self, interval: Interval, cursor: int) -> Frozen:
+        grant = self._holdings.freeze(interval)
+        self._runtime.spawn(self._thaw_later(grant))
+        await self._replication.barrier()
+        page = self._shelf.page(interval, cursor, whole=True)
+        views = self._views.touching((interval,))
+        shared = [view.copies for view in views]
+        return Frozen(
+            page,
+            grant,
+            intersect((interval,), self._views.lost()),
+            rivals=rivals_within((one for view in views for one in view.rivals), (interval,)),
+            epoch=min((view.epoch for view in views), default=0),
+            highest=max((view.epoch for view in views), default=0),
+            copies=tuple(
+                copy for copy in (shared[0] if shared else ())
+                if all(any(copy.id == one.id for one in copies) for copies in shared)
+            ),
+        )  # fmt: skip
+
+    async def _thaw_later(self, grant: int) -> None:
+        await self._runtime.sleep(self._config.freeze_s)
+        self._holdings.thaw_if_idle(grant)
+
+    def _on_take_over(self, sender: Contact, message: object, _: float) -> Deferred:
+        assert isinstance(message, TakeOver)
+        checked_interval(message.interval, self._curve)
+        return Deferred(self._give(message, sender))
+
+    async def _give(self, request: TakeOver, taker: Contact) -> Yours:
+        """The commit point is inside `note_give`: the note that this interval is given.  Asked
+        again meanwhile, it answers once more when that is durable."""
+        part, grant = (request.interval,), request.grant
+        if subtract(part, self._holdings.held):
+            return self._given_before(request, taker)
+        if not self._holdings.is_granted(grant, request.interval):
+            raise Fault("Moved", "the grant has run out: pull again")
+        self._holdings.pin(grant)
+        await self._replication.changing.enter()
+        try:
+            if subtract(part, self._holdings.held):  # the same question came first
+                return self._given_before(request, taker)
+            await self._commit(part, taker, request.view)
+        finally:
+            self._replication.changing.leave()
+            self._holdings.unpin(grant)
+        return Yours()
+
+    def _given_before(self, request: TakeOver, taker: Contact) -> Yours:
+        """What this peer keeps for the taker by this very gift speaks for it too: who was silent
+        for a while is not believed to hold anything."""
+        given = self._holdings.given_to(taker)
+        if request.view is not None and request.view.key in self._views.copies:
+            given = merge(given, self._views.copies[request.view.key].view.intervals)
+        if subtract((request.interval,), given):
+            raise Fault("Moved", "part of the interval is held by another peer")
+        return Yours()
+
+    async def _commit(self, part: Intervals, taker: Contact, view: View | None) -> None:
+        """From here on the taker is the primary; this peer is one of its copies, if it says so."""
+        if view is not None and any(one.epoch >= view.epoch for one in self._views.touching(part)):
+            raise Fault("Busy", "a later epoch began here meanwhile: pull again")
+        if view is not None and subtract(intersect(view.lost, part), self._views.lost()):
+            raise Fault("Busy", "a past that was lost was found here meanwhile: pull again")
+        rivals = (one for mine in self._views.touching(part) for one in mine.rivals)
+        if view is not None and set(rivals_within(rivals, part)) - set(view.rivals):
+            raise Fault("Busy", "a rival showed meanwhile: pull again")
+        numbers = [one.number for one in self._views.touching(part)]
+        self._views.give(part)
+        if view is not None and view.has_copy(self._runtime.contact.id):
+            self._views.put_given(view)
+        await self._shelf.note(self._views)
+        self._holdings.give(part, taker)
+        self._on_given()
+        self._runtime.spawn(self._say_what_is_left(numbers))
+
+    async def _say_what_is_left(self, numbers: Sequence[int]) -> None:
+        """Not at once: whom the taker names as its copies must still have the part when its view
+        comes, and would let go of it by this."""
+        await self._runtime.sleep(self._config.linger_s)
+        for number in numbers:
+            await self._replication.change(number)
+
+    def _held_here(self, interval: Interval) -> Interval:
+        if subtract((checked_interval(interval, self._curve),), self._holdings.held):
+            raise Fault("Moved", "the interval is not held here")
+        return interval

@@ -1,0 +1,323 @@
+"""Hand-offs: how an interval of the curve changes its primary without losing what was acknowledged.
+
+Law of this file: conversations; which interval is whose is decided in `meteor.keeping.holdings` and
+`meteor.keeping.views`, what travels in `meteor.keeping.shelf`.  The taker pulls pages, then asks
+the giver to freeze the interval, makes the last changes durable and takes over; the commit point is
+the giver's durable note that it gave (DESIGN section 5).  If either dies before, the giver's view
+stands.  A peer that has what is another one's asks that one to pull: who leaves, and who had it in
+a former life.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from chord import (
+    Arc,
+    CallError,
+    ChordNode,
+    Contact,
+    Deferred,
+    Fault,
+    Handler,
+    RemoteFault,
+    RequestTimeout,
+    Runtime,
+)
+from meteor.copies.copy_keeper import CopyKeeper
+from meteor.copies.giving import Giving, HandoffConfig, checked_interval
+from meteor.copies.heirs import Heirs
+from meteor.copies.pulling import Pulling
+from meteor.copies.reconciling import Reconciling
+from meteor.copies.replication import Replication
+from meteor.copies.rivals import Rivals
+from meteor.copies.turns import Bell
+from meteor.keeping.holdings import Holdings, Intervals
+from meteor.keeping.placement import Admission
+from meteor.keeping.shelf import Shelf
+from meteor.keeping.views import Views
+from meteor.wire.operations import (
+    Inherit,
+    Inherited,
+)
+from meteor.wire.view import HEARSAY, Rival, View
+from squid import HilbertCurve, Interval, intersect, of_arc, subtract
+
+LEAVE_ROUNDS, LEAVE_PAUSE_S = 3, 0.05
+"""How often, and how far apart, a leaving peer asks who takes over what it holds while all that it
+knows leave too, or are dead.  Others it asks until its time is up: a freeze ends."""
+
+LEAVES = "Leaving"
+"""The fault of a peer that takes nothing over, as it leaves itself."""
+
+
+class Handoff:
+    """One peer's side of every hand-off."""
+
+    def __init__(
+        self,
+        node: ChordNode,
+        runtime: Runtime,
+        curve: HilbertCurve,
+        holdings: Holdings,
+        shelf: Shelf,
+        on_gained: Callable[[Intervals, Admission], None],
+        *,
+        views: Views,
+        replication: Replication,
+        keeper: CopyKeeper,
+        id_bits: int = 160,
+        config: HandoffConfig | None = None,
+    ) -> None:
+        self._node, self._runtime, self._curve = node, runtime, curve
+        self._holdings, self._shelf, self._on_gained = holdings, shelf, on_gained
+        self._views, self._replication, self._keeper = views, replication, keeper
+        self._id_bits = id_bits
+        self._config = config or HandoffConfig()
+        self.leaving = False
+        self._giving = Giving(
+            node, runtime, curve, holdings, shelf, self._config, replication, views,
+            self.uncovered, self._given,
+        )  # fmt: skip
+        self.reconciling = Reconciling(
+            runtime, self._config, shelf, views, replication, self._gained
+        )
+        self.rivals = Rivals(
+            runtime, views, holdings, replication, self.reconciling, keeper.checked_view
+        )
+        self.heirs = Heirs(node, runtime, views, self._config)
+        self.pulling = Pulling(
+            runtime, self._config, holdings, shelf, views, replication, keeper,
+            lambda: self.leaving, self.heirs.note_unanswered, self._gained,
+        )  # fmt: skip
+        self._bell = Bell(runtime, "handoff")
+
+    @property
+    def handlers(self) -> Mapping[type, Handler]:
+        """Message type to handler."""
+        handlers: dict[type, Handler] = {**self._giving.handlers, **self.rivals.handlers}
+        return {**handlers, Inherit: self._on_inherit}
+
+    # -- what the ring tells
+
+    def arc_changed(self, before: Arc | None, now: Arc | None) -> None:
+        """The ring gives this peer another arc: look at once."""
+        del before, now
+        self.wake()
+
+    def contact_gone(self, contact: Contact) -> None:
+        """A neighbour is dead: what it held is to be taken over from its copies."""
+        self.heirs.note_dead(contact)
+        self.wake()
+
+    def wake(self) -> None:
+        """Compare what is held with the arc now."""
+        self._bell.ring()
+
+    def _given(self) -> None:
+        """Who waits for an index that is elsewhere now need not wait."""
+        self._runtime.deliver(self._gained_token, None)
+
+    @property
+    def _gained_token(self) -> tuple[str, str]:
+        return ("handoff", "gained")
+
+    # -- the peer's own course
+
+    async def watch_over(self) -> None:
+        """Take over what the ring gives to this peer, for ever."""
+        pressing_s = self._config.pressing_s
+        self._runtime.spawn(self.rivals.go_on())
+        while not self.leaving:
+            before = self.uncovered()
+            for interval in before:
+                if not self.leaving:
+                    await self._claim(interval)
+            left = self.uncovered()
+            again = bool(left) and left == before  # nobody could say yet: ask ever more rarely
+            pressing_s = (
+                min(2 * pressing_s, self._config.idle_s) if again else self._config.pressing_s
+            )
+            await self._bell.wait(pressing_s if left else self._config.idle_s)
+
+    @property
+    def everything(self) -> Intervals:
+        """The whole curve."""
+        return ((0, self._curve.size - 1),)
+
+    def owned(self) -> Intervals:
+        """The arc that the ring gives to this peer, in indexes of the curve."""
+        arc = self._node.arc
+        if arc is None:
+            return ()
+        return of_arc(arc.after, arc.last, self._curve.index_bits, self._id_bits)
+
+    def uncovered(self) -> Intervals:
+        """The part of this peer's arc that it does not hold."""
+        return subtract(self.owned(), self._holdings.held)
+
+    async def settle(self, index: int, timeout_s: float) -> None:
+        """Wait until `index` is held here or known to be elsewhere, or the time is up."""
+        deadline = self._runtime.now() + timeout_s
+        while not intersect(((index, index),), self._holdings.held):
+            left_s = deadline - self._runtime.now()
+            if left_s <= 0 or self._holdings.holder_of(index) is not None:
+                return
+            try:
+                await self._runtime.expect(self._gained_token, min(left_s, self._config.idle_s))
+            except RequestTimeout:
+                continue
+
+    async def give_all(self, timeout_s: float) -> Intervals:
+        """Hand everything held to the successor before leaving, also what is just coming in;
+        returns what nobody took."""
+        self.leaving = True
+        deadline = self._runtime.now() + timeout_s
+        rounds_left = LEAVE_ROUNDS
+        while rounds_left and self._runtime.now() < deadline:
+            while self._holdings.awaiting and self._runtime.now() < deadline:
+                await self._runtime.sleep(LEAVE_PAUSE_S)
+            for successor in self._node.successors:
+                if await self._give_to(successor, deadline):
+                    rounds_left = LEAVE_ROUNDS + 1
+                if not self._holdings.held:
+                    return ()
+            rounds_left -= 1
+            await self._runtime.sleep(LEAVE_PAUSE_S)
+        return self._holdings.held
+
+    async def _give_to(self, successor: Contact, deadline: float) -> bool:
+        """Ask a successor to take all; whether there is reason to ask it again."""
+        for interval in self._holdings.held:
+            left_s = max(deadline - self._runtime.now(), 0.0)
+            try:
+                await self._runtime.call(successor, Inherit(interval), left_s)
+            except RemoteFault as fault:
+                return fault.kind != LEAVES
+            except CallError:
+                return False
+        return False
+
+    # -- taking over what nobody answers for, or from whom it has been
+
+    async def hold_everything(self) -> None:
+        """The founder of a ring holds the whole curve; of what it had a part in before it knows
+        only what nobody else can know better."""
+        for step in self.heirs.resume(self.everything):
+            if step.kind == "lost":
+                await self._take_lost(step.piece, step.sources)
+            else:
+                await self._take(step.piece, step.view, (), (), lost=False)
+
+    async def _claim(self, interval: Interval) -> None:
+        """Find who holds the interval and pull it; else take it over from a copy, or as lost."""
+        found = await self.heirs.ask(interval, self._holdings.elsewhere())
+        for holder, held in found.holders:
+            both = intersect(held, self._holdings.held)
+            for piece in subtract(held, both):
+                await self.pulling.take(piece, holder, found.lost)
+            # they do not know of each other yet, or it was given while it was asked
+            self.rivals.note(Rival(both, HEARSAY, (holder,), intersect(found.lost, both)))
+        if found.holders or self.leaving:
+            return
+        for step in self.heirs.plan(found):
+            part = intersect(step.piece, self.uncovered())
+            if part and step.kind == "lost":
+                await self._take_lost(part, step.sources)
+            elif part and step.kind == "adopt" and step.view is not None:
+                await self._adopt(part, step.view, step.sources)
+
+    async def _adopt(self, piece: Intervals, view: View, sources: tuple[Contact, ...]) -> None:
+        """Take over what a dead primary had, from a copy of it."""
+        self._views.see(view.epoch)
+        others = tuple(one for one in sources if one.id != self._runtime.contact.id)
+        if len(others) < len(sources):
+            await self._keeper.bring_back(piece, view.epoch)
+            await self._take(piece, view, others, (view.primary,), lost=False)
+            return
+        await self._keeper.clear(intersect(view.lost, piece))
+        fence = self._replication.new_view(piece, others, view.lost, view.rivals)
+        if not await self._replication.fence(fence, view.epoch):
+            self.heirs.note_given_up(fence, view)
+            return
+        hand_offs = [self.pulling.expect(interval, others[0]) for interval in piece]
+        try:
+            for source in others:
+                if await self.pulling.fetch(piece, source, view.epoch):
+                    await self._take(piece, view, others, (view.primary,), lost=False)
+                    return
+        finally:
+            for hand_off in hand_offs:
+                self._holdings.awaited_no_more(hand_off)
+
+    async def step_up(self, view: View) -> None:
+        """Go on with a copy alone: nobody else of its holders has been heard of for too long, and
+        nobody near knows of a later view.  It may be that this copy was evicted and never told."""
+        if view.key in self._views.copies and not await self.heirs.knows_later(view):
+            await self._take(view.intervals, view, (), view.holders, lost=False)
+
+    async def _take_lost(self, piece: Intervals, torn: tuple[Contact, ...]) -> None:
+        """Hold a piece whose past nobody knows; a damaged last word shows, nothing older does."""
+        if all(one.id != self._runtime.contact.id for one in torn):
+            await self._keeper.clear(piece)
+        await self._take(piece, None, (), (), lost=True)
+
+    async def _take(
+        self,
+        piece: Intervals,
+        view: View | None,
+        others: tuple[Contact, ...],
+        passed_over: tuple[Contact, ...],
+        *,
+        lost: bool,
+    ) -> None:
+        """Hold a piece whose content is here, or of which nobody knows the past."""
+        gone = piece if lost else intersect(view.lost if view is not None else (), piece)
+        copies = self._replication.among(others)
+        new = self._replication.new_view(piece, copies, gone, () if view is None else view.rivals)
+        begun = await self._replication.begin(new, 0 if view is None else view.epoch)
+        if begun is None:
+            return
+        for one in passed_over:
+            if one.id != self._runtime.contact.id:
+                self._replication.announce(one, begun)
+        admission = Admission() if view is None else self._keeper.watermarks(view.primary.id)
+        self._gained(begun.intervals, admission)
+
+    def _gained(self, part: Intervals, admission: Admission) -> None:
+        """Answer for `part` from now on."""
+        self.heirs.closed(self._holdings.held)
+        self._runtime.deliver(self._gained_token, None)
+        self._on_gained(part, admission)
+
+    # -- taking over from who leaves, or has what is ours
+
+    def _on_inherit(self, sender: Contact, message: object, _: float) -> Deferred:
+        assert isinstance(message, Inherit)
+        return Deferred(self._inherit(checked_interval(message.interval, self._curve), sender))
+
+    async def _inherit(self, interval: Interval, source: Contact) -> Inherited:
+        if self.leaving:
+            raise Fault(LEAVES, "the successor leaves too")
+        answer = await self.heirs.ask_one(source, interval)
+        if answer is None:
+            raise Fault("Moved", "the offer could not be looked at")
+        both = intersect(answer.held, self._holdings.held)
+        for piece in subtract(answer.held, both):
+            if not await self.pulling.take(piece, source, answer.lost):
+                raise Fault("Moved", "the successor could not take the interval over")
+        for piece in both:
+            if not await self.reconciling.reconcile(piece, source):
+                raise Fault("Moved", "the two holdings could not be made one")
+        left = subtract((interval,), answer.held)
+        if subtract(left, self._holdings.held):
+            self.wake()
+            raise Fault("Moved", "the interval is not held here yet")
+        if intersect((interval,), self._holdings.lost):  # it is taken in once that is proven
+            raise Fault("Moved", "it is not known yet whether this is all of the past")
+        for view in (*answer.copies, *answer.former):
+            part = intersect(view.intervals, left)
+            absorb = self.reconciling.absorb
+            if not await absorb(part, source, view.epoch, view.primary.id):
+                raise Fault("Moved", "the offer could not be pulled")
+        return Inherited()

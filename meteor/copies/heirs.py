@@ -1,0 +1,250 @@
+"""Finding out who has an interval: the questions of an heir.
+
+Law of this file: asks, and decides nothing; the decision is `meteor.copies.takeover`'s.  An heir
+asks every holder that it knows of, the peers that it gave to or took from, and its next successors;
+whoever they name is asked too (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeVar
+
+from chord import CallError, ChordNode, Contact, DialRefused, Runtime
+from meteor.copies.giving import HandoffConfig
+from meteor.copies.takeover import Asked, Evidence, Step, as_before, plan
+from meteor.keeping.holdings import Intervals
+from meteor.keeping.views import Views
+from meteor.wire.operations import Claim, ClaimAnswer
+from meteor.wire.view import View, ViewKey, parts_of
+from squid import Interval, intersect, merge, subtract
+
+KnownT = TypeVar("KnownT")
+
+CLAIMS_MAX: Final = 32
+"""Peers asked for one interval in one round: more than the successors of any concurrent joins."""
+DEAD_MAX: Final = 64
+OPEN_MAX: Final = 256
+
+
+@dataclass(slots=True)
+class Found:
+    """What asking for an interval brought."""
+
+    interval: Interval
+    holders: list[tuple[Contact, Intervals]] = field(default_factory=list)
+    """Who answers for some of it."""
+    lost: Intervals = ()
+    """Of what of it these do not know the past."""
+    evidence: list[Evidence] = field(default_factory=list)
+    answered: dict[int, Contact] = field(default_factory=dict)
+    """By identifier."""
+    refused: set[int] = field(default_factory=set)
+    everybody: bool = True
+    """Whether everybody asked either answered, or is dead."""
+    conclusive: bool = True
+    """Whether everybody asked either answered, having all of its own arc, or is dead."""
+
+
+class Heirs:
+    """One peer's questions about intervals."""
+
+    def __init__(
+        self, node: ChordNode, runtime: Runtime, views: Views, config: HandoffConfig
+    ) -> None:
+        self._node, self._runtime, self._views, self._config = node, runtime, views, config
+        self._dead: OrderedDict[int, None] = OrderedDict()
+        self._open_since: OrderedDict[Interval, float] = OrderedDict()
+        self._unanswered: OrderedDict[ViewKey, None] = OrderedDict()
+        self._given_up: OrderedDict[ViewKey, View] = OrderedDict()
+
+    def note_dead(self, contact: Contact) -> None:
+        """The ring has given a peer up."""
+        self._dead[contact.id] = None
+        while len(self._dead) > DEAD_MAX:
+            self._dead.popitem(last=False)
+
+    def note_unanswered(self, view: View) -> None:
+        """A giver was asked for this, and it is not known whether it gave."""
+        _keep_some(self._unanswered, view.key, None)
+
+    def note_given_up(self, view: View, adopted: View) -> None:
+        """Not all copies of this, which was to take over another view, took it: it does not
+        begin."""
+        _keep_some(self._given_up, view.key, adopted)
+
+    async def ask(self, interval: Interval, elsewhere: Iterable[Contact]) -> Found:
+        """Ask in waves until somebody holds some of it, or nobody is left to ask."""
+        own = self._runtime.contact
+        found = Found(interval, answered={own.id: own})
+        self._note_own(found)
+        asked = {own.id}
+        queue = [*self._named(found.evidence), *self._node.successors, *elsewhere]
+        if self._node.predecessor is not None:
+            queue.append(self._node.predecessor)
+        while queue and not found.holders and len(asked) < CLAIMS_MAX:
+            wave = list({one.id: one for one in queue if one.id not in asked}.values())
+            wave = wave[: CLAIMS_MAX - len(asked)]
+            asked |= {one.id for one in wave}
+            queue = []
+            tasks = [(one, self._runtime.spawn(self._ask(one, found))) for one in wave]
+            for _, task in tasks:
+                queue += await task
+        return found
+
+    async def ask_one(self, contact: Contact, interval: Interval) -> ClaimAnswer | None:
+        """What one peer has of an interval; None when it does not answer."""
+        try:
+            answer = await self._runtime.call(contact, Claim(interval), self._config.claim_s)
+        except CallError:
+            return None
+        return answer if isinstance(answer, ClaimAnswer) else None
+
+    async def knows_later(self, view: View) -> bool:
+        """Whether any neighbour answers for some of a view, or knows of a later one of it.  One
+        that is silent is not waited for long: somebody asks meanwhile."""
+        holders = {one.id for one in view.holders}
+        near = {one.id: one for one in (*self._node.successors, self._node.predecessor) if one}
+        asked = [self._runtime.spawn(self._is_later(one, view)) for one in near.values()
+                 if one.id not in holders]  # fmt: skip
+        return any([await task for task in asked])
+
+    async def _is_later(self, contact: Contact, view: View) -> bool:
+        own = self._runtime.contact
+        for interval in view.intervals:
+            try:
+                answer = await self._runtime.call(contact, Claim(interval), self._config.later_s)
+            except CallError:
+                return False
+            if not isinstance(answer, ClaimAnswer):
+                return False
+            known = (*answer.copies, *answer.former, *answer.learning)
+            if any(one.epoch > view.epoch and one.primary.id != own.id for one in known):
+                return True
+            if answer.held:
+                return True
+        return False
+
+    async def _ask(self, contact: Contact, found: Found) -> list[Contact]:
+        """Ask one peer; returns whom it names."""
+        try:
+            answer = await self._runtime.call(contact, Claim(found.interval), self._config.claim_s)
+        except DialRefused:  # it left, or died: nobody who is not there holds anything
+            found.refused.add(contact.id)
+            return []
+        except CallError:
+            found.everybody = found.everybody and contact.id in self._dead
+            found.conclusive = found.conclusive and found.everybody
+            return []
+        if not isinstance(answer, ClaimAnswer):
+            found.everybody = found.conclusive = False
+            return []
+        return self._note(contact, answer, found)
+
+    def _note(self, contact: Contact, answer: ClaimAnswer, found: Found) -> list[Contact]:
+        found.answered[contact.id] = contact
+        found.conclusive = found.conclusive and answer.settled
+        held = intersect(answer.held, (found.interval,))
+        if held:
+            found.holders.append((contact, held))
+            found.lost = merge(found.lost, intersect(answer.lost, held))
+        fresh = [Evidence(contact, view, fresh=True) for view in answer.copies]
+        former = [Evidence(contact, view, False, answer.damaged) for view in answer.former]
+        former += [Evidence(contact, view, False, damaged=True) for view in answer.learning]
+        found.evidence += fresh + former
+        self._views.see(*(one.view.epoch for one in (*fresh, *former)))
+        return [*answer.elsewhere, *self._named((*fresh, *former))]
+
+    def _note_own(self, found: Found) -> None:
+        own = self._runtime.contact
+        part = (found.interval,)
+        whole = [copy.view for copy in self._views.copies.values() if copy.whole]
+        damaged, learning = self._views.damaged, parts_of(self._views.learning(), part)
+        found.evidence += [Evidence(own, view, False, damaged=True) for view in learning]
+        found.evidence += [Evidence(own, view, True) for view in parts_of(whole, part)]
+        found.evidence += [
+            Evidence(own, view, False, damaged) for view in parts_of(self._views.remembered(), part)
+        ]
+
+    @staticmethod
+    def _named(evidence: Iterable[Evidence]) -> list[Contact]:
+        return [one for e in evidence for one in (e.view.primary, *e.view.copies)]
+
+    # -- decisions
+
+    def plan(self, found: Found) -> list[Step]:
+        """What to do about an interval that nobody holds."""
+        now = self._runtime.now()
+        since_s = self._open_since.setdefault(found.interval, now)
+        while len(self._open_since) > OPEN_MAX:
+            self._open_since.popitem(last=False)
+        arc = self._node.arc
+        orphaned = found.conclusive and arc is not None and any(dead in arc for dead in self._dead)
+        patient = now - since_s >= self._config.grace_s
+        dead = found.refused | set(self._dead) | self._silent(found, now - since_s)
+        unanswered = {*self._unanswered, *self._died_before_they_began(found, dead)}
+        asked = Asked(
+            found.answered.values(), dead, patient, found.everybody, unanswered=unanswered
+        )
+        evidence = as_before(found.evidence, self._given_up, self._runtime.contact)
+        return plan((found.interval,), evidence, asked, orphaned=orphaned)
+
+    def _died_before_they_began(self, found: Found, dead: Collection[int]) -> list[ViewKey]:
+        """The gifts of this peer to who is dead, of which no other copy ever heard: it would have
+        been told itself, or another one by a later epoch."""
+        own = self._runtime.contact
+        heard_of = {e.view.key for e in found.evidence if e.contact != own}
+        return [
+            key for key in self._views.gifts
+            if found.everybody and key[0] in dead and key not in heard_of
+        ]  # fmt: skip
+
+    def _silent(self, found: Found, waited_s: float) -> set[int]:
+        """The holders named that neither answered now nor were heard of for long: only the next on
+        the ring are given up by it, and a survivor need not wait for the others."""
+        if waited_s < self._config.silent_s:
+            return set()
+        now = self._runtime.now()
+        return {
+            one.id
+            for one in self._named(found.evidence)
+            if one.id not in found.answered
+            and now - self._runtime.link(one).last_heard_s >= self._config.silent_s
+        }
+
+    def closed(self, held: Intervals) -> None:
+        """What is held need not be waited for any more."""
+        for interval in list(self._open_since):
+            if not subtract((interval,), held):
+                del self._open_since[interval]
+
+    def resume(self, everything: Intervals) -> list[Step]:
+        """What a peer that is alone may take over from its own former life."""
+        had = self._views.remembered()
+        if not had:
+            return [Step(everything, "adopt")]
+        own = self._runtime.contact
+        evidence = [Evidence(own, one, False, self._views.damaged) for one in had]
+        asked = Asked((own,), (), patient=True)
+        return plan(everything, evidence, asked, orphaned=True)
+
+    def heal(self, found: Found) -> Sequence[Step]:
+        """What of a lost interval can be known again."""
+        dead = found.refused | set(self._dead)
+        asked = Asked(found.answered.values(), dead, patient=True)
+        steps = plan((found.interval,), _of_the_past(found.evidence), asked, orphaned=True)
+        return [step for step in steps if step.kind == "adopt"]
+
+
+def _keep_some(views: OrderedDict[ViewKey, KnownT], key: ViewKey, known: KnownT) -> None:
+    views[key] = known
+    while len(views) > OPEN_MAX:
+        views.popitem(last=False)
+
+
+def _of_the_past(evidence: Iterable[Evidence]) -> list[Evidence]:
+    """Evidence of what was before it was lost: views without the part that they call lost."""
+    cut = [(one, one.view.without(one.view.lost)) for one in evidence]
+    return [replace(one, view=view) for one, view in cut if view is not None]

@@ -1,0 +1,159 @@
+"""Being in touch with one's epoch: when a primary may answer without asking anybody.
+
+Law of this file: a primary that was held, or cut off, may have been passed over without knowing.
+Any frame of a copy shows that it was not, as whoever hears of a later view says so on that very
+link before anything else; after too long a silence, which the link may not have outlived, or when
+this peer's own loop was late, it asks first, and so it does while nobody else has a copy (DESIGN
+section 5).  The lease is shorter than the silence after which the ring names another
+owner.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from chord import CallError, Contact, RequestTimeout, Runtime
+from meteor.copies.config import CopiesConfig
+from meteor.copies.replication import Replication
+from meteor.keeping.views import Views
+from meteor.wire.copy_messages import Touch, Touched
+from meteor.wire.view import View
+from squid import Intervals, intersect
+
+Token = tuple[str, int]
+OTHERWISE_S: Final = 0.02
+"""How long others who know of a later view may take to say so after the first reply."""
+
+
+class Lease:
+    """Whether one peer's own views still stand."""
+
+    def __init__(
+        self, runtime: Runtime, views: Views, replication: Replication, config: CopiesConfig
+    ) -> None:
+        self._runtime, self._views, self._config = runtime, views, config
+        self._replication = replication
+        self._pulse_s = runtime.now()
+        self._doubted: set[int] = set()
+        """Views all of whose copies were silent for too long, by number: until one was asked."""
+        self._asked = 0
+
+    def in_touch(self, part: Intervals) -> bool:
+        """Whether the views of `part` may be answered for without asking anybody."""
+        late = self._runtime.lateness() > self._config.lateness_s_max
+        slow = self._runtime.now() - self._pulse_s > (
+            self._config.tend_s + self._config.lateness_s_max
+        )
+        for view in self._views.touching(part):
+            if self._witnesses(view) and (late or slow or self._is_doubted(view)):
+                return False
+        return True
+
+    def _is_doubted(self, view: View) -> bool:
+        """Whether somebody must be asked: nobody has a copy who would have said so unasked, or all
+        who have one were silent for too long since they were asked last."""
+        now = self._runtime.now()
+        heard_s = max((self._runtime.link(one).last_heard_s for one in view.copies), default=0.0)
+        if now - heard_s > self._config.lease_s:
+            self._doubted.add(view.number)
+        return not view.copies or view.number in self._doubted
+
+    async def confirm(self, part: Intervals) -> None:
+        """Ask the copies whether the views of `part` still stand, and give up what does not.
+
+        One that says so is enough, once the others had the time to say otherwise: who is silent is
+        waited for, and given up, while the question is answered."""
+        settled = []
+        for view in self._views.touching(part):
+            if not self.in_touch(view.intervals):
+                token = self._next_token()
+                settled.append(self._runtime.expect(token, None))
+                self._runtime.spawn(self._inquire(view, part, token))
+        for wait in settled:
+            await wait
+
+    async def _inquire(self, view: View, part: Intervals, token: Token) -> None:
+        request = Touch(view.epoch, intersect(view.intervals, part))
+        witnesses = self._witnesses(view)
+        tasks = [self._runtime.spawn(self._touch(one, request, token)) for one in witnesses]
+        silent = []
+        for witness, task in zip(witnesses, tasks, strict=True):
+            reply = await task
+            if reply is not None:
+                self._doubted.discard(view.number)
+            if reply is not None and reply.newer:
+                self._replication.passed_over(reply.newer)
+            elif reply is None or not reply.copy:
+                silent.append(witness)
+        await self._replication.evict(*silent)
+        self._runtime.deliver(token, None)
+
+    async def _touch(self, witness: Contact, request: Touch, token: Token) -> Touched | None:
+        reply = await self._replication.ask(witness, request)
+        if not isinstance(reply, Touched):
+            return None
+        if reply.copy and not reply.newer:
+            self._runtime.spawn(self._suffices(token))
+        return reply
+
+    async def _suffices(self, token: Token) -> None:
+        await self._runtime.sleep(OTHERWISE_S)
+        self._runtime.deliver(token, None)
+
+    def _next_token(self) -> Token:
+        self._asked += 1
+        return "epoch confirmed", self._asked
+
+    def _witnesses(self, view: View) -> tuple[Contact, ...]:
+        """Who would know of a later view: the copies, else whom the ring names as heirs."""
+        return view.copies or self._replication.wanted()
+
+    def pulse(self) -> None:
+        """The loop of this peer runs."""
+        self._pulse_s = self._runtime.now()
+        self._doubted.intersection_update(self._views.own)
+        for view in self._views.own.values():
+            self._is_doubted(view)
+
+    async def unconfirmed(self, part: Intervals) -> list[View]:
+        """The views of which copies are kept here of `part`, as far as no other holder says that
+        they are of the present epoch.  Not the primary: whoever asks has found that one silent."""
+        own, left = self._runtime.contact.id, []
+        for copy in list(self._views.copies.values()):
+            view = copy.view.within(part) if copy.whole else None
+            if view is None:
+                continue
+            others = tuple(one for one in view.copies if one.id != own)
+            request = Touch(view.epoch, view.intervals, view.primary.id)
+            if not await self._any_confirms(others, request):
+                left.append(copy.view)
+        return left
+
+    def is_deserted(self, view: View) -> bool:
+        """Whether all other holders have been silent for so long that a copy may go on alone."""
+        if self._runtime.lateness() > self._config.lateness_s_max:
+            return False
+        now, own = self._runtime.now(), self._runtime.contact.id
+        others = [one for one in (view.primary, *view.copies) if one.id != own]
+        heard_s = max(self._runtime.link(one).last_heard_s for one in others)
+        return now - heard_s >= self._config.silence_s
+
+    async def _any_confirms(self, others: tuple[Contact, ...], request: Touch) -> bool:
+        """Whether one of them has the same epoch; the first that says so counts."""
+        token = self._next_token()
+        confirmed = self._runtime.expect(token, self._config.silence_s)
+        for other in others:
+            self._runtime.spawn(self._confirms(other, request, token))
+        try:
+            await confirmed
+        except RequestTimeout:
+            return False
+        return True
+
+    async def _confirms(self, other: Contact, request: Touch, token: Token) -> None:
+        try:
+            reply = await self._runtime.call(other, request, self._config.silence_s)
+        except CallError:
+            return
+        if isinstance(reply, Touched) and reply.copy and not reply.newer:
+            self._runtime.deliver(token, None)

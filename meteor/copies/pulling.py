@@ -1,0 +1,125 @@
+"""Pulling: the taker's side of a hand-off, page by page up to the giver's word.
+
+Law of this file: conversations.  The taker pulls pages, asks the giver to freeze the interval,
+makes the last changes durable and takes over; whether a giver that does not answer gave is asked
+again, and is remembered as open (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from chord import CallError, Contact, DialRefused, RemoteFault, Runtime
+from meteor.copies.copy_keeper import CopyKeeper
+from meteor.copies.giving import HandoffConfig
+from meteor.copies.reconciling import asked
+from meteor.copies.replication import Replication
+from meteor.keeping.holdings import Holdings, Intervals
+from meteor.keeping.placement import Admission
+from meteor.keeping.shelf import Shelf
+from meteor.keeping.views import Views
+from meteor.wire.operations import Freeze, Frozen, Pull, PulledPage, TakeOver, Yours
+from meteor.wire.view import View
+from squid import Interval, intersect
+
+TAKE_OVER_TRIES = 5
+
+
+class Pulling:
+    """How one peer takes intervals from their holders."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        config: HandoffConfig,
+        holdings: Holdings,
+        shelf: Shelf,
+        views: Views,
+        replication: Replication,
+        keeper: CopyKeeper,
+        is_leaving: Callable[[], bool],
+        unanswered: Callable[[View], None],
+        gained: Callable[[Intervals, Admission], None],
+    ) -> None:
+        self._runtime, self._config, self._holdings = runtime, config, holdings
+        self._shelf, self._views, self._replication = shelf, views, replication
+        self._keeper, self._is_leaving = keeper, is_leaving
+        self._unanswered, self._gained = unanswered, gained
+
+    async def fetch(self, piece: Intervals, source: Contact, epoch: int) -> bool:
+        """Pull content from somebody who is not its primary."""
+        for interval in piece:
+            try:
+                await self._pull_pages(interval, source, Admission(), epoch)
+            except CallError:
+                return False
+        return True
+
+    def expect(self, interval: Interval, source: Contact) -> int:
+        """Keep what comes in of an interval, until `Holdings.awaited_no_more` of what this
+        returns."""
+        self._keeper.expect((interval,))
+        return self._holdings.await_from(interval, source)
+
+    async def take(self, interval: Interval, source: Contact, lost: Intervals) -> bool:
+        """Take the interval over from its holder, who does not know the past of what is `lost`;
+        whether it is held here now."""
+        await self._keeper.clear(intersect(lost, (interval,)))
+        hand_off = self.expect(interval, source)
+        admission = Admission()
+        try:
+            cursor = await self._pull_pages(interval, source, admission)
+            asked_s = self._runtime.now()
+            frozen = await asked(
+                self._runtime, self._config, source, Freeze(interval, cursor), Frozen
+            )
+            await self._shelf.admit(frozen.page.carried, admission)
+            if self._is_leaving():
+                return False
+            self._views.see(frozen.epoch, frozen.highest)
+            copies = self._replication.among((source, *frozen.copies))
+            view = self._replication.new_view((interval,), copies, frozen.lost, frozen.rivals)
+            request = TakeOver(interval, frozen.grant, view)
+            if not await self._take_over(request, source, asked_s + self._config.freeze_s):
+                self._unanswered(view)
+                return False
+            begun = await self._replication.begin(view, frozen.epoch, giver=source)
+        except CallError:
+            return False
+        finally:
+            self._holdings.awaited_no_more(hand_off)
+        if begun is None:  # given to this peer, and passed over at once: it has all the same
+            self._views.remember(view)
+            return False
+        self._gained(begun.intervals, admission)
+        return True
+
+    async def _pull_pages(
+        self, interval: Interval, source: Contact, admission: Admission, epoch: int = 0
+    ) -> int:
+        cursor = 0
+        more = True
+        while more:
+            page = await asked(
+                self._runtime, self._config, source, Pull(interval, cursor, epoch), PulledPage
+            )
+            await self._shelf.admit(page.carried, admission)
+            if page.more and page.cursor <= cursor:
+                raise RemoteFault("ProtocolError", "a hand-off that does not go on")
+            cursor, more = page.cursor, page.more
+        return cursor
+
+    async def _take_over(self, request: TakeOver, source: Contact, thaws_s: float) -> bool:
+        """Ask until the giver's answer is known.  A giver that died frozen gave nothing more away,
+        and all that it had is durable here; one that may have thawed took posts unknown here."""
+        for _ in range(TAKE_OVER_TRIES):
+            try:
+                await asked(self._runtime, self._config, source, request, Yours)
+            except RemoteFault:
+                return False
+            except DialRefused:
+                return self._runtime.now() < thaws_s
+            except CallError:
+                continue
+            return True
+        return False

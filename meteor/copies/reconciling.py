@@ -1,0 +1,161 @@
+"""Making one holding of two: what another peer has of what is held here is taken in.
+
+Law of this file: conversations.  After a partition, or a false suspicion, two peers may hold an
+interval, and both acknowledged under it.  Versions merge, deletes win, at all copies of the one
+whose arc it is; then the other one gives up (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
+
+from chord import CallError, Contact, RemoteFault, Runtime
+from meteor.copies.giving import HandoffConfig
+from meteor.copies.replication import Replication, Superseded
+from meteor.keeping.holdings import Intervals
+from meteor.keeping.placement import Admission
+from meteor.keeping.shelf import Shelf
+from meteor.keeping.views import Views
+from meteor.wire.operations import (
+    Carried,
+    Claim,
+    ClaimAnswer,
+    Freeze,
+    Frozen,
+    Pull,
+    PulledPage,
+    TakeOver,
+    Yours,
+)
+from squid import Interval
+
+MERGE_S: Final = 10.0
+"""For a page of another holder's content to be durable at all copies."""
+
+ReplyT = TypeVar("ReplyT")
+
+
+async def asked(
+    runtime: Runtime, config: HandoffConfig, contact: Contact, request: object, kind: type[ReplyT]
+) -> ReplyT:
+    """A call whose reply is what it should be; raises `CallError`."""
+    reply = await runtime.call(contact, request, config.call_s)
+    if not isinstance(reply, kind):
+        raise RemoteFault("ProtocolError", f"{contact} answered {type(reply).__name__}")
+    return reply
+
+
+class Reconciling:
+    """One peer's holdings, and what others have of them."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        config: HandoffConfig,
+        shelf: Shelf,
+        views: Views,
+        replication: Replication,
+        on_gained: Callable[[Intervals, Admission], None],
+    ) -> None:
+        self._runtime, self._config, self._shelf = runtime, config, shelf
+        self._views, self._replication, self._on_gained = views, replication, on_gained
+
+    async def absorb(
+        self,
+        piece: Intervals,
+        source: Contact,
+        epoch: int,
+        primary_id: int | None = None,
+        *,
+        unless_partial: bool = False,
+    ) -> bool:
+        """Take what another peer has of what is held here in, with one's copies: of its view of
+        that epoch, should its content not be on the shelf there; whether what it has is here now.
+        Whether that is all of a primary's view is known to `Views.has_all_of` then; with
+        `unless_partial` nothing is taken in that is not."""
+        for interval in piece:
+            try:
+                await self._absorb_pages(interval, source, epoch, primary_id, unless_partial)
+            except (CallError, Superseded):
+                return False
+        return True
+
+    async def _absorb_pages(
+        self,
+        interval: Interval,
+        source: Contact,
+        epoch: int = 0,
+        primary_id: int | None = None,
+        unless_partial: bool = False,
+    ) -> int:
+        cursor, more, whole = 0, True, primary_id is not None
+        while more:
+            page = await asked(
+                self._runtime, self._config, source,
+                Pull(interval, cursor, epoch, primary_id), PulledPage,
+            )  # fmt: skip
+            whole = whole and page.whole
+            if unless_partial and not whole:
+                return cursor
+            await self.merge(page.carried)
+            if page.more and page.cursor <= cursor:
+                raise RemoteFault("ProtocolError", "a hand-off that does not go on")
+            cursor, more = page.cursor, page.more
+        if whole and primary_id is not None:
+            self._views.taken_in.note(primary_id, epoch, (interval,))
+        return cursor
+
+    async def claimed(self, interval: Interval, holder: Contact) -> ClaimAnswer | None:
+        """What another peer says of an interval; None when it does not answer."""
+        try:
+            return await asked(self._runtime, self._config, holder, Claim(interval), ClaimAnswer)
+        except CallError:
+            return None
+
+    async def absorb_own(self, piece: Intervals, epoch: int, primary_id: int | None = None) -> bool:
+        """The same of what lies in the attic here."""
+        lots = self._views.lots_of(epoch, piece)
+        for interval in piece if lots else ():
+            cursor, more = 0, True
+            while more:
+                page = self._shelf.attic.page(lots, interval, cursor, self._shelf.outgoing)
+                cursor, more = page.cursor, page.more
+                try:
+                    await self.merge(page.carried)
+                except Superseded:
+                    return False
+        if primary_id is not None and self._views.has_stored(piece, epoch):
+            self._views.taken_in.note(primary_id, epoch, piece)
+        return True
+
+    async def merge(self, carried: Sequence[Carried]) -> int:
+        """Take in what is news of what is held here, with its copies; how much was.  Raises
+        `Superseded` when the holding ended meanwhile."""
+        news = [one for one, _ in self._shelf.news(carried)]
+        ends_s = self._runtime.now() + MERGE_S
+        for view in list(self._views.own.values()) if news else ():
+            its = [one for one in news if self._shelf.meets(one, view.intervals)]
+            for one in await self._replication.keep(its, view.intervals, ends_s) if its else ():
+                self._shelf.take_in(one, None)
+        return len(news)
+
+    async def reconcile(self, interval: Interval, source: Contact) -> bool:
+        """Two hold the interval: this peer, whose it is, takes the other's content in and lets it
+        end; whether it did."""
+        try:
+            cursor = await self._absorb_pages(interval, source)
+            frozen = await asked(
+                self._runtime, self._config, source, Freeze(interval, cursor), Frozen
+            )
+            await self.merge(frozen.page.carried)
+            self._views.see(frozen.epoch, frozen.highest)
+            await asked(
+                self._runtime, self._config, source, TakeOver(interval, frozen.grant), Yours
+            )
+        except (CallError, Superseded):
+            return False
+        for view in self._views.touching((interval,)):
+            await self._replication.change(view.number)
+        self._on_gained((interval,), Admission())
+        return True

@@ -1,0 +1,396 @@
+"""The primary's side of copies: every change is durable at every copy before it shows.
+
+Law of this file: conversations; what a view is and which is later is decided in
+`meteor.keeping.views`.  A copy that is silent, or refuses, is evicted in a next epoch before
+anything is acknowledged without it; a primary that hears of a later view of what it holds gives
+that up at once (DESIGN section 5). Changes show in the order of their numbers: of every pair the
+later arrival finds the earlier, and a watermark leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from chord import ChordNode, Contact, MeteorError, Runtime, replace
+from meteor.copies.adopted import Adopted
+from meteor.copies.config import CopiesConfig
+from meteor.copies.inquiry import Inquiry
+from meteor.copies.turns import Mutex
+from meteor.copies.turns import Sequence as Order
+from meteor.copies.witnesses import Witnesses
+from meteor.keeping.holdings import Holdings
+from meteor.keeping.shelf import Shelf
+from meteor.keeping.views import Views
+from meteor.wire.copy_messages import Beside, Instate, Instated, Keep, Kept
+from meteor.wire.operations import Carried
+from meteor.wire.view import Rival, View, rivals_within
+from squid import Intervals, intersect, merge, subtract
+
+
+class Superseded(MeteorError):
+    """What a change was about is not this peer's any more."""
+
+
+class Replication:
+    """One peer's views as their primary."""
+
+    def __init__(
+        self,
+        node: ChordNode,
+        runtime: Runtime,
+        views: Views,
+        holdings: Holdings,
+        shelf: Shelf,
+        config: CopiesConfig,
+    ) -> None:
+        self._node, self._runtime, self._config = node, runtime, config
+        self._views, self._holdings, self._shelf = views, holdings, shelf
+        inquiry = Inquiry(runtime, config)
+        self.ask, self.ask_all = inquiry.ask, inquiry.ask_all
+        self._witnesses = Witnesses(node, runtime, config, self.ask)
+        self._order = Order(runtime, "changes in order")
+        self.changing = Mutex(runtime, "changing views")
+        """Held by whoever changes what this peer is the primary of."""
+        self.learners: dict[int, tuple[Contact, int]] = {}
+        """Who is being filled, and for which view."""
+        self.adopted = Adopted()
+        self.resync: set[int] = set()
+        """Views with content that their copies may lack: it came from a former life."""
+        self._beside: list[View] = []
+        self.on_beside: Callable[[View], None] = lambda _: None
+        """Hears what copies kept for others of what is held here."""
+        self.on_superseded: Callable[[], None] = lambda: None
+        self.on_changed: Callable[[], None] = lambda: None
+
+    # -- changes of records
+
+    async def keep(
+        self, carried: Iterable[Carried], part: Intervals, ends_s: float
+    ) -> list[Carried]:
+        """Make changes about `part` durable here and at every copy; the caller shows them in the
+        turn in which this returns.  Raises `Superseded` when the part is another peer's meanwhile,
+        or when the time is up: what was written may show later, and is not acknowledged."""
+        numbered = self._shelf.begin(carried)
+        ticket = self._order.begin()
+        local = self._runtime.begin(self._shelf.commit(numbered))
+        try:
+            await self._replicate(numbered, part, ends_s)
+            await local
+            await self._order.reached(ticket)
+            self._check_held(part)
+        except Superseded:
+            await local
+            for one in numbered:
+                self._shelf.show(one)
+            raise
+        finally:
+            self._order.end(ticket)
+            self._shelf.end(numbered)
+        return numbered
+
+    def _check_held(self, part: Intervals) -> None:
+        if subtract(part, self._holdings.held):
+            raise Superseded("the part was given up meanwhile")
+
+    async def barrier(self) -> None:
+        """Wait until all changes begun before show, or have failed."""
+        await self._order.barrier()
+
+    async def _replicate(self, numbered: Sequence[Carried], part: Intervals, ends_s: float) -> None:
+        have: set[int] = set()
+        while True:
+            views = self._views.touching(part)
+            if subtract(part, merge(*(view.intervals for view in views))):
+                raise Superseded("the part was given up meanwhile")
+            targets = self._targets(views, part, have)
+            if not targets:
+                if not any(self.lacks(view) for view in views):
+                    return
+                await self._wait_for_a_copy(ends_s)
+                continue
+            tasks = [
+                (contact, self._runtime.begin(self._keep_at(contact, numbered, its)))
+                for contact, its in targets
+            ]
+            silent = []
+            for contact, task in tasks:
+                have.add(contact.id)
+                if not await task:
+                    self.learners.pop(contact.id, None)
+                    silent.append(contact)
+            await self.evict(*silent)
+
+    async def _keep_at(
+        self, contact: Contact, numbered: Sequence[Carried], part: Intervals
+    ) -> bool:
+        """Let a copy keep what is of its part; whether it has it now."""
+        its = [one for one in numbered if self._shelf.meets(one, part)] if part else []
+        if not its:
+            return True
+        reply = await self.ask(contact, Keep(part, tuple(map(self._shelf.outgoing, its))))
+        if isinstance(reply, Kept) and reply.newer:
+            self.passed_over(reply.newer)
+        return isinstance(reply, Kept) and reply.known and not reply.newer
+
+    def _targets(
+        self, views: Sequence[View], part: Intervals, have: set[int]
+    ) -> list[tuple[Contact, Intervals]]:
+        """Who is to keep a change of `part`, each with what of it is its own."""
+        found: dict[int, tuple[Contact, Intervals]] = {}
+        for view in views:
+            its = intersect(view.intervals, part)
+            learners = [one for one, number in self.learners.values() if number == view.number]
+            for contact in (*view.copies, *learners):
+                known = found.get(contact.id, (contact, ()))
+                found[contact.id] = contact, merge(known[1], its)
+        return [found[one] for one in sorted(found) if one not in have]
+
+    def lacks(self, view: View) -> bool:
+        """Whether nobody else has it, though there are others: nothing is acknowledged then."""
+        return self._config.copies > 1 and not view.copies and bool(self._node.successors)
+
+    async def _wait_for_a_copy(self, ends_s: float) -> None:
+        if self._runtime.now() >= ends_s:
+            raise Superseded("no peer became a copy in time")
+        self.on_changed()
+        await self._runtime.sleep(0.01)
+
+    # -- changes of views
+
+    async def evict(self, *contacts: Contact) -> None:
+        """Go on without these copies, in a next epoch of every view that they were of: without all
+        of them at once, as whoever is asked to agree is waited for again."""
+        for number, view in list(self._views.own.items()):
+            if any(view.has_copy(one.id) for one in contacts):
+                await self.change(number, without=contacts)
+
+    async def change(
+        self, number: int, *, without: Sequence[Contact] = (), add: Contact | None = None
+    ) -> bool:
+        """Another copy, or some less; whether the view is so now."""
+        await self.changing.enter()
+        try:
+            view = self._views.own.get(number)
+            if view is None:
+                return False
+            gone = {one.id for one in (*without, *((add,) if add is not None else ()))}
+            copies = [copy for copy in view.copies if copy.id not in gone]
+            if add is not None:
+                copies.append(add)
+            adopted_epoch = view.epoch
+            view = replace(view, epoch=self._views.next_epoch(), copies=tuple(copies))
+            installed = await self.install(view, adopted_epoch)
+            return installed is not None and (add is None or installed.has_copy(add.id))
+        finally:
+            self.changing.leave()
+
+    async def begin(
+        self, view: View, adopted_epoch: int, giver: Contact | None = None
+    ) -> View | None:
+        """Be the primary of a view that is new here, whose content is here: None when a later one
+        is known meanwhile, else the view as its copies have it.  Of one that was passed over in
+        part while it was noted here that is what is left.  What copies kept for a `giver`, who
+        froze it and gave all, is nothing beside it."""
+        await self.changing.enter()
+        try:
+            before = set(self._views.own)
+            installed = await self.install(view, adopted_epoch)
+            if installed is None:
+                left = self._views.touching(view.intervals)
+                installed = next((one for one in left if one.number not in before), None)
+            if installed is not None:
+                self.adopted.keep_only(self._views.own)
+                self.adopted.note(installed, adopted_epoch)
+                self._holdings.gain(installed.intervals, lost=installed.unknown)
+                known = subtract(installed.intervals, installed.lost)
+                self.resync |= {installed.number} if self._views.is_former(known) else set()
+                self._views.forget_former(known)
+                self._say_beside(giver)
+            return installed
+        finally:
+            self.changing.leave()
+
+    async def fence(self, view: View, adopted_epoch: int) -> bool:
+        """Let copies refuse the primary before, while their content is fetched; whether all do.
+        It is remembered here as something to be filled: whoever asks meanwhile is to know that this
+        peer has not moved on from it."""
+        self._views.learn(view)
+        replies = await self.ask_all(view.copies, Instate(view, adopted_epoch))
+        self._views.see(view.epoch)
+        self._beside += [one for reply in replies for one in _beside(reply)]
+        return all(
+            isinstance(reply, Instated) and reply.known and not reply.newer for reply in replies
+        )
+
+    def announce(self, contact: Contact, view: View) -> None:
+        """Tell a primary that it was passed over, should it live."""
+        self._runtime.send(contact, Instate(view))
+
+    async def found(self, number: int, part: Intervals) -> bool:
+        """The past of what was lost is here now: say so to the copies; whether that holds."""
+        await self.changing.enter()
+        try:
+            view = self._views.own.get(number)
+            if view is None:
+                return False
+            known = intersect(view.lost, part)
+            view = replace(view, epoch=self._views.next_epoch(), lost=subtract(view.lost, part))
+            if await self.install(view) is None:
+                return False
+            self._holdings.find(subtract(known, self._views.unknown()))
+            self.resync.add(number)
+            self._views.forget_former(known)
+            self._views.forget_stored(known)
+            return True
+        finally:
+            self.changing.leave()
+
+    async def rival(
+        self,
+        number: int,
+        *,
+        add: Rival | None = None,
+        without: Rival | None = None,
+        lost: Intervals = (),
+        known: Intervals = (),
+    ) -> None:
+        """A view has a rival, or one less: merged, and the past `known` by it, or `lost`."""
+        await self.changing.enter()
+        try:
+            view = self._views.own.get(number)
+            if view is None:
+                return
+            rivals = [one for one in view.rivals if one not in (add, without)]
+            rivals += () if add is None else (add,)
+            gone = merge(subtract(view.lost, known), intersect(lost, view.intervals))
+            epoch, names = self._views.next_epoch(), tuple(rivals)
+            if await self.install(replace(view, epoch=epoch, rivals=names, lost=gone), view.epoch):
+                self._holdings.find(subtract(view.unknown, self._views.unknown()))
+        finally:
+            self.changing.leave()
+
+    async def unify(self, one: View, other: View) -> None:
+        """Make one view of two that have the same copies."""
+        await self.changing.enter()
+        try:
+            own = self._views.own
+            if own.get(one.number) != one or own.get(other.number) != other:
+                return
+            view = replace(
+                one,
+                epoch=self._views.next_epoch(),
+                intervals=merge(one.intervals, other.intervals),
+                lost=merge(one.lost, other.lost),
+                rivals=tuple(dict.fromkeys((*one.rivals, *other.rivals))),
+            )
+            self.adopted.join(one.number, (other.number,))
+            await self.install(view, min(one.epoch, other.epoch))
+        finally:
+            self.changing.leave()
+
+    def new_view(
+        self,
+        intervals: Intervals,
+        copies: Iterable[Contact],
+        lost: Intervals = (),
+        rivals: Iterable[Rival] = (),
+    ) -> View:
+        """A view of this peer's own, in an epoch later than any that it has seen."""
+        epoch, rivals = self._views.draw_epoch(), rivals_within(rivals, intervals)
+        return View(self._runtime.contact, epoch, epoch, intervals, tuple(copies), lost, rivals)
+
+    def among(self, having: Iterable[Contact]) -> tuple[Contact, ...]:
+        """Whom of those that have all of a view to begin it with: who should have copies, then
+        others that have one.  Whom the ring does not name is let go once enough of the named are
+        filled; without them a peer that falls just then would have been alone with it."""
+        known = {one.id: one for one in having if one.id != self._runtime.contact.id}
+        named = [one for one in self.wanted() if one.id in known]
+        others = [one for one in known.values() if one.id not in {peer.id for peer in named}]
+        return tuple((*named, *others)[: self._config.copies - 1])
+
+    def wanted(self) -> tuple[Contact, ...]:
+        """Who should have copies: the next k - 1 on the ring."""
+        return self._node.successors[: self._config.copies - 1]
+
+    async def install(self, view: View, adopted_epoch: int = 0) -> View | None:
+        """Make an own view durable at all its copies and here; a copy that fails is left out, in a
+        further epoch.  None when a later view is known meanwhile.  `changing` must be held."""
+        before = self._views.own.get(view.number)
+        touched = self._views.touching(view.intervals)
+        asked = {copy.id for old in (*touched, view) for copy in old.copies}
+        while True:
+            self._views.see(view.epoch)
+            replies = await self.ask_all(view.copies, Instate(view, adopted_epoch))
+            self._beside += [one for reply in replies for one in _beside(reply)]
+            if self._is_over(view, replies, touched):
+                return None
+            failed = [
+                copy.id
+                for copy, reply in zip(view.copies, replies, strict=True)
+                if not isinstance(reply, Instated) or reply.newer or not reply.known
+            ]
+            if not failed:
+                break
+            rest = tuple(copy for copy in view.copies if copy.id not in failed)
+            view = replace(view, epoch=self._views.next_epoch(), copies=rest)
+        if self._is_over(view, await self._witnesses.tell(view, asked), touched):
+            return None
+        self._views.put_own(view)
+        await self._shelf.note(self._views)
+        if before is not None:
+            self._say_beside()
+        for copy in () if before is None else before.copies:
+            if not view.has_copy(copy.id):
+                self._runtime.send(copy, Instate(view))
+        self._witnesses.release(self._views.own)
+        self.on_changed()
+        return self._views.own.get(view.number)  # passed over during the note, perhaps
+
+    def _is_over(self, view: View, replies: Iterable[object], touched: Sequence[View]) -> bool:
+        """Whether a later view than one that is being installed is known, or some of it was given
+        up meanwhile."""
+        for reply in replies:
+            if isinstance(reply, Instated) and self._is_later(reply.newer, view):
+                self.passed_over(reply.newer)
+                return True
+        return self._views.touching(view.intervals) != touched
+
+    def _say_beside(self, giver: Contact | None = None) -> None:
+        """Of what is held by now: what is just about to begin is told of when it does."""
+        beside, self._beside = self._beside, []
+        for one in beside:
+            if giver is None or one.primary.id != giver.id:
+                self.on_beside(one)
+
+    @staticmethod
+    def _is_later(newer: Iterable[View], view: View) -> bool:
+        return any(
+            (one.epoch, one.key) > (view.epoch, view.key)
+            and intersect(one.intervals, view.intervals)
+            for one in newer
+        )
+
+    def passed_over(self, newer: Iterable[View]) -> None:
+        """Later views are known: give up what they are of."""
+        lost: Intervals = ()
+        for one in newer:
+            self._views.see(one.epoch)
+            for mine in self._views.touching(one.intervals):
+                if (one.epoch, one.key) > (mine.epoch, mine.key) and one.key != mine.key:
+                    part = intersect(mine.intervals, one.intervals)
+                    self._holdings.give(part, one.primary)
+                    lost = merge(lost, part)
+                    ended = mine.within(part)
+                    if ended is not None:
+                        self._runtime.send(one.primary, Beside(ended))
+        if lost:
+            before = [mine.number for mine in self._views.touching(lost)]
+            for number in self._views.demote(lost):
+                self.adopted.join(number, before)
+                self._runtime.spawn(self.change(number))
+            self._runtime.spawn(self._shelf.note(self._views))
+            self.on_superseded()
+
+
+def _beside(reply: object) -> tuple[View, ...]:
+    return reply.beside if isinstance(reply, Instated) else ()

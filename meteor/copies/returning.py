@@ -1,0 +1,175 @@
+"""Returning: what came back from a former life, or lies in the wrong place, goes where it belongs.
+
+Law of this file: a slow loop that asks and offers, and loses nothing: content is let go when whom
+the ring names has it, evidence when nobody needs it any more (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from chord import CallError, ChordNode, Contact, LookupFailed, NotJoined, Runtime
+from meteor.copies.config import CopiesConfig
+from meteor.copies.copy_keeper import CopyKeeper
+from meteor.copies.handoff import Handoff
+from meteor.copies.replication import Replication
+from meteor.keeping.holdings import Holdings
+from meteor.keeping.placement import Admission
+from meteor.keeping.shelf import Shelf
+from meteor.keeping.views import Views
+from meteor.wire.copy_messages import Instated, Stands
+from meteor.wire.operations import Inherit, Inherited
+from squid import Interval, Intervals, intersect, of_arc, subtract
+
+OUTSIDE_S: Final = 2.0
+"""How long something is held outside the arc before it is offered: a joiner pulls it sooner."""
+ORPHANED_S: Final = 30.0
+"""A copy whose primary has been silent for so long is offered to whom the ring names."""
+OFFER_S: Final = 10.0
+
+
+class Returning:
+    """What one peer does with what is not its own any more, or was lost."""
+
+    def __init__(
+        self,
+        node: ChordNode,
+        runtime: Runtime,
+        views: Views,
+        holdings: Holdings,
+        shelf: Shelf,
+        replication: Replication,
+        keeper: CopyKeeper,
+        handoff: Handoff,
+        on_found: Callable[[Intervals, Admission], None],
+        config: CopiesConfig,
+        *,
+        index_bits: int,
+        id_bits: int,
+    ) -> None:
+        self._node, self._runtime, self._config = node, runtime, config
+        self._views, self._holdings, self._shelf = views, holdings, shelf
+        self._replication, self._keeper, self._handoff = replication, keeper, handoff
+        self._on_found = on_found
+        self._index_bits, self._id_bits = index_bits, id_bits
+        self.damaged = False
+        """Whether the journal has lost something since it was begun."""
+        self._outside_since: float | None = None
+        self._alone_since: dict[tuple[int, int], float] = {}
+
+    async def go_on(self) -> None:
+        """Look round for ever."""
+        while not self._handoff.leaving:
+            await self._heal()
+            await self._offer_outside()
+            await self._offer_former()
+            await self._make_whole()
+            await self._let_go()
+            await self._runtime.sleep(self._config.tend_s)
+
+    async def _heal(self) -> None:
+        """Ask again for what was lost: a holder may have come back."""
+        for interval in self._holdings.lost:
+            found = await self._handoff.heirs.ask(interval, ())
+            for step in self._handoff.heirs.heal(found):
+                if step.view is not None:
+                    await self._find(step.piece, step.view.epoch, step.sources)
+
+    async def _find(self, piece: Intervals, epoch: int, sources: tuple[Contact, ...]) -> None:
+        here = any(one.id == self._runtime.contact.id for one in sources)
+        reconciling = self._handoff.reconciling
+        if here:
+            taken_in = await reconciling.absorb_own(piece, epoch)
+        else:
+            taken_in = await reconciling.absorb(piece, sources[0], epoch)
+        if not taken_in:
+            return
+        for view in self._views.touching(piece):
+            part = intersect(view.lost, piece)
+            if part and await self._replication.found(view.number, part):
+                self._on_found(part, Admission())
+
+    async def _offer_outside(self) -> None:
+        """Offer what is held outside the arc: its owner holds it too, or does not know of it."""
+        outside = subtract(self._holdings.held, self._handoff.owned())
+        now = self._runtime.now()
+        if not outside or self._node.arc is None:
+            self._outside_since = None
+            return
+        if self._outside_since is None:
+            self._outside_since = now
+        if now - self._outside_since >= OUTSIDE_S:
+            for interval in outside:
+                await self._offer(interval)
+
+    async def _offer_former(self) -> None:
+        """What was had in a former life goes to whom the ring names, who has it all then."""
+        for view in self._views.remembered():
+            for interval in view.intervals:
+                for taken in await self._offer(interval):
+                    self._views.forget_former((taken,))
+                    self._views.forget_stored((taken,))
+        await self._keeper.tidy_if_less()
+
+    async def _make_whole(self) -> None:
+        """All that the journal had lost is here again, or elsewhere: it begins anew."""
+        if self.damaged and not self._views.remembered() and not self._handoff.uncovered():
+            self.damaged = False
+            await self._shelf.rewrite(self._views)
+
+    async def _offer(self, interval: Interval) -> list[Interval]:
+        """Offer an interval to its owners, piece by piece; returns what they have now."""
+        taken: list[Interval] = []
+        first, last = interval
+        shift = self._id_bits - self._index_bits
+        while first <= last:
+            try:
+                owner = await self._node.lookup(first << shift, timeout_s=OFFER_S)
+            except (LookupFailed, NotJoined):
+                return taken
+            arc = of_arc(owner.arc.after, owner.arc.last, self._index_bits, self._id_bits)
+            mine = [piece for piece in intersect(arc, ((first, last),)) if piece[0] == first]
+            if not mine:
+                return taken
+            piece = mine[0]
+            if await self._is_taken(piece, owner.contact):
+                taken.append(piece)
+            first = piece[1] + 1
+        return taken
+
+    async def _is_taken(self, piece: Interval, owner: Contact) -> bool:
+        if owner.id == self._runtime.contact.id:
+            known = subtract(self._holdings.held, self._holdings.lost)
+            return not subtract((piece,), known) and await self._is_merged(piece)
+        try:
+            reply = await self._runtime.call(owner, Inherit(piece), OFFER_S)
+        except CallError:
+            return False
+        return isinstance(reply, Inherited)
+
+    async def _is_merged(self, piece: Interval) -> bool:
+        """Whether what lies in the attic here of what is held here is on the shelf as well now."""
+        epochs = {one.view.epoch for one in self._views.stored}
+        absorb = self._handoff.reconciling.absorb_own
+        return all([await absorb((piece,), epoch) for epoch in sorted(epochs)])
+
+    async def _let_go(self) -> None:
+        """Copies whose primary does not count on them, or is silent for long, end."""
+        now = self._runtime.now()
+        for key, copy in list(self._views.copies.items()):
+            heard_s = self._runtime.link(copy.view.primary).last_heard_s
+            if now - heard_s < ORPHANED_S / 3:
+                self._alone_since.pop(key, None)
+                continue
+            since_s = self._alone_since.setdefault(key, now)
+            if key[0] == self._runtime.contact.id:  # content that was to be fetched here
+                if now - since_s >= ORPHANED_S:
+                    self._views.drop(key)
+                continue
+            reply = await self._replication.ask(copy.view.primary, Stands(copy.view.number))
+            disowned = isinstance(reply, Instated) and not reply.known
+            if disowned or (reply is None and now - since_s >= ORPHANED_S):
+                self._views.retire(key)
+        for key in [key for key in self._alone_since if key not in self._views.copies]:
+            del self._alone_since[key]

@@ -1,0 +1,189 @@
+"""Rivals: what was answered for elsewhere at the same time, and is merged as soon as it is known.
+
+Law of this file: conversations.  After a partition, or a false suspicion, two primaries meet; the
+one whose view is the earlier gives up and says what it had.  From that moment on the other names
+the interval in every answer, until the content is merged here and at all copies; the note of it is
+part of the view, so that it goes wherever the interval goes (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from itertools import product
+from typing import Final
+
+from chord import Contact, Fault, Handler, Runtime
+from meteor.copies.reconciling import Reconciling
+from meteor.copies.replication import Replication
+from meteor.copies.turns import Bell
+from meteor.keeping.holdings import Holdings
+from meteor.keeping.views import Views
+from meteor.wire.copy_messages import Beside
+from meteor.wire.view import HEARSAY, RIVALS_MAX, Rival, View, rivals_within
+from squid import Intervals, intersect, merge, subtract
+
+AGAIN_S, IDLE_S = 0.2, 1.0
+"""How often it is looked while there are rivals, and while there are none."""
+HOPED_S: Final = 5.0
+"""How long a question waits for a new rival to be merged, if it has the time; after that its
+interval counts as missing at once."""
+GIVEN_UP_S: Final = 30.0
+"""A rival none of whose holders gives its content for so long is gone: what only it had is lost."""
+
+HEARD_MAX: Final = 256
+"""Rivals that wait to be written down: a bound for hostile input."""
+
+
+class Rivals:
+    """What one primary knows of others beside it."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        views: Views,
+        holdings: Holdings,
+        replication: Replication,
+        reconciling: Reconciling,
+        checked: Callable[[View], View],
+    ) -> None:
+        self._runtime, self._views, self._holdings = runtime, views, holdings
+        self._replication, self._reconciling = replication, reconciling
+        self._checked = checked
+        self._since_s: dict[Rival, float] = {}
+        self._pulled: set[tuple[Rival, int]] = set()
+        """From whom what it has of a rival was taken in, though that was not all."""
+        self._heard: dict[Rival, None] = {}
+        """Not written down yet."""
+        self._bell = Bell(runtime, "rivals")
+        holdings.hope = self._hope
+        replication.on_beside = self._on_kept_beside
+
+    @property
+    def handlers(self) -> Mapping[type, Handler]:
+        """Message type to handler."""
+        return {Beside: self._on_beside}
+
+    def _on_beside(self, sender: Contact, message: object, _: float) -> None:
+        assert isinstance(message, Beside)
+        ended = self._checked(message.view)
+        if ended.primary.id == sender.id:
+            self._beside(ended)
+
+    def _on_kept_beside(self, view: View) -> None:
+        with suppress(Fault):  # nonsense
+            self._beside(self._checked(view))
+
+    def _beside(self, ended: View) -> None:
+        for mine in self._views.touching(ended.intervals):
+            part = intersect(mine.intervals, ended.intervals)
+            unknown = self._replication.adopted.before(mine.number, part, ended.epoch)
+            lost = intersect(ended.lost, unknown)
+            self.note(Rival(unknown, ended.epoch, ended.holders, lost))
+            for rival in rivals_within(ended.rivals, part):
+                self.note(rival)
+
+    def note(self, rival: Rival) -> None:
+        """Say of these intervals from now on that something may be missing, and see to it."""
+        if rival.intervals and len(self._heard) < HEARD_MAX:
+            self._heard[rival] = None
+            self._holdings.doubt(rival.intervals)
+            self._bell.ring()
+
+    def _hope(self) -> Intervals:
+        """What is named because of rivals that are only just known."""
+        now = self._runtime.now()
+        noted = [one for view in self._views.own.values() for one in view.rivals]
+        young = [one for one in noted if now - self._since_s.setdefault(one, now) < HOPED_S]
+        named = merge(*(one.intervals for one in (*young, *self._heard)))
+        return subtract(named, self._views.lost())
+
+    async def go_on(self) -> None:
+        """Write rivals down, and merge what they had, for ever."""
+        while True:
+            await self._note_heard()
+            for view in list(self._views.own.values()):
+                for rival in view.rivals:
+                    await self._settle(view, rival)
+            pending = any(view.rivals for view in self._views.own.values())
+            await self._bell.wait(AGAIN_S if pending else IDLE_S)
+
+    async def _note_heard(self) -> None:
+        for rival in list(self._heard):
+            await self._note(rival)
+            if self._is_noted(rival):  # else the view was another one meanwhile
+                self._heard.pop(rival)
+        doubted = (rival.intervals for rival in self._heard)
+        self._holdings.reckon(merge(self._views.unknown(), *doubted))
+
+    def _is_noted(self, rival: Rival) -> bool:
+        mine = self._views.touching(rival.intervals)
+        unknown = merge(*(view.unknown for view in mine))
+        held = merge(*(view.intervals for view in mine))
+        return not subtract(intersect(rival.intervals, held), unknown)
+
+    async def _note(self, rival: Rival) -> None:
+        for view in self._views.touching(rival.intervals):
+            for part in rivals_within((rival,), view.intervals):
+                if len(view.rivals) < RIVALS_MAX:
+                    await self._replication.rival(view.number, add=part)
+                else:
+                    await self._replication.rival(view.number, lost=part.intervals)
+
+    async def _settle(self, view: View, rival: Rival) -> None:
+        since_s = self._since_s.setdefault(rival, self._runtime.now())
+        settle = self._asked_again if rival.epoch == HEARSAY else self._merged
+        known = await settle(view, rival)
+        if known is not None:
+            self._replication.resync.add(view.number)
+            await self._replication.rival(view.number, without=rival, known=known)
+            self._forget(rival)
+        elif self._runtime.now() - since_s >= GIVEN_UP_S:
+            await self._replication.rival(view.number, without=rival, lost=rival.intervals)
+            self._forget(rival)
+
+    def _forget(self, rival: Rival) -> None:
+        self._since_s.pop(rival, None)
+        self._pulled = {one for one in self._pulled if one[0] != rival}
+
+    async def _asked_again(self, view: View, rival: Rival) -> Intervals | None:
+        """None while somebody who said that it holds the interval too may do so: what it has of it
+        is taken in, and it lets go; what it knows of others is noted.  Else of what the past is
+        known by that."""
+        known: Intervals = ()
+        adopted = self._replication.adopted
+        for holder, interval in product(rival.holders, rival.intervals):
+            answer = await self._reconciling.claimed(interval, holder)
+            if answer is None:
+                return None
+            for piece in intersect(answer.held, (interval,)):
+                if not await self._reconciling.reconcile(piece, holder):
+                    return None
+                known = merge(known, subtract((piece,), answer.lost))
+            for one in (*answer.copies, *answer.former):
+                part = intersect(one.intervals, (interval,))
+                part = adopted.before(view.number, part, one.epoch)
+                if one.primary.id != self._runtime.contact.id:
+                    self.note(Rival(part, one.epoch, one.holders, intersect(one.lost, part)))
+        return known
+
+    async def _merged(self, view: View, rival: Rival) -> Intervals | None:
+        """Of what the past is known here by all that a rival had; None while that is not here.  It
+        comes from somebody who can show that it has what was acknowledged there when it ended, be
+        it only that it merged it itself."""
+        known = subtract(rival.intervals, rival.lost)
+        primary_id = rival.holders[-1].id if rival.holders else self._runtime.contact.id
+        wanted = rival.intervals, primary_id, rival.epoch
+        # who has a copy of ours may have merged it, for whoever held the interval before
+        for holder in {one.id: one for one in (*rival.holders, *view.copies)}.values():
+            if self._views.has_all_of(*wanted):
+                return known
+            if holder.id == self._runtime.contact.id:
+                await self._reconciling.absorb_own(rival.intervals, rival.epoch, primary_id)
+            else:
+                before = (rival, holder.id) in self._pulled or holder not in rival.holders
+                self._pulled.add((rival, holder.id))
+                await self._reconciling.absorb(
+                    rival.intervals, holder, rival.epoch, primary_id, unless_partial=before
+                )
+        return known if self._views.has_all_of(*wanted) else None

@@ -1,0 +1,249 @@
+"""Taking over what nobody answers for: from whose content, or as lost.
+
+Law of this file: pure.  An heir asks all holders that it knows and its next successors.  The newest
+epoch that any of them names counts.  A copy that lived all the time and was not told otherwise has
+everything: one survivor is enough.  One that was restarted, or was passed over, may have been
+evicted meanwhile: it counts only while a majority of its epoch's holders have that same epoch and
+at most one is silent, as a later epoch has at least two holders, of whom one would be among those
+asked.  Where its primary is there, it vouches for an earlier epoch of the same view, as it notes
+the next one after its copies and keeps itself whatever it acknowledged: then all count who know of
+the view in any epoch, or noted what this primary tried next and never began.  A holder that answers
+and does not know the epoch has moved on from it, and with it the
+interval: then one copy alone proves nothing, nor does a restarted one.  A view of which its own
+primary knows nothing, though it remembers an earlier one, never began; one that remembers nothing
+is just about to begin it, as its copies know of it first, and is waited for (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from chord import Contact
+from meteor.wire.view import View, ViewKey
+from squid import Interval, Intervals, intersect, merge
+
+SILENT_MAX = 1
+"""Silent holders beside which a restarted copy still counts: see the head of this file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Somebody has a view's content, or the memory of it."""
+
+    contact: Contact
+    view: View
+    fresh: bool
+    """Whether it is a copy that was whole all the time."""
+    damaged: bool = False
+    """Whether it only knows of the epoch: its journal has lost something, or it was still being
+    filled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Who answered, and the identifiers of who is known to be dead."""
+
+    answered: Collection[Contact]
+    dead: Collection[int]
+    patient: bool
+    """Whether whoever is silent has been waited for long enough."""
+    everybody: bool = True
+    """Whether all who were asked answered, or are dead: one of the others may have the interval in
+    a later epoch, of which its holders of old know nothing."""
+    unanswered: Collection[ViewKey] = ()
+    """Views under which nothing was acknowledged, though somebody has all of one: the asker's own,
+    for which it asked a giver and never heard, and its gifts to who died before it began."""
+
+    def waits_for(self, silent: Iterable[Contact]) -> bool:
+        """Whether one of these may still answer.  Whose identifier another peer has now, as it was
+        granted anew, is dead."""
+        granted = {one.id for one in self.answered}
+        return not self.patient and any(
+            one.id not in self.dead and one.id not in granted for one in silent
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What to do with a piece."""
+
+    piece: Intervals
+    kind: Literal["adopt", "wait", "lost"]
+    view: View | None = None
+    """The newest view, when it is adopted, or lost with something left of it."""
+    sources: tuple[Contact, ...] = ()
+    """Who has all of it; of what is lost, who has the last word with holes: a damaged journal."""
+
+
+def is_peer(contact: Contact, named: Contact) -> bool:
+    """Whether a peer is the one that a view names, or a later life of it, and not one that was
+    granted the identifier of the dead."""
+    return contact.id == named.id and (
+        contact.address == named.address or contact.incarnation > named.incarnation
+    )
+
+
+def as_before(
+    evidence: Iterable[Evidence], given_up: Mapping[ViewKey, View], own: Contact
+) -> list[Evidence]:
+    """What the asker's own views that not all copies took are evidence of: nothing began under
+    them, and who took one has all of the view that it was to take over."""
+    found = []
+    for one in evidence:
+        adopted = given_up.get(one.view.key)
+        if adopted is None:
+            found.append(one)
+        elif one.contact != own and (before := adopted.within(one.view.intervals)) is not None:
+            found.append(replace(one, view=before))
+    return found
+
+
+def _speaks_for(contact: Contact, named: Contact, evidence: Iterable[Evidence]) -> bool:
+    """Whether a peer is the one that a view names, or a later life of it, and not one that had its
+    identifier before: that was granted anew while it was down, and names two since it is back."""
+    moved = contact.address != named.address
+    return is_peer(contact, named) and not (
+        moved
+        and any(
+            one.contact == contact
+            and any((h.id, h.address) == (contact.id, contact.address) for h in one.view.holders)
+            for one in evidence
+        )
+    )
+
+
+def _is_among(named: Contact, contacts: Iterable[Contact]) -> bool:
+    return any(is_peer(one, named) for one in contacts)
+
+
+def plan(
+    part: Intervals, evidence: Sequence[Evidence], asked: Asked, *, orphaned: bool
+) -> list[Step]:
+    """What to do with `part`, piece by piece; `orphaned` says that nobody more can be asked, so
+    that a piece without evidence is lost at once."""
+    steps: list[Step] = []
+    for piece in _pieces(part, evidence):
+        step = _decide(piece, [e for e in evidence if _has(e.view, piece)], asked, orphaned)
+        if steps and _same(steps[-1], step):
+            steps[-1] = _joined(steps[-1], step)
+        else:
+            steps.append(step)
+    return steps
+
+
+def _pieces(part: Intervals, evidence: Sequence[Evidence]) -> list[Interval]:
+    """`part` cut wherever the evidence changes."""
+    borders = sorted(
+        {first for one in evidence for first, _ in one.view.intervals}
+        | {last + 1 for one in evidence for _, last in one.view.intervals}
+    )
+    pieces = []
+    for first, last in part:
+        starts = [first, *(border for border in borders if first < border <= last)]
+        ends = [*(start - 1 for start in starts[1:]), last]
+        pieces += list(zip(starts, ends, strict=True))
+    return pieces
+
+
+def _decide(piece: Interval, evidence: Sequence[Evidence], asked: Asked, orphaned: bool) -> Step:
+    if not evidence:
+        return Step((piece,), "lost" if orphaned or asked.patient else "wait")
+    begun = [one for one in evidence if _began(one.view, evidence, asked)]
+    if not begun:
+        return Step((piece,), "lost" if asked.patient else "wait")
+    newest = max((one.view for one in begun), key=_rank)
+    having = [one for one in evidence if _is_at(one, newest) and not one.damaged]
+    if newest.key in asked.unanswered and having:
+        return Step((piece,), "adopt", newest, tuple(one.contact for one in having))
+    unheard = [one for one in newest.holders if not _is_among(one, asked.answered)]
+    if asked.waits_for(unheard) or (not asked.patient and _begins(newest, evidence, asked)):
+        return Step((piece,), "wait")
+    fresh = [one for one in having if one.fresh]
+    if not fresh and not asked.everybody and not asked.patient:
+        return Step((piece,), "wait")
+    if not having or not _proven(newest, having, evidence, asked.answered):
+        # whoever does not know of it may be about to have it: an heir's copies know of it first
+        if not asked.patient:
+            return Step((piece,), "wait")
+        torn = [] if having else [one for one in evidence if _is_at(one, newest)]
+        if torn and _proven(newest, torn, evidence, asked.answered):
+            return Step((piece,), "lost", newest, tuple(one.contact for one in torn))
+        return Step((piece,), "lost")
+    sources = tuple(one.contact for one in having if one.fresh or not fresh)
+    return Step((piece,), "adopt", newest, sources)
+
+
+def _rank(view: View) -> tuple[object, ...]:
+    """The latest last; beyond that the same order whoever answers first."""
+    return view.epoch, view.key, sorted(view.holder_ids)
+
+
+def _began(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:
+    """Whether anything can have been acknowledged under a view: not when its primary, who has a
+    memory of the piece, knows nothing of it.  It gave up while only some copies had noted it."""
+    of_primary = [one for one in evidence if _speaks_for(one.contact, view.primary, evidence)]
+    knows = any(one.view.key == view.key for one in of_primary)
+    return knows or not of_primary or not _is_among(view.primary, asked.answered)
+
+
+def _begins(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:
+    """Whether its primary lives, and does not know of it yet: it answered before its copies did.
+    Passed over now, it would have given up what nobody else may take over."""
+    lives = any(one == view.primary for one in asked.answered)
+    return lives and not any(
+        one.view.key == view.key and is_peer(one.contact, view.primary) for one in evidence
+    )
+
+
+def _proven(
+    newest: View,
+    having: Sequence[Evidence],
+    evidence: Sequence[Evidence],
+    answered: Collection[Contact],
+) -> bool:
+    """Whether no later epoch can be that nobody named: see the head of this file."""
+    holders = newest.holders
+    # An earlier epoch of the same view is no contradiction: a primary that was passed over while
+    # its copies noted the next one knows no more, and no less than it acknowledged.
+    know = [one for one in evidence
+            if one.view.key == newest.key or _is_tried_after(newest, one.view)]  # fmt: skip
+    vouched = any(one.view.key == newest.key and is_peer(one.contact, newest.primary)
+                  and not one.damaged for one in know)  # fmt: skip
+    there = [one for one in know if not one.damaged] if vouched else having
+    have = [one for one in holders if _is_among(one, [e.contact for e in there])]
+    came = {one for one in holders if any(_speaks_for(peer, one, evidence) for peer in answered)}
+    moved_on = [one for one in holders
+                if one in came and not _is_among(one, [e.contact for e in know])]  # fmt: skip
+    most = 2 * len(have) > len(holders)
+    if any(one.fresh for one in having):
+        return most or not moved_on
+    silent = len(holders) - len(have) - len(moved_on)
+    return most and not moved_on and silent <= SILENT_MAX
+
+
+def _is_tried_after(newest: View, view: View) -> bool:
+    """Whether the primary of the newest view that began tried this one next."""
+    same = (view.primary.id, view.primary.address) == (newest.primary.id, newest.primary.address)
+    return same and view.epoch > newest.epoch
+
+
+def _is_at(one: Evidence, newest: View) -> bool:
+    return one.view.key == newest.key and one.view.epoch == newest.epoch
+
+
+def _has(view: View, piece: Interval) -> bool:
+    return intersect(view.intervals, (piece,)) == (piece,)
+
+
+def _same(left: Step, right: Step) -> bool:
+    if left.kind != right.kind or left.sources != right.sources:
+        return False
+    if left.view is None or right.view is None:
+        return left.view is right.view
+    return left.view.key == right.view.key and left.view.epoch == right.view.epoch
+
+
+def _joined(left: Step, right: Step) -> Step:
+    return Step(merge(left.piece, right.piece), left.kind, right.view, right.sources)

@@ -1,0 +1,75 @@
+"""Witnesses: who knows of an epoch beside its holders, while these are fewer than they should be.
+
+Law of this file: a conversation; what a witness says counts as in `meteor.copies.takeover`.  A copy
+that is cut off is evicted and cannot be told.  Should the others fall before it is back, it would
+take the epoch that it knows for the last one, and lack what was acknowledged since without a word.
+So before anything is acknowledged under a view that lacks copies, as many peers beside them begin
+to learn it: k peers know of every epoch, and an heir that finds none of its content but a witness
+says that the interval is missing (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+from typing import Final
+
+from chord import ChordNode, Contact, Runtime
+from meteor.copies.config import CopiesConfig
+from meteor.wire.copy_messages import Instate, Instated, Learn
+from meteor.wire.view import View, ViewKey
+
+SPARE: Final = 2
+"""How many more are asked than are needed: who is asked may be silent as well."""
+
+
+class Witnesses:
+    """Whom one primary made witnesses of its views."""
+
+    def __init__(
+        self,
+        node: ChordNode,
+        runtime: Runtime,
+        config: CopiesConfig,
+        ask: Callable[[Contact, object], Awaitable[object]],
+    ) -> None:
+        self._node, self._runtime, self._config, self._ask = node, runtime, config, ask
+        self._told: dict[ViewKey, tuple[View, tuple[Contact, ...]]] = {}
+        self._questions = 0
+
+    async def tell(self, view: View, asked: Collection[int]) -> list[object]:
+        """Return when as many peers know of a view as should, or nobody else can be told, with
+        their replies.  Who was `asked` to be its copy and is none is silent; under a view without
+        any copy nothing is acknowledged."""
+        lacking = self._config.copies - 1 - len(view.copies)
+        own_id = view.primary.id
+        others = [one for one in self._node.successors if one.id not in asked and one.id != own_id]
+        others = others[: lacking + SPARE]
+        if lacking <= 0 or not view.copies or not others:
+            return []
+        _, told = self._told.get(view.key, (view, ()))
+        self._told[view.key] = view, tuple(dict.fromkeys((*told, *others)))
+        self._questions += 1
+        token = "witnesses", self._questions
+        enough = self._runtime.expect(token, None)
+        replies: list[object] = []
+
+        async def tell_one(contact: Contact) -> None:
+            replies.append(await self._ask(contact, Learn(view)))
+            know = sum(isinstance(one, Instated) and one.known for one in replies)
+            if know >= lacking or len(replies) == len(others):
+                self._runtime.deliver(token, None)
+
+        for one in others:
+            self._runtime.spawn(tell_one(one))
+        await enough
+        return list(replies)
+
+    def release(self, own: dict[int, View]) -> None:
+        """Let those go whose view has all its copies by now, or ended here."""
+        for key, (told, witnesses) in list(self._told.items()):
+            view = own.get(key[1])
+            if view is None or len(view.copies) >= self._config.copies - 1:
+                del self._told[key]
+                for one in witnesses:
+                    if not (view or told).has_copy(one.id):
+                        self._runtime.send(one, Instate(view or told))

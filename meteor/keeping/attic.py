@@ -1,0 +1,118 @@
+"""The attic: what a peer had of an interval before its past was lost, kept off the shelf.
+
+Law of this file: bookkeeping, no clock and no journal of its own.  Nothing here is matched,
+answered or compared.  The content of each former view is a lot: whoever proves that the view was
+the last one before the loss gets exactly that, and nothing older that lay beside it.  Shown at
+once, it would bring back what was deleted under a tombstone that died with its holders (DESIGN
+section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import Final
+
+from meteor.journal.journal import Entry
+from meteor.keeping.placement import Key, journal_key, key_of
+from meteor.wire import codec
+from meteor.wire.operations import Carried, PulledPage
+from meteor.wire.record_id import split_id
+from squid import HilbertCurve, Interval
+
+PREFIX: Final = b"a:"
+"""How the journal's keys begin that are the attic's."""
+_LOT_BYTES: Final = 8
+PAGE_BYTES: Final = 64 * 1024
+
+
+class Attic:
+    """Lots of records and tombstones, by number."""
+
+    def __init__(self, curve: HilbertCurve) -> None:
+        self._curve = curve
+        self._lots: dict[int, dict[Key, tuple[int, Carried]]] = {}
+        """Each record with the number of its coming here."""
+        self._newest_lot = self._newest = 0
+        self._unwritten: list[Entry] = []
+
+    def __len__(self) -> int:
+        return sum(len(lot) for lot in self._lots.values())
+
+    def put(self, carried: Iterable[Carried]) -> int:
+        """Keep records as they were on the shelf; the number of their lot.  `unwritten` is to be
+        made durable before anything else takes their place in the journal."""
+        self._newest_lot += 1
+        for one in carried:
+            self._place(self._newest_lot, one)
+            key = _journal_key(self._newest_lot, key_of(one))
+            self._unwritten.append(Entry(key, codec.encode(one)))
+        return self._newest_lot
+
+    def restore(self, key: bytes, carried: Carried) -> None:
+        """A record comes out of the journal, where it lay under `key`."""
+        lot = int.from_bytes(key[len(PREFIX) : len(PREFIX) + _LOT_BYTES])
+        self._newest_lot = max(self._newest_lot, lot)
+        self._place(lot, carried)
+
+    def _place(self, lot: int, carried: Carried) -> None:
+        self._newest += 1
+        self._lots.setdefault(lot, {})[key_of(carried)] = self._newest, carried
+
+    def keep_only(self, lots: Collection[int]) -> None:
+        """Nobody speaks for the other lots any more."""
+        for lot in [number for number in self._lots if number not in lots]:
+            gone = self._lots.pop(lot)
+            self._unwritten += [Entry(_journal_key(lot, key), None) for key in gone]
+
+    def unwritten(self) -> list[Entry]:
+        """What the journal does not know yet; the caller writes it."""
+        entries, self._unwritten = self._unwritten, []
+        return entries
+
+    def entries(self) -> list[Entry]:
+        """All that is here, for a journal that is begun anew."""
+        self._unwritten.clear()
+        return [
+            Entry(_journal_key(lot, key), codec.encode(carried))
+            for lot, records in self._lots.items()
+            for key, (_, carried) in records.items()
+        ]
+
+    def page(
+        self,
+        lots: Collection[int],
+        interval: Interval,
+        cursor: int,
+        outgoing: Callable[[Carried], Carried],
+    ) -> PulledPage:
+        """The records of an interval that came to these lots after `cursor`, oldest first, as they
+        travel."""
+        carried: list[Carried] = []
+        size = 0
+        for number, one in self._after(lots, cursor):
+            if size >= PAGE_BYTES:
+                return PulledPage(tuple(carried), cursor, more=True)
+            cursor = number
+            _, box = split_id(one.id, self._curve)
+            travels = outgoing(one)
+            if travels.ttl_ms > 0 and self._curve.has_match(box, *interval):
+                carried.append(travels)
+                size += len(one.blob) + 200
+        return PulledPage(tuple(carried), cursor, more=False)
+
+    def _after(self, lots: Collection[int], cursor: int) -> list[tuple[int, Carried]]:
+        found = [
+            (number, carried)
+            for lot in sorted(lots)
+            for number, carried in self._lots.get(lot, {}).values()
+            if number > cursor
+        ]
+        return sorted(found, key=_by_number)
+
+
+def _by_number(placed: tuple[int, Carried]) -> int:
+    return placed[0]
+
+
+def _journal_key(lot: int, key: Key) -> bytes:
+    return PREFIX + lot.to_bytes(_LOT_BYTES) + journal_key(key)

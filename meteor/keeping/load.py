@@ -1,0 +1,76 @@
+"""What a peer carries, as far as a split of its arc relieves it.
+
+Law of this file: it counts, and decides nothing.  A record at one index of the curve counts where
+that index is; one with ranges lies at many peers, whoever splits what, and counts nowhere.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from itertools import islice
+from typing import Final
+
+from chord import Arc, ChordConfig, ChordNode, Placing, Runtime, split_id
+from meteor.keeping.shelf import Shelf
+from squid import HilbertCurve, of_arc
+
+COUNT_S: Final = 1.0
+"""How old a count may be ..."""
+COUNT_S_PER_RECORD: Final = 50e-6
+"""... for each record: counting takes a hundredth of the time at most."""
+SAMPLE: Final = 20_000
+"""Of more records than this every n-th is looked at, so that no count holds a peer up."""
+
+
+class ShelfBurden:
+    """The load of a shelf (`chord.Burden`)."""
+
+    def __init__(
+        self, shelf: Shelf, curve: HilbertCurve, id_bits: int, now: Callable[[], float]
+    ) -> None:
+        self._shelf, self._curve, self._now = shelf, curve, now
+        self._id_bits = id_bits
+        self._indexes: list[int] = []
+        self._stride = 1
+        self._fresh_until_s = float("-inf")
+
+    def load(self, arc: Arc) -> int:
+        """How many records lie at one index, and in this arc; beyond `SAMPLE` an estimate."""
+        self._count()
+        return self._stride * sum(end - start for start, end in self._spans(arc))
+
+    def split(self, arc: Arc) -> int | None:
+        """The identifier of a new peer that takes half of them."""
+        self._count()
+        shift = self._id_bits - self._curve.index_bits
+        keys = [
+            index << shift for start, end in self._spans(arc) for index in self._indexes[start:end]
+        ]
+        return split_id(arc, keys, self._id_bits, 1 << shift)
+
+    def _spans(self, arc: Arc) -> list[tuple[int, int]]:
+        intervals = of_arc(arc.after, arc.last, self._curve.index_bits, self._id_bits)
+        return [
+            (bisect_left(self._indexes, first), bisect_right(self._indexes, last))
+            for first, last in intervals
+        ]
+
+    def _count(self) -> None:
+        now = self._now()
+        if now < self._fresh_until_s:
+            return
+        store = self._shelf.store
+        self._stride = 1 + len(store) // SAMPLE
+        looked_at = islice(store.records(), 0, None, self._stride)
+        places = (self._shelf.table.find(record.key) for record in looked_at)
+        self._indexes = sorted(p.lowest for p in places if p is not None and p.is_point)
+        self._fresh_until_s = now + max(COUNT_S, COUNT_S_PER_RECORD * len(store))
+
+
+def placing_of(
+    node: ChordNode, runtime: Runtime, config: ChordConfig, shelf: Shelf, curve: HilbertCurve
+) -> Placing:
+    """One peer's part in load-aware placement, by what lies on its shelf."""
+    burden = ShelfBurden(shelf, curve, config.bits, runtime.now)
+    return Placing(node, runtime, config.bits, config.successor_count, burden)

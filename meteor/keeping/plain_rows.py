@@ -1,0 +1,210 @@
+"""The journal's rows that have a front, read all at once.
+
+Law of this file: pure, and nothing for each row that numpy or one built-in call does for all.  A
+row that is in any way unusual is left to whoever reads rows one by one: no front, that of another
+curve, or one of so many shapes that to take each by itself would be slower.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from arms import Kind, PlainColumns
+from meteor.journal.journal import Entries
+from meteor.keeping.placement import Key
+from meteor.keeping.record_front import FORM, HEAD, IS_HIDDEN, IS_POINT, KINDS, index_words
+from squid import HilbertCurve
+
+Bytes = npt.NDArray[np.uint8]
+Slots = npt.NDArray[np.intp]
+Mask = npt.NDArray[np.bool_]
+Words = npt.NDArray[np.uint64]
+T = TypeVar("T")
+Heads = npt.NDArray[np.void]
+"""Lines of `record_front.HEAD`."""
+
+AT_ONCE: Final = 1 << 15
+"""Rows that are copied into one stretch of memory: not all of a million."""
+_FEW_SHAPES: Final = 64
+_ROWS_A_SHAPE: Final = 4
+_SIZE_BITS: Final = 16
+_MOST_SIZE: Final = (1 << _SIZE_BITS) - 1
+"""Of the sizes in a head."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlainRows:
+    """Records in the form of the journal, in its order; what has expired is left out."""
+
+    keys: Sequence[Key]
+    values: Sequence[bytes]
+    kinds: npt.NDArray[np.uint8]
+    """Places in `record_front.KINDS`."""
+    ttl_ms: npt.NDArray[np.int64]
+    """In Unix time."""
+    numbers: npt.NDArray[np.int64]
+    fingerprints: Words
+    lowest: list[int]
+    """The lowest index of each ..."""
+    words: Words
+    """... and the same as a line of 64-bit words, the highest first."""
+    points: Mask
+    hidden: Mask
+    columns: Mapping[Kind, tuple[Slots, PlainColumns]]
+    """Which of the records are of a kind, and their profiles, numbered in that order."""
+
+
+def read_plain(entries: Entries, curve: HilbertCurve, now_ms: int) -> tuple[PlainRows, Entries]:
+    """The rows that can be read together, and those that are to be read one by one."""
+    reader = _Reader(curve)
+    for first in range(0, len(entries), AT_ONCE):
+        reader.take(first, entries.values[first : first + AT_ONCE])
+    taken, heads, words = reader.taken()
+    keys = _keys_of(_picked(entries.keys, taken))
+    if keys is None:
+        return _rows_of([], [], heads[:0], words[:0], {}), entries
+    others = np.ones(len(entries), bool)
+    others[taken] = False
+    lives = heads["ttl_ms"] > now_ms
+    living = np.flatnonzero(lives)
+    chosen = taken[living]
+    rank = np.full(len(entries), -1, np.intp)
+    columns: dict[Kind, tuple[Slots, PlainColumns]] = {}
+    for number, kind in enumerate(KINDS):
+        of_kind = np.flatnonzero(heads["kind"][living] == number)
+        rank[chosen[of_kind]] = np.arange(len(of_kind))
+        if len(of_kind):
+            columns[kind] = of_kind, reader.columns(number, rank)
+    rows = _rows_of(
+        _picked(keys, living), _picked(entries.values, chosen),
+        heads[living], words[living], columns,
+    )  # fmt: skip
+    left = np.flatnonzero(others)
+    return rows, Entries(_picked(entries.keys, left), _picked(entries.values, left))
+
+
+def _picked(items: Sequence[T], places: Slots) -> Sequence[T]:
+    """The items at these places, which are different and in order."""
+    return items if len(places) == len(items) else [items[at] for at in places.tolist()]
+
+
+def _rows_of(
+    keys: Sequence[Key],
+    values: Sequence[bytes],
+    heads: Heads,
+    words: Words,
+    columns: Mapping[Kind, tuple[Slots, PlainColumns]],
+) -> PlainRows:
+    flags = heads["flags"]
+    return PlainRows(
+        keys, values, heads["kind"], heads["ttl_ms"], heads["number"], heads["fingerprint"],
+        _numbers_of(words), words, flags & IS_POINT > 0, flags & IS_HIDDEN > 0, columns,
+    )  # fmt: skip
+
+
+def _numbers_of(words: Words) -> list[int]:
+    numbers: list[int] = words[:, 0].tolist()
+    for word in words.T[1:]:
+        numbers = [above << 64 | low for above, low in zip(numbers, word.tolist(), strict=True)]
+    return numbers
+
+
+def _keys_of(written: Sequence[bytes]) -> list[Key] | None:
+    """Owner and stem of each key of the journal; None where one is of another form."""
+    parts = b"\0".join(written).decode().split("\0") if written else []
+    owners, stems = parts[::2], parts[1::2]
+    names = {owner: owner[len(_BEGINNING) :] for owner in set(owners)}
+    if len(parts) != 2 * len(written) or not all(owner.startswith(_BEGINNING) for owner in names):
+        return None
+    return list(zip(map(names.__getitem__, owners), stems, strict=True))
+
+
+_BEGINNING: Final = "r:"
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Takes fronts out of rows."""
+
+    curve: HilbertCurve
+    _rows: list[Slots] = field(default_factory=list)
+    _heads: list[Heads] = field(default_factory=list)
+    _words: list[Words] = field(default_factory=list)
+    _ends: dict[tuple[int, bytes], list[tuple[Slots, Bytes]]] = field(default_factory=dict)
+    """By kind and shape: of which rows, and their ends as lines."""
+
+    def taken(self) -> tuple[Slots, Heads, Words]:
+        """The rows that were taken, in order, with their heads and lowest indexes."""
+        none = np.zeros((0, index_words(self.curve)), np.uint64)
+        rows = np.concatenate([np.zeros(0, np.intp), *self._rows])
+        heads = np.concatenate([np.zeros(0, HEAD), *self._heads])
+        return rows, heads, np.concatenate([none, *self._words])
+
+    def columns(self, kind: int, rank: Slots) -> PlainColumns:
+        """The profiles of a kind, by the rank that each row was given; none for those below 0."""
+        columns = PlainColumns()
+        for (of_kind, shape), parts in self._ends.items():
+            if of_kind == kind:
+                numbers = rank[np.concatenate([rows for rows, _ in parts])]
+                ends = np.concatenate([ends for _, ends in parts])
+                columns.add(shape, numbers[numbers >= 0], ends[numbers >= 0])
+        return columns
+
+    def take(self, first: int, values: Sequence[bytes]) -> None:
+        """Take what can be taken of rows that are counted on from `first`."""
+        lengths = np.fromiter(map(len, values), np.intp, len(values))
+        starts = np.cumsum(lengths) - lengths
+        buffer = np.frombuffer(b"".join(values), np.uint8)
+        index_bytes = 8 * index_words(self.curve)
+        behind = HEAD.itemsize + index_bytes
+        rows = np.flatnonzero(lengths > behind)
+        rows = rows[buffer[starts[rows]] == FORM]
+        heads = _lines(buffer, starts[rows], HEAD.itemsize).view(HEAD)[:, 0]
+        fits = heads["dimensions"] == self.curve.dimensions
+        fits &= (heads["bits"] == self.curve.bits) & (heads["kind"] < len(KINDS))
+        ends_at = behind + heads["shape_bytes"].astype(np.intp) + heads["ends_bytes"]
+        fits &= (heads["shape_bytes"] > 0) & (ends_at < lengths[rows])
+        rows, heads = rows[fits], heads[fits]
+        taken = np.zeros(len(rows), bool)
+        for shape, at, ends in _by_shape(buffer, starts[rows] + behind, heads):
+            taken[at] = True
+            kind = int(heads["kind"][at[0]])
+            self._ends.setdefault((kind, shape), []).append((first + rows[at], ends))
+        rows, heads = rows[taken], heads[taken]
+        self._rows.append(first + rows)
+        self._heads.append(heads)
+        words = _lines(buffer, starts[rows] + HEAD.itemsize, index_bytes).view(">u8")
+        self._words.append(words.astype(np.uint64))
+
+
+def _by_shape(buffer: Bytes, starts: Slots, heads: Heads) -> Iterator[tuple[bytes, Slots, Bytes]]:
+    """Shapes that stand at these places, which rows are of each, and the ends behind them."""
+    marks = heads["shape_sum"].astype(np.uint64) | heads["kind"].astype(np.uint64) << np.uint64(32)
+    order = np.argsort(marks, kind="stable")
+    firsts = np.flatnonzero(np.diff(marks[order], prepend=~marks[order[:1]]))
+    if len(firsts) > _FEW_SHAPES and len(firsts) * _ROWS_A_SHAPE > len(order):
+        return
+    sizes = heads["shape_bytes"].astype(np.intp) << _SIZE_BITS | heads["ends_bytes"]
+    for group in np.split(order, firsts[1:]) if len(order) else ():
+        size = int(sizes[group[0]])
+        shape_bytes, ends_bytes = size >> _SIZE_BITS, size & _MOST_SIZE
+        at = group[sizes[group] == size]
+        shapes = _lines(buffer, starts[at], shape_bytes)
+        shape = shapes[0].tobytes()
+        if shapes.tobytes() != shape * len(at):  # two that have one sum
+            at = at[(shapes == shapes[0]).all(axis=1)]
+        yield shape, at, _lines(buffer, starts[at] + shape_bytes, ends_bytes)
+
+
+def _lines(buffer: Bytes, starts: Slots, width: int) -> Bytes:
+    """So many bytes from each place, one line each."""
+    if not len(starts) or not width:
+        return np.zeros((len(starts), width), np.uint8)
+    # Each stretch as one item: numpy copies it at once, byte by byte would take twice as long.
+    stretches = np.ndarray((len(buffer) - width + 1,), f"V{width}", buffer, strides=(1,))
+    return stretches[starts].view(np.uint8).reshape(len(starts), width)

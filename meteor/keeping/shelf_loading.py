@@ -1,0 +1,55 @@
+"""Records in the form of the journal onto an empty shelf, all at once.
+
+Law of this file: the same shelf as one by one, and nothing is looked into.  Where records live, how
+they are told apart and what their profiles say goes into the tables by column; the records
+themselves rest, as rows of the journal, until somebody asks for them.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from arms import Record, Store, made_in_bulk
+from meteor.keeping.placement_table import PlacementTable
+from meteor.keeping.plain_rows import PlainRows
+from meteor.keeping.record_front import KINDS
+
+
+@contextmanager
+def no_collections() -> Iterator[None]:
+    """Let Python's collector of cycles rest: what is read back from a journal has none and stays,
+    and to look through it again and again would take as long as to make it.  Afterwards it counts
+    as old, so that the next short collection does not look through it either."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if not gc.get_freeze_count():  # else it is somebody's wish that these stay frozen
+            gc.freeze()
+            gc.unfreeze()
+        if was_enabled:
+            gc.enable()
+
+
+def load_plain(rows: PlainRows, table: PlacementTable, store: Store, clock_s: float) -> int:
+    """Load them, the local clock being `clock_s` ahead of Unix time; returns their highest number,
+    0 of none."""
+    if not rows.keys:
+        return 0
+    placed = table.load(rows)
+    records = made_in_bulk(
+        Record, len(placed),
+        rest=placed,
+        kind=map(KINDS.__getitem__, rows.kinds.tolist()),
+        expires_s=(rows.ttl_ms / 1000 + clock_s).tolist(),
+        index=[at if is_point else None
+               for at, is_point in zip(rows.lowest, rows.points.tolist(), strict=True)],
+    )  # fmt: skip
+    hidden = rows.kinds[rows.hidden].tolist()
+    store.load_plain(
+        rows.keys, records, rows.columns, {kind: hidden.count(at) for at, kind in enumerate(KINDS)}
+    )
+    return int(rows.numbers.max())

@@ -1,0 +1,73 @@
+"""Where a record stands: which of two states of one record counts, and how a state is told apart.
+
+Law of this file: pure.  A state is equal at every holder or it is another state: it has no expiry,
+as two copies of one record never agree on that to the millisecond (only durations travel), and no
+number, as every holding draws its own.  What a renewal changes is told by its stamp, which is of
+the author's counter and the same wherever the renewal was carried out.  Newer versions win over
+older ones, later renewals over earlier ones of the same version, and a delete over all of them, in
+whatever version it met the record (DESIGN sections 4 and 5).
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Final
+
+from chord import dataclass
+from meteor.keeping.placement import GONE
+from meteor.wire.operations import Carried
+
+FINGERPRINT_BITS: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The state of one record, without its content."""
+
+    kind: str
+    version: int
+    renewed: int
+    """Stamp of the last renewal; 0 before the first."""
+
+
+def standing_of(carried: Carried) -> Standing:
+    """The state that a record is in.  All deletes of one record are one state."""
+    if carried.kind == GONE:
+        return Standing(GONE, 0, 0)
+    return Standing(carried.kind, carried.version, carried.renewed)
+
+
+def supersedes(state: Standing, known: Standing | None) -> bool:
+    """Whether a state counts where another one of the same record, or none, is known."""
+    if known is None:
+        return True
+    if GONE in {state.kind, known.kind}:
+        return known.kind != GONE
+    return (state.version, state.renewed) > (known.version, known.renewed)
+
+
+def is_later(carried: Carried, known: Carried) -> bool:
+    """Whether a holder's word on a record counts more than what is known of it: by its state, or as
+    it says that a client is linked to another peer now."""
+    state, there = standing_of(carried), standing_of(known)
+    if state != there or carried.kind == GONE:
+        return supersedes(state, there)
+    return carried.route != known.route and carried.number > known.number
+
+
+def is_renewal(carried: Carried, known: Carried) -> bool:
+    """Whether a state differs from what is known by a later renewal alone."""
+    state, there = standing_of(carried), standing_of(known)
+    same = carried.id == known.id and (state.kind, state.version) == (there.kind, there.version)
+    return same and state.renewed > there.renewed
+
+
+def fingerprint(owner: str, full_id: str, state: Standing) -> int:
+    """64 bits for a record in a state: the same at all its holders."""
+    text = f"{owner}\0{full_id}\0{state.kind}\0{state.version}\0{state.renewed}"
+    return int.from_bytes(blake2b(text.encode(), digest_size=FINGERPRINT_BITS // 8).digest())
+
+
+def fingerprint_of(carried: Carried) -> int:
+    """The fingerprint of a record as it is kept."""
+    return fingerprint(carried.owner, carried.id, standing_of(carried))

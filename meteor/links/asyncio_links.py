@@ -1,0 +1,396 @@
+"""The links of one peer on an event loop: opened when needed, one a pair, closed when idle.
+
+Law of this file: frames of one loop turn leave as one; an acknowledgement waits at most
+`ACKNOWLEDGE_WITHIN_S` for company.  When two peers dial each other, the dial of the one with the
+smaller address stands.  An idle link ends by agreement (GOODBYE both ways), so that no frame is
+lost by it; a link that ends otherwise is reported to the exchange once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from chord import (
+    ACKNOWLEDGE_WITHIN_S,
+    Busy,
+    CallError,
+    Contact,
+    DialRefused,
+    Exchange,
+    FrameKind,
+    LinkClosed,
+    LinkEnd,
+    RemoteFault,
+)
+from meteor.errors import LimitExceeded, VersionMismatch
+from meteor.links.link_keeping import TIDY_EVERY_S, LinkUse, surplus
+from meteor.links.transport import DIAL_TIMEOUT_S, Channel, DialsCrossed, Transport
+from meteor.wire.codec import FRAMES_MAX, Codec, MalformedFrame
+
+QUEUE_BYTES_MAX: Final = 16 * 1024 * 1024
+"""Bytes that may wait for one link; beyond that calls are `Busy` and one-way messages vanish."""
+BATCH_BYTES: Final = 256 * 1024
+"""Frames are put together up to this size; larger ones travel alone."""
+RETIRE_S: Final = 5.0
+"""How long a link that was said goodbye to stays open for frames on their way."""
+DIALS_MAX: Final = 3
+"""Attempts when dials keep crossing."""
+
+
+class PeerLink(LinkEnd):
+    """One end of a link over a channel, or of one that is being dialled."""
+
+    __slots__ = (
+        "_frames",
+        "_links",
+        "_queued",
+        "_unhurried",
+        "channel",
+        "dial",
+        "due_number",
+        "due_since_s",
+        "lost",
+        "retiring",
+        "used_s",
+    )
+
+    def __init__(self, links: PeerLinks, contact: Contact) -> None:
+        super().__init__(contact)
+        self._links = links
+        self._frames: list[bytes] = []
+        self._queued = 0
+        self._unhurried: list[tuple[int, float, object]] = []
+        """Replies that wait for company: number, since when, and the reply."""
+        self.channel: Channel | None = None
+        self.dial: asyncio.Task[None] | None = None
+        self.due_number = 0
+        """The forwarded frame that is to be acknowledged; 0 when none is."""
+        self.due_since_s = 0.0
+        self.lost = False
+        self.retiring = False
+        self.used_s = links.loop.time()
+
+    def settle(self, now_s: float) -> None:
+        """Nothing to settle: acknowledgements come as frames."""
+
+    def transmit(self, kind: FrameKind, number: int, duration_s: float, message: object) -> None:
+        """Queue one frame; it leaves at the end of the present turn."""
+        if self.lost:
+            raise LinkClosed(f"the link to {self.contact} is closed")
+        try:
+            frame = self._links.codec.encode_frame(kind, number, duration_s, message)
+        except LimitExceeded as error:
+            raise RemoteFault("LimitExceeded", str(error)) from error
+        waiting = self._queued + (self.channel.backlog if self.channel is not None else 0)
+        if waiting + len(frame) > QUEUE_BYTES_MAX:
+            raise Busy(f"{waiting} bytes wait for the link to {self.contact} already")
+        if not self._frames and self.channel is not None:
+            self._links.flush_soon(self)
+        self._frames.append(frame)
+        self._queued += len(frame)
+
+    def accompany(self, number: int, reply: object) -> None:
+        """Send a reply with what leaves next, or soon."""
+        if not self.lost:
+            self._unhurried.append((number, self._links.loop.time(), reply))
+            self._links.owe_soon(self)
+
+    def flush(self) -> None:
+        """Let everything that waits leave, and the acknowledgement that is due with it."""
+        if self.channel is None:
+            return
+        codec, loop = self._links.codec, self._links.loop
+        self.used_s = loop.time()
+        if self.due_number:
+            held_s = self.used_s - self.due_since_s
+            acknowledge = FrameKind.ACKNOWLEDGE
+            self._frames.append(codec.encode_frame(acknowledge, self.due_number, held_s, None))
+            self.due_number = 0
+        if self._unhurried:
+            waited, self._unhurried = self._unhurried, []
+            for number, since_s, reply in waited:
+                held_s = self.used_s - since_s
+                self._frames.append(codec.encode_frame(FrameKind.REPLY, number, held_s, reply))
+        frames, self._frames, self._queued = self._frames, [], 0
+        batch: list[bytes] = []
+        size = 0
+        for frame in frames:
+            if batch and (size + len(frame) > BATCH_BYTES or len(batch) == FRAMES_MAX):
+                self.channel.write(codec.join(batch))
+                batch, size = [], 0
+            batch.append(frame)
+            size += len(frame)
+        if batch:
+            self.channel.write(codec.join(batch))
+
+    @property
+    def owes(self) -> bool:
+        """Whether something waits for company."""
+        return bool(self.due_number or self._unhurried)
+
+    @property
+    def busy(self) -> bool:
+        """Whether somebody waits for something on this link; a client's link always counts."""
+        return bool(
+            self.asking
+            or self.serving
+            or self._unhurried
+            or self.unacknowledged
+            or self.channel is None
+            or not self.contact.address
+            or self._links.is_client
+        )
+
+
+class PeerLinks:
+    """Every link of one peer, and the acceptor of its transport."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        contact: Contact,
+        transport: Transport,
+        exchange: Exchange,
+        codec: Codec,
+    ) -> None:
+        self.loop = loop
+        self.codec = codec
+        self.is_client = not contact.address
+        self._contact = contact
+        self._transport = transport
+        self._exchange = exchange
+        self._links: dict[object, PeerLink] = {}
+        self._retiring: dict[PeerLink, None] = {}
+        self._owing: dict[PeerLink, None] = {}
+        self._answering: list[PeerLink] | None = None
+        """While frames are taken in: the links on which something was put meanwhile."""
+        self._tidying: asyncio.TimerHandle | None = None
+        self._stopped = False
+
+    def to(self, contact: Contact) -> LinkEnd:
+        """The link to `contact`, dialled if there is none.
+
+        Raises `LinkClosed` to a client without one, `DialRefused` to a contact at whose address
+        another peer answers."""
+        link = self._links.get(contact.address or contact)
+        if link is None:
+            if contact == self._contact or contact.address == self._contact.address != "":
+                return self._own_link(contact)
+            if not contact.address:
+                raise LinkClosed(f"{contact} has no link to this peer")
+            return self._dialled(contact)
+        if contact.known and link.contact.known and link.contact.id != contact.id:
+            raise DialRefused(f"{link.contact} answers at the address of {contact}")
+        return link
+
+    def _own_link(self, contact: Contact) -> LinkEnd:
+        if contact.known and contact.id != self._contact.id:
+            raise DialRefused(f"{self._contact} answers at the address of {contact}")
+        return self._exchange.own_link
+
+    def find(self, contact: Contact) -> LinkEnd | None:
+        """The link to `contact` if there is one."""
+        return self._links.get(contact.address or contact)
+
+    # ---- opening -----------------------------------------------------------------------------
+
+    def _dialled(self, contact: Contact) -> PeerLink:
+        link = PeerLink(self, contact)
+        self._links[contact.address] = link
+        link.dial = self.loop.create_task(self._dial(link))
+        self._tidy_later()
+        return link
+
+    async def _dial(self, link: PeerLink) -> None:
+        """Open the channel of a link, unless the other side's dial opens it first."""
+        kind: Callable[[str], CallError] = DialRefused
+        try:
+            channel = await self._open_channel(link)
+        except VersionMismatch as error:
+            reason = str(error)
+            kind = _version_mismatch
+        except (DialsCrossed, LinkClosed) as error:
+            reason = str(error)
+            kind = LinkClosed
+        except DialRefused as error:
+            reason = str(error)
+        else:
+            if link.lost:
+                channel.close("no longer wanted")
+            else:
+                self._attach(link, channel)
+            return
+        if not link.lost:
+            self._forget(link)
+            self._exchange.link_lost(link, reason, kind=kind, tell=False)
+
+    async def _open_channel(self, link: PeerLink) -> Channel:
+        for attempt in range(1, DIALS_MAX + 1):
+            try:
+                channel = await self._transport.dial(link.contact.address)
+            except DialsCrossed:
+                if attempt == DIALS_MAX:
+                    raise
+                # The other side's channel is on its way and will cancel this task.
+                await asyncio.sleep(DIAL_TIMEOUT_S / DIALS_MAX)
+            else:
+                wanted = link.contact
+                if wanted.known and channel.contact.id != wanted.id:
+                    channel.close("another peer was expected here")
+                    raise DialRefused(f"{channel.contact} answers at the address of {wanted}")
+                return channel
+        raise AssertionError("unreachable: the last attempt returned or raised")
+
+    def refusal(self, contact: Contact) -> str | None:
+        """Whether our own dial to that contact stands (`meteor.links.transport.Acceptor`)."""
+        link = self._links.get(contact.address) if contact.address else None
+        if link is not None and link.channel is None and self._contact.address < contact.address:
+            return f"{self._contact} is dialling {contact}"
+        return None
+
+    def opened(self, channel: Channel) -> None:
+        """Take a channel that the other side opened (`meteor.links.transport.Acceptor`)."""
+        contact = channel.contact
+        key = contact.address or contact
+        link = self._links.get(key)
+        if self._stopped:
+            channel.close("stopped")
+            return
+        if link is not None and link.channel is None:
+            if link.dial is not None:
+                link.dial.cancel()
+        elif link is not None:
+            same = link.contact == contact
+            self._lose(link, "replaced by a newer link", tell=not same)
+            link = None
+        if link is None:
+            link = self._links[key] = PeerLink(self, contact)
+            self._tidy_later()
+        self._attach(link, channel)
+
+    def _attach(self, link: PeerLink, channel: Channel) -> None:
+        link.contact = channel.contact
+        link.channel = channel
+        link.dial = None
+        link.opened_s = self.loop.time()
+        channel.read_with(
+            lambda data: self._received(link, data), lambda reason: self._ended(link, reason)
+        )
+        link.flush()
+
+    # ---- arriving ----------------------------------------------------------------------------
+
+    def flush_soon(self, link: PeerLink) -> None:
+        """Let what was put on a link leave at the end of the present turn."""
+        if self._answering is None:
+            self.loop.call_soon(link.flush)
+        else:
+            self._answering.append(link)
+
+    def _received(self, link: PeerLink, data: bytes) -> None:
+        """Take in what travelled as one; what it leads to at once leaves in the same turn."""
+        self._answering = []
+        try:
+            for envelope in self.codec.split(data):
+                frame = self.codec.open(envelope)
+                if frame.kind == FrameKind.FORWARD:
+                    self._owe(link, frame.number)
+                elif frame.kind == FrameKind.GOODBYE:
+                    self._retire(link)
+                    continue
+                self._exchange.receive(link, *frame)
+        except (MalformedFrame, VersionMismatch) as error:
+            if not link.lost:
+                self._lose(link, str(error))
+        finally:
+            answering, self._answering = self._answering, None
+            for answered in answering:
+                answered.flush()
+
+    def _owe(self, link: PeerLink, number: int) -> None:
+        """Acknowledge a forwarded frame with whatever leaves next, or soon."""
+        if not link.due_number:
+            link.due_since_s = self.loop.time()
+            self.owe_soon(link)
+        link.due_number = number
+
+    def owe_soon(self, link: PeerLink) -> None:
+        """Let a link leave what it owes, with whatever leaves next or soon."""
+        if not self._owing:
+            # One timer for all links that owe: the first decides, the others are early.
+            self.loop.call_later(ACKNOWLEDGE_WITHIN_S * 0.8, self._acknowledge)
+        self._owing[link] = None
+
+    def _acknowledge(self) -> None:
+        owing, self._owing = self._owing, {}
+        for link in owing:
+            if link.owes and not link.lost:
+                link.flush()
+
+    def _ended(self, link: PeerLink, reason: str) -> None:
+        if not link.lost:
+            self._lose(link, reason, tell=not link.retiring)
+
+    # ---- ending ------------------------------------------------------------------------------
+
+    def _lose(self, link: PeerLink, reason: str, *, tell: bool = True) -> None:
+        self._forget(link)
+        if link.channel is not None:
+            link.channel.close(reason)
+        self._exchange.link_lost(link, reason, tell=tell)
+
+    def _forget(self, link: PeerLink) -> None:
+        link.lost = True
+        self._retiring.pop(link, None)
+        key = link.contact.address or link.contact
+        if self._links.get(key) is link:
+            del self._links[key]
+
+    def _tidy_later(self) -> None:
+        if self._tidying is None:
+            self._tidying = self.loop.call_later(TIDY_EVERY_S, self._tidy)
+
+    def _tidy(self) -> None:
+        """Say goodbye to links that nobody uses."""
+        self._tidying = None
+        uses = [
+            LinkUse(link.contact.address, max(link.used_s, link.last_heard_s), link.busy)
+            for link in self._links.values()
+            if link.contact.address
+        ]
+        for address in surplus(uses, self.loop.time()):
+            self._retire(self._links[address])
+        if self._links:
+            self._tidy_later()
+
+    def _retire(self, link: PeerLink) -> None:
+        """Put nothing more on a link: say so, and close it when what was on its way is in."""
+        if link.retiring or link.lost:
+            return
+        link.transmit(FrameKind.GOODBYE, 0, 0.0, None)
+        link.retiring = True
+        key = link.contact.address or link.contact
+        if self._links.get(key) is link:
+            del self._links[key]
+        self._retiring[link] = None
+        self.loop.call_later(RETIRE_S, self._ended, link, "idle")
+
+    def stop(self) -> None:
+        """Flush and close everything, at once."""
+        self._stopped = True
+        if self._tidying is not None:
+            self._tidying.cancel()
+        for link in [*self._links.values(), *self._retiring]:
+            if link.dial is not None:
+                link.dial.cancel()
+            link.flush()
+            link.lost = True
+        self._links.clear()
+        self._retiring.clear()
+        self._transport.stop()
+
+
+def _version_mismatch(text: str) -> CallError:
+    return RemoteFault("VersionMismatch", text)

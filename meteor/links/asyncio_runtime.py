@@ -1,0 +1,235 @@
+"""One peer's world on an event loop and real sockets: the asyncio adapter of
+`chord.runtime.Runtime`.
+
+Law of this file: no protocol, no cleverness.  The same conformance suite runs on this adapter, on
+memory and on WebSockets, and on `sim.runtime`.
+
+    transport = WebSocketTransport("127.0.0.1:0")
+    address = await transport.listen()
+    runtime = AsyncioRuntime(Contact(chord.identifier(address), address), transport, seed=1)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any, Final, TypeVar
+
+from chord import NO_LINK, Contact, Exchange, Handler, Link, LinkEnd
+from meteor.links.asyncio_links import PeerLinks
+from meteor.links.asyncio_task import Begun, Conversation, LoopWaiter, failing, going_on
+from meteor.links.transport import Transport
+from meteor.wire.codec import Codec, wire_codec
+
+ResultT = TypeVar("ResultT")
+
+LATELY_S: Final = 1.0
+"""For how long a measured lateness counts."""
+
+_log = logging.getLogger("meteor.runtime")
+
+
+class AsyncioRuntime:
+    """The runtime of one peer, or of a client if `contact` has no address.
+
+    Made inside a running loop, after its transport listens.  `seed` None draws one.  `on_failure`
+    hears of a bug in a conversation or handler (contract rule 5); without it the failure is logged
+    and the runtime closes."""
+
+    def __init__(
+        self,
+        contact: Contact,
+        transport: Transport,
+        seed: int | None = None,
+        *,
+        on_failure: Callable[[BaseException], None] | None = None,
+        codec: Codec | None = None,
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        plain = getattr(type(self._loop), "time", None) is asyncio.BaseEventLoop.time
+        self._clock = time.monotonic if plain else self._loop.time
+        """The loop's own clock, without the way there: it is read some sixty times a store."""
+        self._contact = contact
+        self._transport = transport
+        name = f"{seed}/peer {contact.id:x} {contact.address}"
+        self._random = random.Random(name if seed is not None else None)
+        self._on_failure = on_failure
+        self._owned: dict[Conversation[Any], None] = {}
+        self._sweep: asyncio.TimerHandle | None = None
+        self._late_s, self._late_at_s = 0.0, float("-inf")
+        self.exchange = Exchange(self)
+        self._links = PeerLinks(
+            self._loop, contact, transport, self.exchange, codec or wire_codec()
+        )
+        transport.serve(contact, self._links)
+
+    # ---- the verbs of chord.runtime.Runtime --------------------------------------------------
+
+    @property
+    def contact(self) -> Contact:
+        """How others reach this peer."""
+        return self._contact
+
+    @property
+    def random(self) -> random.Random:
+        """Seeded from the run's seed and this peer's contact."""
+        return self._random
+
+    def now(self) -> float:
+        """Seconds of the loop's monotonic clock."""
+        return self._clock()
+
+    def lateness(self) -> float:
+        """The worst delay of a timer of this peer within the last second, in seconds."""
+        return self._late_s if self.now() - self._late_at_s < LATELY_S else 0.0
+
+    async def sleep(self, delay_s: float) -> None:
+        """Suspend this conversation."""
+        due_s = self._loop.time() + max(delay_s, 0.0)
+        await asyncio.sleep(delay_s)
+        self._note_lateness(due_s)
+
+    def spawn(self, conversation: Coroutine[Any, Any, ResultT]) -> Conversation[ResultT]:
+        """Start a conversation owned by this peer."""
+        spawned = Conversation(self._loop, conversation, self._owned, self.failed)
+        if self.exchange.closed:
+            spawned.cancel()
+        return spawned
+
+    def begin(
+        self, conversation: Coroutine[Any, Any, ResultT]
+    ) -> Conversation[ResultT] | Begun[ResultT]:
+        """Start a conversation owned by this peer, and take its first step now."""
+        if self.exchange.closed:
+            return self.spawn(conversation)
+        try:
+            waits_for = conversation.send(None)
+        except StopIteration as ended:
+            begun: Begun[ResultT] = Begun(self._loop)
+            begun.resolve(ended.value)
+            return begun
+        except (Exception, asyncio.CancelledError) as error:
+            return self.spawn(failing(error))
+        return self.spawn(going_on(conversation, waits_for))
+
+    def close(self) -> None:
+        """Cancel what this peer owns, in spawn order, close its links and stop listening.
+
+        Sockets are released a moment later; `aclose` waits for that."""
+        if self.exchange.closed:
+            return
+        self.exchange.close()
+        if self._sweep is not None:
+            self._sweep.cancel()
+        for conversation in list(self._owned):
+            conversation.cancel()
+        self._links.stop()
+
+    async def aclose(self) -> None:
+        """Close, and return when every task has ended and every socket is released."""
+        self.close()
+        tasks = [conversation.task for conversation in self._owned]
+        others = [task for task in tasks if task is not asyncio.current_task()]
+        if others:
+            await asyncio.wait(others)
+        await self._transport.close()
+
+    def serve(self, handler: Handler, link_closed: Callable[[Contact], None]) -> None:
+        """Name who takes messages and who hears of lost links."""
+        self.exchange.serve(handler, link_closed)
+
+    async def call(self, contact: Contact, request: object, timeout_s: float) -> Any:
+        """The reply, or a `chord.CallError`."""
+        return await self.exchange.call(contact, request, timeout_s)
+
+    def send(self, contact: Contact, message: object) -> None:
+        """One way, best effort."""
+        self.exchange.send(contact, message)
+
+    def forward(
+        self,
+        candidates: Sequence[Contact],
+        message: object,
+        undelivered: Callable[[object, str], None],
+    ) -> None:
+        """One way and tracked, to the first candidate that acknowledges."""
+        self.exchange.forward(candidates, message, undelivered)
+
+    def expect(self, token: object, timeout_s: float | None) -> Awaitable[Any]:
+        """Register for a value; await it later."""
+        return self.exchange.expect(token, timeout_s)
+
+    def deliver(self, token: object, value: object) -> bool:
+        """Hand `value` to whoever expects `token`."""
+        return self.exchange.deliver(token, value)
+
+    def link(self, contact: Contact) -> Link:
+        """What is known of the link to `contact`."""
+        end = self._links.find(contact)
+        return NO_LINK if end is None else end
+
+    def suspects(self, contact: Contact) -> bool:
+        """Whether the link to `contact` is silent about a forwarded frame."""
+        end = self._links.find(contact)
+        return end is not None and end.suspected
+
+    # ---- what the exchange asks (`chord.World`) ----------------------------------------------
+
+    def call_soon(self, callback: Callable[..., object], *args: Any) -> None:
+        """Run `callback(*args)` in a later turn."""
+        self._loop.call_soon(callback, *args)
+
+    def sweep_at(self, when_s: float) -> None:
+        """Look at deadlines at that time."""
+        if self._sweep is not None:
+            self._sweep.cancel()
+        self._sweep = self._loop.call_at(when_s, self._sweep_now, when_s)
+
+    def _sweep_now(self, when_s: float) -> None:
+        self._note_lateness(when_s)
+        self.exchange.sweep()
+
+    def waiter(self) -> LoopWaiter:
+        """Something new to wait for."""
+        return LoopWaiter(self._loop)
+
+    def converse(
+        self,
+        conversation: Coroutine[Any, Any, object],
+        concluded: Callable[[object, BaseException | None], None],
+    ) -> None:
+        """Run a conversation and hand its outcome to `concluded`: at once, if it need not wait."""
+        if self.exchange.closed:
+            self.spawn(conversation).concluded = concluded
+            return
+        try:
+            waits_for = conversation.send(None)
+        except StopIteration as ended:
+            concluded(ended.value, None)
+        except (Exception, asyncio.CancelledError) as error:
+            concluded(None, error)
+        else:
+            self.spawn(going_on(conversation, waits_for)).concluded = concluded
+
+    def link_to(self, contact: Contact) -> LinkEnd:
+        """The link to `contact`, dialled if there is none."""
+        return self._links.to(contact)
+
+    def failed(self, error: BaseException) -> None:
+        """Hear of a bug: by default it is logged and ends this peer."""
+        if self.exchange.closed:
+            return
+        if self._on_failure is not None:
+            self._on_failure(error)
+            return
+        _log.error("%s failed and closes", self._contact, exc_info=error)
+        self.close()
+
+    def _note_lateness(self, due_s: float) -> None:
+        now_s = self._loop.time()
+        late_s = now_s - due_s
+        if late_s >= self._late_s or now_s - self._late_at_s >= LATELY_S:
+            self._late_s, self._late_at_s = late_s, now_s

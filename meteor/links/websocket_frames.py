@@ -1,0 +1,179 @@
+"""The frames of WebSockets (RFC 6455): bytes into messages and messages into bytes.
+
+Law of this file: pure, bounded and hostile-safe.  What is too long is refused by its announced
+length, before it has come.  No extension is ever agreed upon, so reserved bits are refused, and so
+is whatever else the RFC forbids, but for two things of no consequence: masked and bare frames are
+taken from either side, and a close frame's reason is not looked at.
+
+Why not a library: between two peers a frame is read and written a hundred thousand times a second,
+and what costs is not its twelve bits but tasks, futures and queues on the way to who waits for it.
+Here a message is handed over in the turn in which it is read (`meteor.links.websocket_channel`).
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final, NamedTuple
+
+from meteor.errors import MeteorError
+
+CONTROL_BYTES_MAX: Final = 125
+"""The payload of a ping, a pong or a close."""
+_FIN, _RESERVED, _OPCODE, _CONTROL = 0x80, 0x70, 0x0F, 0x08
+_MASKED, _LENGTH = 0x80, 0x7F
+_SHORT_MAX, _IN_16_BITS, _IN_64_BITS = 125, 126, 127
+_MASK_BYTES: Final = 4
+_NO_MASK: Final = bytes(_MASK_BYTES)
+"""The key of a client's frames: a frame must have one, and with this one the payload stays as it
+is.  Keys are to keep scripts of web pages from choosing the bytes on the wire; peers are no
+browsers, and browsers are refused at the door."""
+
+
+class Opcode(IntEnum):
+    """What a frame is."""
+
+    CONTINUATION = 0
+    TEXT = 1
+    BINARY = 2
+    CLOSE = 8
+    PING = 9
+    PONG = 10
+
+
+class CloseCode(IntEnum):
+    """Why a WebSocket is ended."""
+
+    NORMAL = 1000
+    PROTOCOL_ERROR = 1002
+    TOO_LONG = 1009
+
+
+class BrokenFrame(MeteorError):
+    """What came is no frame that may come here."""
+
+    def __init__(self, message: str, code: CloseCode = CloseCode.PROTOCOL_ERROR) -> None:
+        super().__init__(message)
+        self.code = code
+        """Which the other side is told."""
+
+
+class Message(NamedTuple):
+    """A whole message, or a control frame."""
+
+    opcode: int
+    payload: bytes
+
+
+class MessageReader:
+    """Takes bytes in as they come and gives messages out, one at a time."""
+
+    __slots__ = ("_at", "_bytes_max", "_data", "_kind", "_parts")
+
+    def __init__(self, bytes_max: int) -> None:
+        self._bytes_max = bytes_max
+        self._data: bytes | bytearray = b""
+        self._at = 0
+        self._parts = bytearray()
+        self._kind = 0
+        """Of the message that comes in parts; 0 when none does."""
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that were fed and are not given out yet."""
+        return len(self._data) - self._at
+
+    def feed(self, data: bytes) -> None:
+        """Take in what came."""
+        if self._at == len(self._data):
+            self._data = data
+        elif isinstance(self._data, bytearray):
+            del self._data[: self._at]
+            self._data += data
+        else:
+            self._data = bytearray(self._data[self._at :])
+            self._data += data
+        self._at = 0
+
+    def next(self) -> Message | None:
+        """The next message; None until more comes.  Raises `BrokenFrame`."""
+        while (frame := self._next_frame()) is not None:
+            first, payload = frame
+            opcode = first & _OPCODE
+            if opcode & _CONTROL:
+                return Message(opcode, payload)
+            if first & _FIN and opcode and not self._kind:
+                return Message(opcode, payload)
+            if bool(opcode) == bool(self._kind):
+                raise BrokenFrame("a message began within another one, or went on before it began")
+            self._kind = self._kind or opcode
+            self._parts += payload
+            if first & _FIN:
+                whole = Message(self._kind, bytes(self._parts))
+                self._kind, self._parts = 0, bytearray()
+                return whole
+        return None
+
+    def _next_frame(self) -> tuple[int, bytes] | None:
+        """The first byte of the next frame and its payload; None until all of it is there."""
+        data, at = self._data, self._at
+        there = len(data)
+        if there - at < 2:
+            return None
+        first, second = data[at], data[at + 1]
+        at += 2
+        length = second & _LENGTH
+        if length > _SHORT_MAX:
+            size = 2 if length == _IN_16_BITS else 8
+            if there - at < size:
+                return None
+            length = int.from_bytes(data[at : at + size], "big")
+            at += size
+        if first & 0xF0 != _FIN or length > _SHORT_MAX:
+            self._check(first, length)
+        key = _NO_MASK
+        if second & _MASKED:
+            key = bytes(data[at : at + _MASK_BYTES])
+            at += _MASK_BYTES
+        end = at + length
+        if there < end:
+            return None
+        self._at = end
+        payload = bytes(data[at:end])
+        return first, payload if key == _NO_MASK else unmasked(payload, key)
+
+    def _check(self, first: int, length: int) -> None:
+        if first & _RESERVED:
+            raise BrokenFrame("a frame uses an extension that nobody agreed upon")
+        if first & _CONTROL and (length > CONTROL_BYTES_MAX or not first & _FIN):
+            raise BrokenFrame("a control frame is longer than it may be, or in parts")
+        if length + len(self._parts) > self._bytes_max:
+            raise BrokenFrame(
+                f"a message is longer than {self._bytes_max} bytes", CloseCode.TOO_LONG
+            )
+
+
+def unmasked(payload: bytes, key: bytes) -> bytes:
+    """The payload with its mask taken off, or put on: every byte by the one of four whose turn it
+    is, all of them in one operation on one large number."""
+    size = len(payload)
+    keys = (key * (size // _MASK_BYTES + 1))[:size]
+    mixed = int.from_bytes(payload, "little") ^ int.from_bytes(keys, "little")
+    return mixed.to_bytes(size, "little")
+
+
+def frame(opcode: int, payload: bytes, *, masked: bool) -> bytes:
+    """One whole message, or control frame, as bytes; `masked` is for who dialled."""
+    first, size = _FIN | opcode, len(payload)
+    mask = _MASKED if masked else 0
+    if size <= _SHORT_MAX:
+        head = bytes((first, mask | size))
+    elif size < 1 << 16:
+        head = bytes((first, mask | _IN_16_BITS, size >> 8, size & 0xFF))
+    else:
+        head = bytes((first, mask | _IN_64_BITS)) + size.to_bytes(8, "big")
+    return b"".join((head, _NO_MASK, payload)) if masked else head + payload
+
+
+def close_frame(code: CloseCode, *, masked: bool) -> bytes:
+    """The last frame of a WebSocket."""
+    return frame(Opcode.CLOSE, code.to_bytes(2, "big"), masked=masked)

@@ -1,0 +1,177 @@
+"""By id: renewing, cancelling, finding and replacing what was posted before.
+
+Law of this file: conversations.  An id routes by itself; a record that was replaced is followed to
+where it is now (DESIGN section 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from chord import Contact, Runtime, replace
+from meteor.admission import check_timeout_s, check_ttl_ms, read_document
+from meteor.errors import MeteorError
+from meteor.rendezvous.asking import MOVES_MAX, Asking
+from meteor.rendezvous.task import AMENDS, FIND
+from meteor.security.gatekeeper import Admitted, Gatekeeper
+from meteor.wire import codec
+from meteor.wire.collector import Collector, raise_refusals, summaries_of
+from meteor.wire.found_pages import readable
+from meteor.wire.messages import Amend, Document, Post, PostReply
+from meteor.wire.operations import Operation, Route
+from meteor.wire.record_id import make_id, split_id
+from squid import Box, HilbertCurve, Router
+
+Place = Callable[[bytes, str, bool], Box]
+"""The box of a packed profile under an action, and whether it may go everywhere; raises."""
+
+
+class Amending:
+    """The by-id conversations of one peer with its clients."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        router: Router,
+        curve: HilbertCurve,
+        asking: Asking,
+        place: Place,
+        gatekeeper: Gatekeeper,
+    ) -> None:
+        self._runtime, self._router, self._curve = runtime, router, curve
+        self._asking, self._place, self._gatekeeper = asking, place, gatekeeper
+
+    async def amend(self, sender: Contact, amend: Amend) -> PostReply:
+        """Carry out what a client asks of an id; raises `Refused`, and what is malformed."""
+        check_timeout_s(amend.timeout_s)
+        if amend.verb == "replace":
+            document = read_document(amend.document)
+            admitted = self._gatekeeper.admit_amend(amend, document, self._runtime.now())
+            return await self._replace(sender, amend, document, admitted)
+        if amend.verb not in AMENDS:
+            raise MeteorError(f"{amend.verb!r} is none of renew, cancel, replace, find")
+        split_id(amend.id, self._curve)
+        admitted = self._gatekeeper.admit_amend(amend, None, self._runtime.now())
+        reply = await self.once(sender, amend, admitted)
+        self._gatekeeper.amended(admitted, amend, reply.matches, self._runtime.now())
+        return reply
+
+    async def once(self, sender: Contact, amend: Amend, admitted: Admitted) -> PostReply:
+        """Renew, cancel or find by id, following a record that was replaced to its new id."""
+        full_id, collector = amend.id, Collector()
+        for _ in range(MOVES_MAX):
+            _, box = split_id(full_id, self._curve)
+            operation = Operation(
+                verb=amend.verb,
+                id=full_id,
+                version=amend.version,
+                owner=admitted.actor.owner,
+                ttl_ms=check_ttl_ms(amend.ttl_s),
+                route=Route(self._runtime.contact, sender.id),
+                limit=admitted.limit,
+                issued_ms=admitted.issued_ms,
+            )
+            body = codec.encode(operation)
+            outcome = await self._router.disseminate(
+                box, body, timeout_s=amend.timeout_s, on_frame=collector.keep,
+                asks=amend.verb == FIND,
+            )  # fmt: skip
+            summaries = summaries_of(outcome)
+            raise_refusals(operation, summaries)
+            moved = {summary.moved_to for summary in summaries} - {""}
+            if not moved:
+                break
+            full_id = max(moved)
+        return PostReply(
+            id=full_id,
+            complete=outcome.complete,
+            missing=outcome.missing,
+            matches=sum(summary.matches for summary in summaries),
+            peers=outcome.peers,
+            hops=outcome.hops,
+            ttl_s=amend.ttl_s,
+            found=tuple(collector.found),
+        )
+
+    async def _replace(
+        self, sender: Contact, amend: Amend, document: Document, admitted: Admitted
+    ) -> PostReply:
+        """The new region first, then the old one: found by one of them at any moment.
+
+        Raises `Refused` when the old one turns out to be deleted, newer, or somebody else's: the
+        new one goes."""
+        stem, _ = split_id(amend.id, self._curve)
+        box = self._place(document.profile, document.action, False)
+        operation = Operation(
+            verb=document.action,
+            id=make_id(stem, box, self._curve),
+            version=amend.version,
+            owner=admitted.actor.owner,
+            ttl_ms=check_ttl_ms(amend.ttl_s),
+            document=amend.document,
+            route=Route(self._runtime.contact, sender.id),
+            visible_to=document.visible_to,
+            limit=admitted.limit,
+            issued_ms=admitted.issued_ms,
+        )
+        deadline = self._runtime.now() + amend.timeout_s
+        with self._gatekeeper.charged(admitted, stem, amend.ttl_s, self._runtime.now()):
+            reply = await self._asking.run(sender, amend.token, box, operation, amend.timeout_s)
+            if operation.id == amend.id:
+                return reply
+            return await self._leave(sender, amend, operation, admitted, reply, deadline)
+
+    async def _leave(
+        self,
+        sender: Contact,
+        amend: Amend,
+        operation: Operation,
+        admitted: Admitted,
+        reply: PostReply,
+        deadline: float,
+    ) -> PostReply:
+        """The second half of a replace: the old region has word of where the record is now."""
+        _, old_box = split_id(amend.id, self._curve)
+        _, box = split_id(operation.id, self._curve)
+        leave = replace(operation, verb="cancel", id=amend.id, moved_to=operation.id, document=b"")
+        left_s = max(deadline - self._runtime.now(), 0.0)
+        outcome = await self._router.disseminate(old_box, codec.encode(leave), timeout_s=left_s)
+        summaries = summaries_of(outcome)
+        refused = {summary.refused for summary in summaries}
+        left_s = max(deadline - self._runtime.now(), 0.0)
+        if "older" in refused:  # without a tombstone: the newer one may come here yet
+            back = replace(leave, id=operation.id, moved_to=amend.id, version=amend.version + 1)
+            await self._router.disseminate(box, codec.encode(back), timeout_s=left_s)
+        elif refused & {"deleted", "owner", "delegation"}:
+            back_out = Amend(amend.token, "cancel", operation.id, amend.version, 0.0, left_s)
+            await self.once(sender, back_out, replace(admitted, issued_ms=0))
+        raise_refusals(operation, summaries)
+        return replace(
+            reply,
+            complete=reply.complete and outcome.complete,
+            missing=reply.missing + outcome.missing,
+        )
+
+    async def delete_overlapping(
+        self, sender: Contact, post: Post, box: Box, operation: Operation, admitted: Admitted
+    ) -> PostReply:
+        """Find what overlaps, then cancel each by its id: it may live beyond the selector's box."""
+        ids: dict[str, int] = {}
+
+        def on_frame(_: Contact, frame: bytes) -> None:
+            ids.update((one.id, one.version) for one in readable((frame,)))
+
+        deadline = self._runtime.now() + post.timeout_s
+        body = codec.encode(replace(operation, dry_run=True))
+        outcome = await self._router.disseminate(
+            box, body, timeout_s=post.timeout_s, on_frame=on_frame
+        )
+        complete, missing, removed = outcome.complete, outcome.missing, 0
+        for full_id in sorted(ids):
+            left_s = deadline - self._runtime.now()
+            amend = Amend(post.token, "cancel", full_id, ids[full_id], 0.0, left_s)
+            reply = await self.once(sender, amend, admitted)
+            complete = complete and reply.complete
+            missing += reply.missing
+            removed += reply.matches
+        return PostReply(operation.id, complete, missing, removed, outcome.peers)

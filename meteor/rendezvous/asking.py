@@ -1,0 +1,116 @@
+"""Asking a whole region for a client: pages go to it as they come, the rest is the reply.
+
+Law of this file: conversations.  What comes back passes through `meteor.wire.collector`; which
+region, and whether it may be asked, was decided before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from chord import Contact, Runtime, replace
+from meteor.rendezvous.moves import region_of
+from meteor.wire import codec
+from meteor.wire.collector import Collector, Relay, raise_refusals, summaries_of
+from meteor.wire.found_pages import is_page
+from meteor.wire.messages import PostReply, ResultPage
+from meteor.wire.operations import Operation, Summary
+from squid import Box, HilbertCurve, Outcome, Router
+
+MOVES_MAX = 8
+"""How often a renew, a cancel or a query follows a record that was replaced: each step is one more
+`replace` that the caller has not heard of."""
+
+
+PAGE_WAITS_S = 0.001
+"""How long a page may wait for the reply: less than anybody notices, longer than the report that
+follows it needs."""
+
+
+class Asking:
+    """The askings of one peer on behalf of its clients."""
+
+    def __init__(self, runtime: Runtime, router: Router, curve: HilbertCurve) -> None:
+        self._runtime, self._router, self._curve = runtime, router, curve
+
+    async def run(
+        self, sender: Contact, token: int, box: Box, operation: Operation, timeout_s: float
+    ) -> PostReply:
+        """Carry an operation out in its whole region, within the time; what it finds is sent to
+        its client.  Raises `Refused`."""
+        relay, counted = Relay(waits_for_reply=box.is_point), Collector()
+
+        def on_frame(peer: Contact, frame: bytes) -> None:
+            if operation.verb != "retrieve":
+                counted.count(peer, frame)
+            elif not is_page(frame):
+                return
+            elif relay.take(frame):
+                self._send_pages(sender, token, relay)
+            elif relay.begins_to_wait:
+                self._runtime.spawn(self._send_later(sender, token, relay))
+
+        body = codec.encode(operation)
+        outcome, summaries = await self._ask(
+            box, body, timeout_s, relay, on_frame,
+            asks=operation.verb == "retrieve" and operation.ttl_ms == 0,
+        )  # fmt: skip
+        raise_refusals(operation, summaries)
+        matches = len(counted) if operation.dry_run else sum(one.matches for one in summaries)
+        return PostReply(
+            id=operation.id,
+            complete=outcome.complete,
+            missing=outcome.missing,
+            matches=matches,
+            peers=outcome.peers,
+            pages=relay.sent,
+            hops=outcome.hops,
+            ttl_s=operation.ttl_ms / 1000,
+            packed=relay.leave(),
+        )
+
+    async def _ask(
+        self,
+        box: Box,
+        body: bytes,
+        timeout_s: float,
+        relay: Relay,
+        on_frame: Callable[[Contact, bytes], None],
+        *,
+        asks: bool,
+    ) -> tuple[Outcome, list[Summary]]:
+        """Ask the whole region, and once more where something went while it was being asked."""
+        deadline = self._runtime.now() + timeout_s
+        whole = await self._router.disseminate(
+            box, body, timeout_s=timeout_s, on_frame=on_frame, asks=asks
+        )
+        summaries = summaries_of(whole)
+        asked: set[str] = set()
+        for _ in range(MOVES_MAX):
+            moved = relay.unseen(summaries) - asked
+            again = region_of(sorted(moved), box, self._curve)
+            if again is None:
+                break
+            asked |= moved
+            left_s = max(deadline - self._runtime.now(), 0.0)
+            outcome = await self._router.disseminate(
+                again, body, timeout_s=left_s, on_frame=on_frame, asks=asks
+            )
+            whole = replace(
+                whole,
+                complete=whole.complete and outcome.complete,
+                missing=whole.missing + outcome.missing,
+            )
+            summaries += summaries_of(outcome)
+        return whole, summaries
+
+    async def _send_later(self, client: Contact, token: int, relay: Relay) -> None:
+        """A page waits a moment for the reply, or for others, so that they travel as one."""
+        await self._runtime.sleep(PAGE_WAITS_S)
+        self._send_pages(client, token, relay)
+
+    def _send_pages(self, client: Contact, token: int, relay: Relay) -> None:
+        pages = relay.leave()
+        if pages:
+            self._runtime.send(client, ResultPage(token, relay.sent, (), pages))
+            relay.sent += 1

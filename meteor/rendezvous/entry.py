@@ -1,0 +1,250 @@
+"""The door for clients: what a peer does with a post of somebody who is linked to it.
+
+Law of this file: conversations.  What is allowed and where it lives is decided in
+`meteor.admission`; the router brings it there.  Nothing a client sends is believed: documents are
+decoded, typed and placed again here, and everything malformed comes back as its typed refusal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
+from functools import lru_cache
+from typing import Any, Final
+
+from chord import Busy, Contact, Deferred, Handler, Runtime
+from meteor.admission import (
+    ACTIONS,
+    KEPT_KINDS,
+    check_timeout_s,
+    check_ttl_ms,
+    place,
+    read_document,
+)
+from meteor.errors import MeteorError, to_fault
+from meteor.rendezvous.amending import Amending
+from meteor.rendezvous.asking import Asking
+from meteor.rendezvous.fair_queue import FairQueue
+from meteor.rendezvous.performing import Performing
+from meteor.rendezvous.tally import Tally, action_of, counted_as
+from meteor.security.gatekeeper import Admitted, Gatekeeper
+from meteor.wire.document import PROFILES_KEPT, unpack_profile
+from meteor.wire.messages import Amend, Document, Post, PostReply
+from meteor.wire.operations import Notices, Operation, Route
+from meteor.wire.record_id import check_stem, make_id
+from squid import Box, KeywordSpace, Router
+
+DOOR: Final = "door"
+TURNS_A_ROUND: Final = 4
+"""A request takes some five turns of its peer: so one or two of another client's are in hand in
+every turn that one has to wait for.  With 2 a flood made another client's wait 4.1 times as long,
+with 4 2.6 times, with 6 2.2; what the flooding client got was the same."""
+
+
+class Entry:
+    """The conversations of one peer with its clients."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        router: Router,
+        space: KeywordSpace,
+        performing: Performing,
+        gatekeeper: Gatekeeper,
+    ) -> None:
+        self._runtime, self._space, self._curve = runtime, space, space.curve
+        self._gatekeeper = gatekeeper
+        self._place = lru_cache(maxsize=PROFILES_KEPT)(self._place_anew)
+        self._asking = Asking(runtime, router, space.curve)
+        self._amending = Amending(
+            runtime, router, space.curve, self._asking, self._place, gatekeeper
+        )
+        self._performing = performing
+        self._clients: dict[int, Contact] = {}
+        self._door = FairQueue()
+        self._goes_round = False
+        self.tally = Tally()
+
+    @property
+    def handlers(self) -> Mapping[type, Handler]:
+        """Message type to handler."""
+        return {Post: self._on_post, Amend: self._on_amend, Notices: self._on_notices}
+
+    @property
+    def clients(self) -> tuple[Contact, ...]:
+        """The clients that are linked here now."""
+        return tuple(self._clients.values())
+
+    def link_closed(self, contact: Contact) -> None:
+        """A client's link is gone: notices for it wait at their rendezvous peers."""
+        self._clients.pop(contact.id, None)
+
+    # -- posting
+
+    def _on_post(self, sender: Contact, message: object, _: float) -> Deferred:
+        assert isinstance(message, Post)
+        self._clients[sender.id] = sender
+        return self._in_turn(sender, message, lambda: self._post(sender, message))
+
+    def _in_turn(
+        self,
+        sender: Contact,
+        request: Post | Amend,
+        conversation: Callable[[], Coroutine[Any, Any, PostReply]],
+    ) -> Deferred:
+        """Answer when it is this client's turn; who is embedded in this peer needs none here."""
+        if sender.id == self._runtime.contact.id:
+            return Deferred(self._answer(conversation(), request))
+        try:
+            ticket, turn = self._arrive(sender.id, len(request.document))
+        except Busy as error:
+            self.tally.failed(request, error)
+            raise to_fault(error) from error
+        return Deferred(self._wait_and_answer(sender, request, conversation, ticket, turn))
+
+    def _arrive(self, client: int, size: int) -> tuple[int, Awaitable[object] | None]:
+        """A ticket, and its turn where that is not now; raises `Busy`."""
+        ticket, begins = self._door.arrive(client, size, self._runtime.now())
+        # expected from now on: its turn may come before the conversation takes its first step
+        turn = None if begins else self._runtime.expect((DOOR, ticket), None)
+        self._go_round()
+        return ticket, turn
+
+    @asynccontextmanager
+    async def turn(self, caller: int, size: int, timeout_s: float) -> AsyncIterator[None]:
+        """The turn of somebody who asks over this peer's own link, as HTTP does: callers wait as
+        clients do, each for its own.  Raises `Busy`."""
+        ticket, turn = self._arrive(caller, size)
+        try:
+            await self._wait(turn, timeout_s)
+            yield
+        finally:
+            self._leave(caller, ticket)
+
+    async def _wait(self, turn: Awaitable[object] | None, timeout_s: float) -> None:
+        arrived_s = self._runtime.now()
+        if turn is not None:
+            await turn
+        if self._runtime.now() - arrived_s > timeout_s:
+            raise Busy("the time was up before it was this client's turn")
+
+    def _leave(self, client: int, ticket: int) -> None:
+        self._let_in(self._door.leave(client, ticket, self._runtime.now()))
+        self._go_round()
+
+    def _go_round(self) -> None:
+        if not self._goes_round and self._door.awaits_a_round:
+            self._goes_round = True
+            self._runtime.spawn(self._rounds())
+
+    async def _rounds(self) -> None:
+        """Let every client begin its next request, round after round."""
+        while self._door.awaits_a_round:
+            for _ in range(TURNS_A_ROUND):
+                await self._runtime.sleep(0.0)
+            self._let_in(self._door.next_round())
+        self._goes_round = False
+
+    def _let_in(self, tickets: list[int]) -> None:
+        for ticket in tickets:
+            self._runtime.deliver((DOOR, ticket), None)
+
+    async def _wait_and_answer(
+        self,
+        sender: Contact,
+        request: Post | Amend,
+        conversation: Callable[[], Coroutine[Any, Any, PostReply]],
+        ticket: int,
+        turn: Awaitable[object] | None,
+    ) -> PostReply:
+        try:
+            try:
+                await self._wait(turn, request.timeout_s)
+            except Busy as error:
+                raise to_fault(error) from error
+            return await self._answer(conversation(), request)
+        finally:
+            self._leave(sender.id, ticket)
+
+    async def _answer(
+        self, conversation: Coroutine[Any, Any, PostReply], request: Post | Amend
+    ) -> PostReply:
+        try:
+            return await conversation
+        except MeteorError as error:
+            self.tally.failed(request, error)
+            raise to_fault(error) from error
+
+    async def _post(self, sender: Contact, post: Post) -> PostReply:
+        document = read_document(post.document)
+        reply = await self._carry_out(sender, post, document)
+        self.tally.answered(counted_as(document.action), reply)
+        return reply
+
+    async def _carry_out(self, sender: Contact, post: Post, document: Document) -> PostReply:
+        check_stem(post.stem)
+        check_timeout_s(post.timeout_s)
+        box = self._place(document.profile, document.action, post.everywhere)
+        admitted = self._gatekeeper.admit_post(post, document, self._runtime.now())
+        owner = admitted.actor.owner
+        if document.action not in ACTIONS:
+            return await self._performing.run(sender, post, document.action, box, owner)
+        kept = document.action in KEPT_KINDS and post.ttl_s > 0
+        asks = document.action == "retrieve"  # once: it lives nowhere, its id leads nowhere
+        operation = Operation(
+            verb=document.action,
+            id=make_id(post.stem, box, self._curve) if kept or not asks else post.stem,
+            version=post.version,
+            owner=owner,
+            ttl_ms=check_ttl_ms(post.ttl_s),
+            document=post.document,
+            route=Route(self._runtime.contact, sender.id) if kept else None,
+            mode=post.mode,
+            dry_run=post.dry_run,
+            visible_to=document.visible_to,
+            limit=admitted.limit,
+            issued_ms=admitted.issued_ms,
+        )
+        if document.action.startswith("delete") and not post.dry_run:
+            return await self._delete(sender, post, box, operation, admitted)
+        with self._gatekeeper.charged(admitted, post.stem, post.ttl_s, self._runtime.now()):
+            return await self._asking.run(sender, post.token, box, operation, post.timeout_s)
+
+    async def _delete(
+        self, sender: Contact, post: Post, box: Box, operation: Operation, admitted: Admitted
+    ) -> PostReply:
+        if post.mode == "overlap":
+            reply = await self._amending.delete_overlapping(sender, post, box, operation, admitted)
+        else:
+            reply = await self._asking.run(sender, post.token, box, operation, post.timeout_s)
+        self._gatekeeper.deleted(admitted, post.mode)
+        return reply
+
+    def _place_anew(self, packed: bytes, action: str, everywhere: bool) -> Box:
+        profile = unpack_profile(packed).typed(self._space)
+        return place(profile, action, self._space, everywhere=everywhere)
+
+    # -- amending
+
+    def _on_amend(self, sender: Contact, message: object, _: float) -> Deferred:
+        assert isinstance(message, Amend)
+        self._clients[sender.id] = sender
+        return self._in_turn(sender, message, lambda: self._amend(sender, message))
+
+    async def _amend(self, sender: Contact, amend: Amend) -> PostReply:
+        reply = await self._amending.amend(sender, amend)
+        self.tally.answered(action_of(amend), reply)
+        return reply
+
+    # -- notices
+
+    def _on_notices(self, _: Contact, message: object, __: float) -> None:
+        assert isinstance(message, Notices)
+        self.pass_on(message)
+
+    def pass_on(self, letter: Notices) -> None:
+        """Give a client of this peer what it is told."""
+        client = self._clients.get(letter.client)
+        if client is not None:
+            for one in letter.told or letter.notices:
+                self._runtime.send(client, one)

@@ -1,0 +1,306 @@
+"""The rendezvous point: what an operation does at a peer that holds a part of its region.
+
+Law of this file: order.  Of every operation: wait until nothing is frozen and no other change of
+the same record is under way, decide, make it durable, then insert and match in one step without an
+await, in the journal's order, then report.  So of every pair the later arrival finds the earlier
+exactly once.  A pair is told of by the holder of the lowest index that both regions share; matching
+is per (record, interval), so a moving arc loses no pair (DESIGN section 4).  An operation that is
+tried again after a lost report answers as before: posts are known by their version, what a delete
+took by its mark on the tombstones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from arms import DATA, Asked, Record, Rendezvous
+from chord import Contact, Runtime, replace
+from meteor.admission import KEPT_KINDS
+from meteor.copies.lease import Lease
+from meteor.copies.replication import Replication, Superseded
+from meteor.keeping.holdings import Holdings, Intervals
+from meteor.keeping.placement import Key
+from meteor.keeping.shelf import Shelf
+from meteor.keeping.views import Views
+from meteor.rendezvous.changes import Changes
+from meteor.rendezvous.moves import Moves
+from meteor.rendezvous.ownership import keys_of
+from meteor.rendezvous.reactions import Following, Reactions, carried_of
+from meteor.rendezvous.repeats import Repeats
+from meteor.rendezvous.task import DELETES, FIND, PERFORM, Task, read_task
+from meteor.rendezvous.telling import Telling
+from meteor.wire import codec
+from meteor.wire.action_messages import Willing
+from meteor.wire.operations import Carried, Summary
+from meteor.wire.view import View
+from squid import Box, HandOn, HilbertCurve, Work, intersect, merge, subtract
+
+FROZEN_PAUSE_S = 0.02
+WAITING_SHARE = 0.7
+"""Of a question's time, how much is spent waiting for what is about to be settled."""
+BURIED_AT_ONCE = 16
+"""Records that a delete takes in one step: some 50 microseconds each, here and at every copy."""
+
+Write = Callable[[Sequence[Carried]], Awaitable[list[Carried]]]
+"""Makes changes durable wherever they must be."""
+
+
+class RendezvousPoint:
+    """The worker of one peer's router."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        holdings: Holdings,
+        shelf: Shelf,
+        rendezvous: Rendezvous,
+        telling: Telling,
+        settle: Callable[[int, float], Awaitable[None]],
+        curve: HilbertCurve,
+        replication: Replication,
+        lease: Lease,
+        views: Views,
+        step_up: Callable[[View], Awaitable[None]],
+    ) -> None:
+        self._runtime, self._holdings, self._shelf = runtime, holdings, shelf
+        self._rendezvous, self._telling, self._settle = rendezvous, telling, settle
+        self._curve, self._replication, self._lease = curve, replication, lease
+        self._views, self._step_up = views, step_up
+        self._moves = Moves(curve)
+        self._repeats = Repeats()
+        self._reactions = Reactions(runtime, shelf, telling)
+        self.changes = Changes(
+            runtime, holdings, shelf, rendezvous, telling, self._reactions, self._moves
+        )
+
+    # -- the router's questions
+
+    def held(self) -> Intervals:
+        """The curve indexes that this peer answers for."""
+        return self._holdings.held
+
+    def holder_of(self, index: int) -> Contact | None:
+        """Another peer that is known to hold `index`."""
+        return self._holdings.holder_of(index)
+
+    def unreachable(self, holder: Contact) -> None:
+        """A peer that was given something does not answer: the ring knows better."""
+        self._holdings.forget_holder(holder)
+
+    async def settle(self, index: int, timeout_s: float) -> None:
+        """Wait until an index of this peer's arc is held here."""
+        await self._settle(index, timeout_s)
+
+    def answer(self, share: HandOn, part: Intervals) -> Work | None:
+        """What is not kept is met in the turn in which it comes."""
+        task = read_task(share, self._curve)
+        if task is None:
+            return Work(missing=part)
+        if not task.passes or not self._lease.in_touch(part) or self._holdings.doubted(part):
+            return None
+        return self._told_at_once(task, part) or self._pass_few(task, part)
+
+    def copied(self) -> Intervals:
+        """The indexes of which a whole copy is kept here for others."""
+        return self._views.copied()
+
+    async def stand_in(self, share: HandOn, part: Intervals) -> Work | None:
+        """Answer for a silent primary, once another holder says that the copy here counts."""
+        task = read_task(share, self._curve)
+        if task is None or not task.passes:
+            return None
+        await self._lease.confirm(part)
+        for view in await self._lease.unconfirmed(subtract(part, self._holdings.held)):
+            if not self._lease.is_deserted(view):
+                return None
+            await self._step_up(view)
+            if subtract(intersect(view.intervals, part), self._holdings.held):
+                return None  # somebody near knows of a later view
+        if subtract(part, merge(self._views.copied(), self._holdings.held)):
+            return None
+        work = await self._pass(task, part)
+        known = subtract(self._holdings.held, self._holdings.lost)
+        missing = merge(work.missing, intersect(part, self._views.copied_lost()))
+        doubted = merge(work.doubted, intersect(part, self._views.copied_rivals()))
+        return replace(work, missing=subtract(missing, known), doubted=subtract(doubted, known))
+
+    async def perform(self, share: HandOn, part: Intervals) -> Work:
+        """Do an operation's work in `part`."""
+        task = read_task(share, self._curve)
+        if task is None:
+            return Work(missing=part)
+        ends_s = self._runtime.now() + share.remaining_ms / 1000
+        await self._settled(task, part, ends_s)
+        if task.passes:
+            await self._lease.confirm(part)
+        else:
+            await self._undisturbed(part, () if _is_delete(task) else keys_of(task))
+        if self._runtime.now() > ends_s:
+            return Work(undone=part)  # its origin has closed this attempt: nothing may happen now
+        mine = intersect(part, self._holdings.held)
+        undone = subtract(part, mine)
+        if not mine:
+            return Work(undone=undone)
+        doubted = self._doubted(task, mine)
+        if task.passes:
+            return replace(await self._pass(task, mine), undone=undone, doubted=doubted)
+        if doubted:
+            return Work(undone=part)
+        return await self._change_or_leave(task, mine, undone, ends_s)
+
+    async def _change_or_leave(
+        self, task: Task, mine: Intervals, undone: Intervals, ends_s: float
+    ) -> Work:
+        """Change something, or leave it to whom it belongs meanwhile."""
+        try:
+            frames, summary = await self._change(task, mine, ends_s)
+        except Superseded:
+            return Work(undone=merge(mine, undone))
+        return Work(
+            frames=frames,
+            body=codec.encode(summary),
+            missing=() if task.operation.verb == "store" else intersect(mine, self._holdings.lost),
+            undone=undone,
+        )
+
+    async def _settled(self, task: Task, part: Intervals, ends_s: float) -> None:
+        """Wait until it is known whether all of this part is here, which is soon.  A question keeps
+        some of its time, to bring home what is known."""
+        now = self._runtime.now()
+        until_s = now + (ends_s - now) * (WAITING_SHARE if task.passes else 1.0)
+        while self._doubted(task, part) and self._runtime.now() < until_s:
+            await self._runtime.sleep(FROZEN_PAUSE_S)
+
+    def _doubted(self, task: Task, part: Intervals) -> Intervals:
+        """What of this part it is not known of yet whether all is here; data asks nothing."""
+        is_data = KEPT_KINDS.get(task.operation.verb) == DATA
+        return () if is_data else self._holdings.doubted(part)
+
+    async def _undisturbed(self, part: Intervals, keys: Sequence[Key]) -> None:
+        """Wait out a hand-off of this part, whose freeze is bounded, and changes of the same
+        records that are on their way to the journal."""
+        while True:
+            if self._holdings.is_frozen(part):
+                await self._runtime.sleep(FROZEN_PAUSE_S)
+            elif self._shelf.is_begun(keys):
+                await self._replication.barrier()
+            else:
+                return
+
+    # -- what is not kept
+
+    async def _pass(self, task: Task, part: Intervals) -> Work:
+        """A post without time to live meets what is kept in this part, and is gone."""
+        told = self._told_at_once(task, part)
+        if told is not None:
+            return told
+        missing = self._missing_of(task, part)
+        passing, now = self._passing(task)
+        if _asks(task):
+            asked = self._ask(passing, now, part)
+            following = await self._reactions.answer(asked, passing, part)
+        else:
+            met = self._rendezvous.accept(passing, now, self._reactions.within(part))
+            following = await self._reactions.follow(met.steps, passing)
+        return self._passed(following, self._moved_lately(passing), missing)
+
+    def _pass_few(self, task: Task, part: Intervals) -> Work | None:
+        """A question's answer in this very turn; None, and nothing is done, when it meets too much,
+        and for what is no question."""
+        if not _asks(task):
+            return None
+        passing, now = self._passing(task)
+        asked = self._ask(passing, now, part)
+        following = self._reactions.answer_few(asked, passing, part)
+        if following is None:
+            return None
+        return self._passed(following, self._moved_lately(passing), self._missing_of(task, part))
+
+    def _ask(self, question: Record, now: float, part: Intervals) -> Asked:
+        span = (part[0][0], part[-1][1]) if part else None
+        return self._rendezvous.ask(question, now, self._reactions.within(part), span)
+
+    def _told_at_once(self, task: Task, part: Intervals) -> Work | None:
+        """The answer to a question that is not for matching."""
+        if task.operation.verb == FIND:
+            frames, summary = self.changes.find(task)
+            lost = intersect(part, self._holdings.lost)
+            return Work(frames=frames, body=codec.encode(summary), missing=lost)
+        if task.operation.verb == PERFORM and task.operation.dry_run:
+            lost = intersect(part, self._holdings.lost)
+            return Work(body=codec.encode(Willing(part)), missing=lost)
+        return None
+
+    def _passing(self, task: Task) -> tuple[Record, float]:
+        """The record of what passes, and the time at which it does."""
+        carried, now = carried_of(task.operation, self._shelf.wall_ms()), self._runtime.now()
+        passing = self._shelf.record_of(carried, task.profile, task.box)
+        # Between two clocks a time is rounded: what passes must not live for a microsecond.
+        return replace(passing, expires_s=now), now
+
+    def _missing_of(self, task: Task, part: Intervals) -> Intervals:
+        """What a question can have no answer about; data that passes asks nothing."""
+        is_data = KEPT_KINDS.get(task.operation.verb) == DATA
+        return () if is_data else intersect(part, self._holdings.lost)
+
+    @staticmethod
+    def _passed(following: Following, moved: tuple[str, ...], missing: Intervals) -> Work:
+        return Work(
+            frames=following.pages.all(),
+            body=codec.encode(Summary(following.pairs, moved=moved)),
+            missing=missing,
+        )
+
+    def _moved_lately(self, passing: Record) -> tuple[str, ...]:
+        """What a query may have missed at both its places."""
+        if passing.action != "retrieve" or not self._moves:
+            return ()
+        assert isinstance(passing.region, Box)
+        return self._moves.between(passing.region, self._runtime.now())
+
+    # -- what changes something
+
+    async def _change(
+        self, task: Task, part: Intervals, ends_s: float
+    ) -> tuple[list[bytes], Summary]:
+        def write(carried: Sequence[Carried]) -> Awaitable[list[Carried]]:
+            return self._replication.keep(carried, part, ends_s)
+
+        first = self._repeats.first_summary(task.operation, task.id, part)
+        if first is not None:
+            return [], first
+        frames: list[bytes] = []
+        if task.operation.verb in KEPT_KINDS:
+            frames, summary = await self.changes.keep(task, part, write)
+        elif _is_delete(task):
+            frames, summary = await self._delete(task, part, write)
+        else:
+            summary = await self.changes.amend(task, part, write)
+        self._repeats.note(task.operation, task.id, part, summary, self._runtime.now())
+        return frames, summary
+
+    async def _delete(
+        self, task: Task, part: Intervals, write: Write
+    ) -> tuple[list[bytes], Summary]:
+        """Some at a time, so that others get their turn in between: whatever is under way about
+        them is waited for each time."""
+        selected = await self.changes.selected(task)
+        if task.operation.dry_run:
+            return await self.changes.would_delete(selected, part)
+        fresh = self.changes.fresh_part(task.id, part)
+        for at in range(0, max(len(selected), 1), BURIED_AT_ONCE):
+            if at:
+                await self._runtime.sleep(0.0)  # a journal in memory never makes anybody wait
+            some = selected[at : at + BURIED_AT_ONCE]
+            await self._undisturbed(part, [record.key for record in some])
+            await self.changes.bury(self.changes.still_in(task, some, fresh), task.id, write)
+        return [], await self.changes.buried(task.id, part)
+
+
+def _asks(task: Task) -> bool:
+    """Whether its sender is to get what is kept."""
+    return task.operation.verb in {"retrieve", PERFORM}
+
+
+def _is_delete(task: Task) -> bool:
+    return task.operation.verb in DELETES

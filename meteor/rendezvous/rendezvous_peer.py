@@ -1,0 +1,395 @@
+"""A rendezvous peer: ring, router, shelf and entry put together over any runtime.
+
+Law of this file: assembly and the order of life.  No asyncio, no sockets, no clock of its own: the
+same peer runs on sockets (`meteor.Peer`) and in virtual time (`sim.Overlay`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from arms import Rendezvous, Store
+from chord import (
+    Arc,
+    CallError,
+    ChordConfig,
+    ChordNode,
+    Contact,
+    Deferred,
+    Handler,
+    RelocationConfig,
+    RingError,
+    RingState,
+    Runtime,
+)
+from meteor.copies.comparing import HoldingsSource
+from meteor.copies.config import CopiesConfig
+from meteor.copies.copy_keeper import CopyKeeper
+from meteor.copies.entropy import AntiEntropy
+from meteor.copies.forgetting import Forgetting
+from meteor.copies.handoff import Handoff
+from meteor.copies.lease import Lease
+from meteor.copies.replication import Replication
+from meteor.copies.returning import Returning
+from meteor.copies.tending import Tending
+from meteor.errors import JoinFailed, MeteorError, SpaceMismatch, to_fault
+from meteor.journal.journal import Journal
+from meteor.keeping.holdings import Holdings, Intervals
+from meteor.keeping.load import placing_of
+from meteor.keeping.shelf import Shelf
+from meteor.keeping.shelf_journal import Restored
+from meteor.keeping.views import Views
+from meteor.rendezvous.application_actions import ApplicationActions
+from meteor.rendezvous.entry import Entry
+from meteor.rendezvous.greeting import greet, why_silent
+from meteor.rendezvous.link_report import ask_all, own_links
+from meteor.rendezvous.monitor import Monitor
+from meteor.rendezvous.performing import Performing
+from meteor.rendezvous.point import RendezvousPoint
+from meteor.rendezvous.ring_note import RingNote
+from meteor.rendezvous.ring_walk import walk_ring
+from meteor.rendezvous.telling import Telling
+from meteor.security.gatekeeper import Gatekeeper
+from meteor.security.policy import OPEN, Policy
+from meteor.wire.client_messages import check_sender
+from meteor.wire.link_messages import LinksQuestion
+from meteor.wire.messages import (
+    Farewell,
+    Greet,
+    Greeting,
+    RingPicture,
+    RingQuestion,
+)
+from meteor.wire.operations import Notices, State, StateQuestion
+from squid import KeywordSpace, Router, RouterConfig
+
+SWEEP_S = 0.5
+"""How often what has expired is given back, and unacknowledged notices are looked at.  An expired
+profile never matches, swept or not; a watch hears of it this late at most."""
+
+RING_PICTURE_MAX = 8192
+"""Peers in one picture of the ring: what fits into a frame, and an end where a ring has none."""
+
+
+class RendezvousPeer:
+    """One peer's protocol side."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        space: KeywordSpace,
+        journal: Journal,
+        *,
+        wall_clock: Callable[[], float],
+        config: ChordConfig | None = None,
+        copies: int = 3,
+        routing: RouterConfig | None = None,
+        actions: ApplicationActions | None = None,
+        policy: Policy = OPEN,
+    ) -> None:
+        self._runtime, self.space = runtime, space
+        self._config = replace(config or ChordConfig.local(), realm=space.digest)
+        kept_by = check_copies(copies, self._config)
+        self.copies_config = CopiesConfig.beside(self._config, kept_by)
+        self._ready, ring = False, self.copies_config.in_touch(self._config)
+        self.restored: Restored | None = None
+        self._foreign: dict[type, Handler] = {}
+        self._foreign_link_closed: Callable[[Contact], None] = _nobody
+        self._ring_note = RingNote(journal, runtime)
+        self.node = ChordNode(runtime.contact, runtime, ring, self, self._ring_note.keep)
+        store = Store()
+        rendezvous = Rendezvous(store, runtime.random)
+        self.holdings, self.views = Holdings(), Views(runtime.contact.id)
+        self.shelf = Shelf(store, journal, space.curve, runtime.now, wall_clock)
+        self.gatekeeper = Gatekeeper(space, wall_clock, policy)
+        """Who may do what here."""
+        self.shelf.sees = self.gatekeeper.sees
+        self.telling = Telling(runtime, self.shelf, self.holdings, rendezvous)
+        self.monitor = Monitor()
+        """Tells whoever looks on what happens at this peer."""
+        self.telling.on_tell = self.monitor.pair
+        self._assemble_copies()
+        self.point = RendezvousPoint(
+            runtime, self.holdings, self.shelf, rendezvous, self.telling, self._handoff.settle,
+            space.curve, self.replication, self._lease, self.views, self._handoff.step_up,
+        )  # fmt: skip
+        bits = self._config.bits
+        self.router = Router(self.node, runtime, space, self.point, id_bits=bits, config=routing)
+        self.actions = ApplicationActions() if actions is None else actions
+        performing = Performing(runtime, self.router, self.point, space, self.actions)
+        self.entry = Entry(runtime, self.router, space, performing, self.gatekeeper)
+        self.telling.here = self._tell_here
+        self.placing = placing_of(self.node, runtime, self._config, self.shelf, space.curve)
+        self._handlers = self._handlers_of(performing)
+
+    def _handlers_of(self, performing: Performing) -> dict[type, Handler]:
+        """Message type to handler, of all parts."""
+        return {
+            **self.node.handlers,
+            **self.router.handlers,
+            **self._handoff.handlers,
+            **self._keeper.handlers,
+            **self._entropy.handlers,
+            **self.forgetting.handlers,
+            **performing.handlers,
+            **self.entry.handlers,
+            **self.telling.handlers,
+            **self.placing.handlers,
+            Greet: self._on_greet,
+            RingQuestion: self._on_ring_question,
+            StateQuestion: self._on_state_question,
+            LinksQuestion: lambda *_: own_links(self._runtime, self.node),
+        }
+
+    def _assemble_copies(self) -> None:
+        """Who keeps what, and how that changes hands."""
+        runtime, curve, bits = self._runtime, self.space.curve, self._config.bits
+        self.replication = Replication(
+            self.node, runtime, self.views, self.holdings, self.shelf, self.copies_config
+        )
+        self._keeper = CopyKeeper(
+            runtime, curve, self.views, self.holdings, self.shelf, self.replication.passed_over
+        )
+        self._handoff = Handoff(
+            self.node, runtime, curve, self.holdings, self.shelf, self.telling.derive,
+            views=self.views, replication=self.replication, keeper=self._keeper, id_bits=bits,
+        )  # fmt: skip
+        self.replication.on_superseded = self._handoff.wake
+        self._lease = Lease(runtime, self.views, self.replication, self.copies_config)
+        source = HoldingsSource(
+            self.shelf, self.views, self._handoff.reconciling.merge, self.replication.evict
+        )
+        self.forgetting = Forgetting(
+            self.node, runtime, self.views, self.replication, curve=curve, id_bits=bits,
+            admit=self.gatekeeper.admit_forget,
+        )  # fmt: skip
+        self._entropy = AntiEntropy(runtime, curve, source)
+        self._tending = Tending(
+            runtime, self.views, self.shelf, self.replication, self._entropy,
+            self.telling.watermarks, self.copies_config,
+        )  # fmt: skip
+        self._returning = Returning(
+            self.node, runtime, self.views, self.holdings, self.shelf, self.replication,
+            self._keeper, self._handoff, self.telling.derive, self.copies_config,
+            index_bits=curve.index_bits, id_bits=bits,
+        )  # fmt: skip
+
+    @property
+    def id_bits(self) -> int:
+        """How wide the ring's identifiers are."""
+        return self._config.bits
+
+    # -- life
+
+    def serve(self) -> None:
+        """Answer from now on; operations wait until the peer is a member."""
+        self._runtime.serve(self._handle, self._link_closed)
+
+    async def start(self, join: Sequence[Contact] = (), *, found_if_alone: bool = False) -> None:
+        """Found a ring, or join that of any of these peers, and hold one's arc.
+
+        Raises `JoinFailed` when nobody answers, `SpaceMismatch` when the ring's space differs."""
+        self.restored = await self.shelf.restore()
+        note = self.restored.note
+        whole = not (self.restored.incomplete or self.restored.damaged)
+        self.views.restore((*note.own, *note.former, *note.copies), note.stored, whole=whole)
+        self._returning.damaged = not whole
+        if whole:
+            self._keeper.expect(self._handoff.everything)  # what no view speaks of goes
+        kept = await self._ring_note.read()
+        moved = kept is not None and kept.contact.id != self._runtime.contact.id
+        if kept is not None and not kept.alone and not moved:
+            await self._resume(kept, join)
+        elif join and await self._find_ring(join, found_if_alone=found_if_alone):
+            await self._join(join)
+        else:
+            await self.node.found()
+            await self._handoff.hold_everything()
+        self.node.start()
+        self._runtime.spawn(self._handoff.watch_over())
+        self._runtime.spawn(self._tending.go_on())
+        self._runtime.spawn(self._returning.go_on())
+        self._runtime.spawn(self._entropy.watch_over())
+        self._runtime.spawn(self._sweep())
+        self._ready = True
+
+    async def _find_ring(self, join: Sequence[Contact], *, found_if_alone: bool) -> bool:
+        """Whether one of the contacts is a peer of a ring with our space."""
+        tried = []
+        for contact in join:
+            try:
+                greeting = await greet(self._runtime, contact, self.space)
+            except CallError as error:
+                tried.append(f"{contact.address}: {why_silent(error, contact)}")
+                continue
+            if greeting.ready:
+                return True
+            tried.append(f"{contact.address}: it is no member of a ring yet")
+        if found_if_alone:
+            return False
+        raise JoinFailed(
+            f"no ring to join: {'; '.join(tried)}. Start one of these peers first, or give "
+            "--found-if-alone to found a ring when nobody answers",
+            tuple(tried),
+        )
+
+    async def _resume(self, kept: RingState, join: Sequence[Contact]) -> None:
+        """Go back into the ring of the former life; where nobody is there, begin it anew."""
+        if join:
+            await self._find_ring(join, found_if_alone=True)
+        try:
+            if await self.node.resume(kept, join):
+                return
+        except RingError as error:
+            raise JoinFailed(f"resuming failed: {error}", ()) from error
+        await self._handoff.hold_everything()
+
+    async def _join(self, join: Sequence[Contact]) -> None:
+        try:
+            await self.node.join(join)
+        except (CallError, MeteorError) as error:
+            tried = tuple(contact.address for contact in join)
+            raise JoinFailed(f"joining by {', '.join(tried)} failed: {error}", tried) from error
+
+    def move_with(
+        self, move: Callable[[int], object], config: RelocationConfig | None = None
+    ) -> None:
+        """Look from now on whether this peer should go where more is to be carried.
+
+        `move` is told the identifier to come back under, soon: whoever owns the process lets the
+        peer leave, and starts it again."""
+        self._runtime.spawn(self.placing.watch_over(config or RelocationConfig(), move))
+
+    async def settled(self, timeout_s: float) -> bool:
+        """Wait until this peer holds its whole arc; whether it does."""
+        deadline = self._runtime.now() + timeout_s
+        while self._handoff.uncovered():
+            if self._runtime.now() >= deadline:
+                return False
+            await self._runtime.sleep(0.01)
+        return True
+
+    async def leave(self, timeout_s: float = 5.0) -> Intervals:
+        """Hand over what is held, say good-bye to neighbours and clients; returns what nobody
+        took."""
+        self._ready = False
+        left: Intervals = ()
+        if self.node.joined and self.node.successors:
+            left = await self._handoff.give_all(timeout_s)
+        await self.node.leave()
+        for client in self.entry.clients:
+            if client.id != self._runtime.contact.id:
+                self._runtime.send(client, Farewell("the peer leaves the ring"))
+        return left
+
+    # -- what runs beside
+
+    async def _sweep(self) -> None:
+        while True:
+            await self._runtime.sleep(SWEEP_S)
+            await self.point.changes.expire()
+            self.telling.retry()
+            self._lease.pulse()
+
+    # -- the ring's observer
+
+    def arc_changed(self, before: Arc | None, now: Arc | None) -> None:
+        """The ring gives this peer another arc."""
+        self._handoff.arc_changed(before, now)
+        self._tending.wake()
+
+    def contact_gone(self, contact: Contact) -> None:
+        """A neighbour is dead."""
+        self._handoff.contact_gone(contact)
+        self._tending.wake()
+
+    # -- who lives in the same peer
+
+    def adopt(self, handlers: dict[type, Handler], link_closed: Callable[[Contact], None]) -> None:
+        """Let the client that is embedded in this peer hear what is said to clients."""
+        self._foreign, self._foreign_link_closed = handlers, link_closed
+
+    def _handle(self, sender: Contact, message: object, remaining_s: float) -> object:
+        check_sender(sender, message)
+        handler = self._handlers.get(type(message)) or self._foreign.get(type(message))
+        if self.monitor.is_watched:
+            self.monitor.message(message)
+        if handler is None:
+            raise to_fault(MeteorError(f"a peer has no answer to {type(message).__name__}"))
+        return handler(sender, message, remaining_s)
+
+    def _tell_here(self, letter: Notices) -> None:
+        if self.monitor.is_watched:
+            self.monitor.message(letter)
+        self.entry.pass_on(letter)
+
+    def _link_closed(self, contact: Contact) -> None:
+        self.entry.link_closed(contact)
+        self.node.link_closed(contact)
+        self._foreign_link_closed(contact)
+
+    # -- small questions
+
+    def _on_greet(self, _: Contact, message: object, __: float) -> Greeting:
+        assert isinstance(message, Greet)
+        if message.digest and message.digest != self.space.digest:
+            raise to_fault(SpaceMismatch(self._difference(message.space)))
+        return Greeting(
+            contact=self._runtime.contact,
+            space=self.space.to_toml(),
+            digest=self.space.digest,
+            ready=self._ready and self.node.joined,
+            id_bits=self._config.bits,
+        )
+
+    def _difference(self, toml: str) -> str:
+        """How the space that somebody brings differs from ours: "here" is where he reads it."""
+        try:
+            return KeywordSpace.from_toml(toml).difference(self.space)
+        except MeteorError as error:
+            return f"another space, which cannot be read: {error}" if toml else "another space"
+
+    def _on_state_question(self, _: Contact, __: object, ___: float) -> State:
+        return self.state()
+
+    def state(self) -> State:
+        """How much this peer answers for; copies that it keeps for others are not counted, nor what
+        not everybody may see."""
+        counts = {"data": 0, "interest": 0, "watch": 0}
+        held = self.holdings.held
+        for record in self.shelf.store.public_records():
+            counts[record.kind] += self.shelf.lives_in(record, held)
+        copies = [1 + len(view.copies) for view in self.views.own.values()]
+        return State(
+            counts["data"], counts["interest"], counts["watch"],
+            self.views.lost(), min(copies, default=-1), self.forgetting.count,
+        )  # fmt: skip
+
+    def _on_ring_question(self, _: Contact, message: object, __: float) -> Deferred:
+        assert isinstance(message, RingQuestion)
+        return Deferred(self.picture(min(message.limit, RING_PICTURE_MAX)))
+
+    async def picture(self, limit: int = 1024) -> RingPicture:
+        """The ring in order, as walking along successors finds it."""
+        return await walk_ring(self._runtime, self.node, self.state(), limit, self.id_bits)
+
+    async def links(self, limit: int) -> dict[str, Any]:
+        """How good the links of at most `limit` peers are, as each of them measures its own."""
+        peers = (await self.picture(limit)).peers
+        return await ask_all(self._runtime, own_links(self._runtime, self.node), peers, limit)
+
+
+def check_copies(copies: int, config: ChordConfig) -> int:
+    """The number itself; raises `ValueError` where the ring's successor lists are too short."""
+    most = config.successor_count // 2
+    if not 1 <= copies <= most:
+        raise ValueError(
+            f"copies: {copies} is not between 1 and {most}, half of the ring's successor_count"
+        )
+    return copies
+
+
+def _nobody(_: Contact) -> None:
+    """No client is embedded."""

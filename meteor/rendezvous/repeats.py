@@ -1,0 +1,120 @@
+"""Repeats: the same signed request once more, at the peer that carried it out.
+
+Law of this file: pure, takes `now`.  Whoever reads along may send what another has signed again,
+by way of another peer, for as long as its issue time is taken.  It changes nothing a second time,
+and gets the first receipt; what is signed anew, a moment later, is another request.  Remembered for
+longer than an issue time is taken, by this peer alone, and bounded (docs/security.md).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import Final
+
+from meteor.keeping.holdings import Intervals
+from meteor.wire.operations import Operation, Summary
+from squid import covers, merge, subtract
+
+REMEMBERED_S: Final = 660.0
+"""Both sides of the window of issue times (`verifying.WINDOW_S`), and a minute."""
+REMEMBERED_MAX: Final = 32_768
+"""Requests that are remembered, some 400 bytes each; the oldest are forgotten first."""
+
+_Name = tuple[str, str, str, int]
+
+
+@dataclass(slots=True)
+class _Done:
+    """What one request did here."""
+
+    operation_id: bytes
+    issued_ms: int
+    at_s: float
+    part: Intervals = ()
+    summaries: tuple[tuple[int, Summary], ...] = ()
+    """By the lowest index of the part that each speaks for."""
+
+
+class Repeats:
+    """The signed requests that one peer has carried out lately."""
+
+    def __init__(self) -> None:
+        self._done: OrderedDict[_Name, _Done] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._done)
+
+    def first_summary(
+        self, operation: Operation, operation_id: bytes, part: Intervals
+    ) -> Summary | None:
+        """What was said of it the first time, when this is a repeat; None for whatever is to be
+        carried out.  The router's own second try of one operation is no repeat."""
+        done = self._done.get(_name(operation))
+        if not operation.issued_ms or done is None or done.operation_id == operation_id:
+            return None
+        if operation.issued_ms > done.issued_ms or subtract(part, done.part):
+            return None
+        matches = sum(one.matches for lowest, one in done.summaries if covers(part, lowest))
+        last = done.summaries[-1][1]
+        return replace(last, matches=matches)
+
+    def note(
+        self,
+        operation: Operation,
+        operation_id: bytes,
+        part: Intervals,
+        summary: Summary,
+        now: float,
+    ) -> None:
+        """It was carried out in this part."""
+        if not operation.issued_ms or summary.refused:
+            return
+        name = _name(operation)
+        done = self._done.get(name)
+        if done is None or done.operation_id != operation_id:
+            done = _Done(operation_id, operation.issued_ms, now)
+        kept = tuple(one for one in done.summaries if not covers(part, one[0]))
+        done.part = merge(done.part, part)
+        done.summaries = (*kept, (part[0][0], summary))
+        done.at_s = now
+        self._done[name] = done
+        self._done.move_to_end(name)
+        self._forget(now)
+
+    def _forget(self, now: float) -> None:
+        while self._done:
+            oldest = next(iter(self._done.values()))
+            if len(self._done) <= REMEMBERED_MAX and now - oldest.at_s <= REMEMBERED_S:
+                return
+            self._done.popitem(last=False)
+
+
+class Ran:
+    """The signed requests for an application's action that one peer has run lately: what a run did
+    is the application's, so that a repeat of one is not run, instead of being answered alike."""
+
+    def __init__(self) -> None:
+        self._ran: OrderedDict[tuple[str, str, int], float] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._ran)
+
+    def begin(self, owner: str, stem: str, version: int, now: float) -> bool:
+        """Whether this is to run; not where it did.  What nobody signed is no repeat of anything:
+        its poster may say the same again."""
+        if not owner:
+            return True
+        while self._ran and (
+            len(self._ran) >= REMEMBERED_MAX or now - next(iter(self._ran.values())) > REMEMBERED_S
+        ):
+            self._ran.popitem(last=False)
+        name = (owner, stem, version)
+        if name in self._ran:
+            return False
+        self._ran[name] = now
+        return True
+
+
+def _name(operation: Operation) -> _Name:
+    return operation.verb, operation.owner, operation.id, operation.version

@@ -1,0 +1,43 @@
+"""The ring as a peer last saw it, kept in its journal: what it comes back by after a restart.
+
+Law of this file: one record, written behind the ring's changes and never waited for: an older note
+is as good, as some of those that it names will live.  DESIGN section 2.
+"""
+
+from __future__ import annotations
+
+from chord import MeteorError, RingState, Runtime
+from meteor.journal.journal import Entry, Journal, JournalFailed
+from meteor.wire import codec
+
+RING_KEY = b"ring"
+
+
+class RingNote:
+    """One peer's note of its ring."""
+
+    def __init__(self, journal: Journal, runtime: Runtime) -> None:
+        self._journal, self._runtime = journal, runtime
+
+    def keep(self, state: RingState) -> None:
+        """Write the ring's state down, soon."""
+        self._runtime.spawn(self._write(state))
+
+    async def _write(self, state: RingState) -> None:
+        try:
+            await self._journal.append([Entry(RING_KEY, codec.encode(state))])
+        except JournalFailed:
+            return  # full, or closing: the next change is written again
+
+    async def read(self) -> RingState | None:
+        """The ring of the former life; None without one, or where the note cannot be read."""
+        value = await self._journal.read(RING_KEY)
+        return None if value is None else _state_in(value)
+
+
+def _state_in(value: bytes) -> RingState | None:
+    try:
+        state = codec.decode(value)
+    except MeteorError:
+        return None
+    return state if isinstance(state, RingState) else None

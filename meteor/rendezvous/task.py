@@ -1,0 +1,104 @@
+"""What a share asks a rendezvous point to do: read and checked, or refused.
+
+Law of this file: pure.  Shares come from other peers and hold what a client sent: nothing in them
+is believed, and what cannot be carried out never reaches the point's own steps.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from arms import Profile
+from chord import dataclass
+from meteor.admission import KEPT_KINDS
+from meteor.errors import MeteorError
+from meteor.keeping.placement import GONE, Key, Placed
+from meteor.lifetimes import TTL_S_MAX
+from meteor.wire import codec
+from meteor.wire.document import decode_document, unpack_profile
+from meteor.wire.operations import Carried, Operation
+from meteor.wire.record_id import check_stem, split_id, stem_of
+from squid import Box, HandOn, HilbertCurve
+
+DELETES = frozenset({"delete_data", "delete_interest"})
+FIND: Final = "find"
+"""The question for the interest of an id: for who attaches to it."""
+AMENDS = frozenset({"renew", "cancel", FIND})
+PERFORM: Final = "perform"
+"""The verb of an application's action: its name stands in the document.  A `dry_run` asks who
+would run it."""
+VERBS = DELETES | AMENDS | KEPT_KINDS.keys() | {PERFORM}
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """An operation that can be carried out."""
+
+    id: bytes
+    box: Box
+    """The region of the operation."""
+    operation: Operation
+    profile: Profile | None
+    """What is posted, or selected; None where a record is named by its id."""
+
+    @property
+    def passes(self) -> bool:
+        """Whether it has no time to live: it meets what is kept, and is gone."""
+        lives = self.operation.verb in KEPT_KINDS
+        asks = self.operation.verb in {FIND, PERFORM}
+        return asks or (lives and self.operation.ttl_ms == 0)
+
+    @property
+    def key(self) -> Key:
+        """The identity of the record that it is about."""
+        return self.operation.owner, stem_of(self.operation.id)
+
+    @property
+    def old_key(self) -> Key:
+        """The identity under which its record may have left word here when it moved."""
+        return self.operation.owner, self.operation.id
+
+
+def read_task(share: HandOn, curve: HilbertCurve) -> Task | None:
+    """What a share asks for; None for what no peer of ours would send."""
+    found = _read(share.body, curve)
+    return None if found is None else Task(share.operation, Box(share.low, share.high), *found)
+
+
+@lru_cache(maxsize=16)
+def _read(body: bytes, curve: HilbertCurve) -> tuple[Operation, Profile | None] | None:
+    """The last few are remembered: one share is looked at more than once, and one operation comes
+    in several shares."""
+    try:
+        operation = codec.decode(body)
+        if not isinstance(operation, Operation) or operation.verb not in VERBS:
+            return None
+        if _asks_once(operation):
+            check_stem(operation.id)
+        else:
+            split_id(operation.id, curve)
+        if operation.moved_to:
+            split_id(operation.moved_to, curve)
+        profile = None
+        if operation.verb not in AMENDS:
+            profile = unpack_profile(decode_document(operation.document).profile)
+    except MeteorError:
+        return None
+    return (operation, profile) if 0 <= operation.ttl_ms <= TTL_S_MAX * 1000 else None
+
+
+def _asks_once(operation: Operation) -> bool:
+    """Whether it is a question that is not kept: it has an identity, and no place."""
+    return operation.verb in {"retrieve", PERFORM} and operation.ttl_ms == 0
+
+
+def refusal(carried: Carried, known: Placed | None) -> str:
+    """Why a record is not taken beside what is known of its stem; empty when it is."""
+    if known is None:
+        return ""
+    if known.carried.kind == GONE:
+        return "deleted"
+    newer = known.carried.version > carried.version
+    other = known.carried.version == carried.version and known.carried.blob != carried.blob
+    return "older" if newer or other else ""

@@ -42,12 +42,12 @@ _JAVA: Final = (
     # From the default of 21 MB on each step up collects everything, five times while Spark starts.
     "-XX:MetaspaceSize=256m",
     # Spark makes code for every query, most of which lives for seconds.  Compiling it thoroughly
-    # took a quarter of all processor time; so only what runs a hundred times as often as usual is.
+    # took a quarter of all processor time; so only what runs ten times as often as usual is.
     # Never (TieredStopAtLevel=1) costs the matching join twice its time.
-    "-XX:Tier4InvocationThreshold=500000",
-    "-XX:Tier4MinInvocationThreshold=60000",
-    "-XX:Tier4CompileThreshold=1500000",
-    "-XX:Tier4BackEdgeThreshold=4000000",
+    "-XX:Tier4InvocationThreshold=50000",
+    "-XX:Tier4MinInvocationThreshold=6000",
+    "-XX:Tier4CompileThreshold=150000",
+    "-XX:Tier4BackEdgeThreshold=400000",
 )
 ROWS_A_BATCH: Final = 65_536
 """Rows that a Python worker sees at once; with more of them kernels leave the processor's cache."""

@@ -87,7 +87,7 @@ async def test_what_did_not_run_is_missing_and_says_why(
     assert form["missing"]
     (trouble,) = form["troubles"]
     assert "it raised ValueError: odd" in trouble
-    assert sum(one["matches"] for one in form["results"]) < 12
+    assert sum(one["matches"] for one in form["results"]) <= 12  # arcs follow the ports
     assert b"in broken" in caplog.text.encode("utf-8")
     document = DOCUMENT.format(action="half", data="n=").encode()
     status, headers, raw = await http.ask("POST", "/messages", data=document)

@@ -126,3 +126,5 @@ async def test_one_address_leaves_streams_for_others() -> None:
                 reply.close()
         assert status == 200
         assert not theirs.content.at_eof()
+        for left in (*replies, theirs):
+            left.close()

@@ -16,11 +16,11 @@ from meteor.links.asyncio_runtime import AsyncioRuntime
 from meteor.links.transport import Transport
 from meteor.peer_options import PeerOptions
 from meteor.rendezvous.event_log import log_events
-from meteor.rendezvous.greeting import greet
 from meteor.rendezvous.rendezvous_peer import RendezvousPeer
 from meteor.security.gatekeeper import Gatekeeper
 from meteor.security.policy_file import PolicyFile, reload_policy, watch_over
 from meteor.wire import codec
+from meteor.wire.greeting import greet
 from meteor.wire.operations import PeerNote
 from squid import KeywordSpace
 

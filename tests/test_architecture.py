@@ -1,8 +1,9 @@
 """The house's rules, checked on the syntax trees of the five packages.
 
 Imports run one way (sim -> meteor -> arms -> squid -> chord), packages meet at their public names,
-protocol code never touches sockets, clocks or global randomness, files and functions stay short,
-public names say what they mean.  Every rule is also broken on purpose below.
+meteor's rooms look one way too, protocol code never touches sockets, clocks or global randomness,
+files and functions stay short, public names say what they mean.  Every rule is also broken on
+purpose below.
 """
 
 from __future__ import annotations
@@ -22,6 +23,17 @@ MAY_IMPORT = {
     "meteor": ("chord", "squid", "arms"),
     "sim": ("chord", "squid", "arms", "meteor"),
 }
+ROOMS = {
+    "wire": (),
+    "journal": (),
+    "links": ("wire",),
+    "keeping": ("wire", "journal"),
+    "copies": ("wire", "keeping"),
+    "rendezvous": ("wire", "journal", "keeping", "copies"),
+    "client": ("wire", "links"),
+}
+"""Within meteor: which room may import from which; from the shared modules beside them, and from
+`security`, all may."""
 ARMS_SEES = {
     "squid.query",
     "squid.keywords",
@@ -110,6 +122,17 @@ def lazy_names(tree: ast.AST) -> dict[str, str]:
             if ast.unparse(target) == "_LAZY":
                 return dict(ast.literal_eval(node.value))
     return {}
+
+
+def room_breaches(path: PurePosixPath, tree: ast.AST) -> Iterator[str]:
+    room = path.parts[1]
+    if path.parts[0] != "meteor" or room not in ROOMS:
+        return
+    for line, module, name in imports(tree):
+        parts = [*module.split("."), *([name] if name else [])]
+        other = parts[1] if parts[0] == "meteor" and len(parts) > 1 else room
+        if other in ROOMS and other != room and other not in ROOMS[room]:
+            yield f"{path}:{line}: {room} imports {other}"
 
 
 def import_breaches(path: PurePosixPath, tree: ast.AST) -> Iterator[str]:
@@ -201,6 +224,7 @@ def breaches(path: str, text: str) -> list[str]:
     where, tree = PurePosixPath(path), ast.parse(text)
     return [
         *import_breaches(where, tree),
+        *room_breaches(where, tree),
         *banned_breaches(where, tree),
         *size_breaches(where, tree, text),
         *docstring_breaches(where, tree),
@@ -226,6 +250,8 @@ DOC = '"""What this is."""\n'
         ("chord/a.py", "import squid"),
         ("squid/a.py", "from arms import Profile"),
         ("meteor/a.py", "import sim"),
+        ("meteor/client/a.py", "from meteor.rendezvous.point import Point"),
+        ("meteor/keeping/a.py", "from meteor import copies"),
         ("squid/a.py", "from chord.contact import Contact"),
         ("squid/a.py", "from chord import _private"),
         ("arms/a.py", "from chord import Contact"),

@@ -21,7 +21,7 @@ from meteor.errors import (
     VersionMismatch,
     from_fault,
 )
-from meteor.rendezvous.greeting import why_silent
+from meteor.wire.greeting import why_silent
 from meteor.wire.messages import Greet, Greeting
 from squid import KeywordSpace
 

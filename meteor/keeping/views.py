@@ -233,9 +233,9 @@ class Views:
         return parts_of(found, view.intervals)[-BEFORE_MAX:]
 
     def note_begun(self, primary_id: int, epoch: int) -> None:
-        """A primary speaks in an epoch: its views up to that one have begun."""
+        """A primary speaks in an epoch: the view of that epoch has begun."""
         for key, copy in self.copies.items():
-            if copy.before and copy.view.primary.id == primary_id and copy.view.epoch <= epoch:
+            if copy.before and copy.view.primary.id == primary_id and copy.view.epoch == epoch:
                 self.copies[key] = replace(copy, before=())
 
     def end(self, view: View) -> None:

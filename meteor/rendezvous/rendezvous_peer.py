@@ -43,7 +43,6 @@ from meteor.keeping.shelf_journal import Restored
 from meteor.keeping.views import Views
 from meteor.rendezvous.application_actions import ApplicationActions
 from meteor.rendezvous.entry import Entry
-from meteor.rendezvous.greeting import greet, why_silent
 from meteor.rendezvous.link_report import ask_all, own_links
 from meteor.rendezvous.monitor import Monitor
 from meteor.rendezvous.performing import Performing
@@ -54,6 +53,7 @@ from meteor.rendezvous.telling import Telling
 from meteor.security.gatekeeper import Gatekeeper
 from meteor.security.policy import OPEN, Policy
 from meteor.wire.client_messages import check_sender
+from meteor.wire.greeting import greet, why_silent
 from meteor.wire.link_messages import LinksQuestion
 from meteor.wire.messages import (
     Farewell,

@@ -1,6 +1,7 @@
 """What peers and clients say to each other: the messages, and their form as bytes.
 
-Law of this package: values only; who says what when is decided elsewhere.  The format:
+Law of this package: values, the reading of what came, and the first word of a link; who says what
+else, and when, is decided elsewhere.  The format:
 `docs/reference/wire.md`.
 """
 

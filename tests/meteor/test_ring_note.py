@@ -118,10 +118,10 @@ async def test_peers_with_data_directories_find_each_other_without_being_told(
             while len((await back[2].ring()).peers) < len(back):
                 assert all([await one.core.settled(30.0) for one in back])
         async with asyncio.timeout(30):  # until the copies have said who has the past of what
-            while (answer := back[2].retrieve("type=wind", allow_partial=True)) is not None:
-                matches = await answer.all()
-                if answer.complete:
-                    break
+            complete = False
+            while not complete:
+                answer = back[2].retrieve("type=wind", allow_partial=True)
+                matches, complete = await answer.all(), answer.complete
         assert [match.data for match in matches] == [b"gust"]
     finally:
         for one in back:

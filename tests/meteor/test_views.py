@@ -386,6 +386,8 @@ def test_a_copy_remembers_what_its_view_took_the_place_of_until_that_has_begun()
     assert views.copies[second.key].before == (first.within(((0, 3),)),), "its own epochs are not"
     views.note_begun(other.id, 2)
     assert views.copies[second.key].before, "the epoch that was noted last has not begun"
+    views.note_begun(other.id, 4)
+    assert views.copies[second.key].before, "another view of the same primary has"
     views.note_begun(other.id, 3)
     assert views.copies[second.key].before == ()
 

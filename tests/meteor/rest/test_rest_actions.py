@@ -44,7 +44,8 @@ async def test_every_runs_result_is_in_one_answer(http: Http) -> None:
     status, headers, form = await perform(http, "total")
     assert (status, headers["Meteor-Complete"]) == (200, "true")
     assert form.keys() == set(SCHEMAS["Results"]["required"])
-    assert (form["action"], form["matches"], form["peers"]) == ("total", 12, 2)
+    assert (form["action"], form["matches"]) == ("total", 12)
+    assert form["peers"] in {1, 2}, "whose arcs meet it: their ports decide"
     assert (form["missing"], form["troubles"]) == ([], [])
     assert sum(int(one["data"].removeprefix("n=")) for one in form["results"]) == 12
     assert sum(one["matches"] for one in form["results"]) == 12
@@ -77,17 +78,21 @@ async def test_what_did_not_run_is_missing_and_says_why(
     def broken(*_: Any) -> bytes:
         raise ValueError("odd\x00\ud800")
 
-    http.peers[0].action("half")(total)
-    http.peers[1].action("half")(broken)
     for number in range(12):
         await http.store(-40 + 13 * number)
+    for peer in http.peers:
+        peer.action("total")(total)
+    _, _, form = await perform(http, "total")
+    having = form["results"][0]["peer"]  # their ports decide which of them, or both
+    for peer in http.peers:
+        peer.action("half")(broken if peer.address == having else total)
     status, headers, form = await perform(http, "half")
     assert (status, headers["Meteor-Complete"]) == (200, "false")
     assert form["complete"] is False
     assert form["missing"]
     (trouble,) = form["troubles"]
     assert "it raised ValueError: odd" in trouble
-    assert sum(one["matches"] for one in form["results"]) <= 12  # arcs follow the ports
+    assert sum(one["matches"] for one in form["results"]) < 12
     assert b"in broken" in caplog.text.encode("utf-8")
     document = DOCUMENT.format(action="half", data="n=").encode()
     status, headers, raw = await http.ask("POST", "/messages", data=document)

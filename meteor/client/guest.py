@@ -14,6 +14,7 @@ from chord import Contact, Handler
 from meteor.client.session import Session
 from meteor.client.verbs import Verbs
 from meteor.security.gatekeeper import Gatekeeper
+from squid import KeywordSpace
 
 FIRST_TOKEN: Final = 1 << 40
 """Of a guest session's requests: no peer posts so often by itself."""
@@ -31,6 +32,11 @@ class Guest(Verbs):
     def session(self) -> Session:
         """Their conversations with the overlay; raises `Closed`."""
         return self._session_of()
+
+    @property
+    def space(self) -> KeywordSpace:
+        """The overlay's keyword space; raises `Closed`."""
+        return self._session_of().space
 
     @property
     def gatekeeper(self) -> Gatekeeper:

@@ -44,7 +44,7 @@ export const space = () => ask("GET", "/space");
 export const explain = (select) => ask("GET", "/explain", { select });
 export const curve = (parameters) => ask("GET", "/curve", parameters);
 export const records = (parameters) => ask("GET", "/records", parameters);
-export const retrieve = (select, everywhere) => ask("GET", "/profiles", { select, everywhere, limit: 200 });
+export const retrieve = (select, everywhere) => ask("GET", "/profiles", { select, everywhere, limit: 200, places: true });
 export const store = (profile, data, ttl) => ask("POST", "/profiles", { profile, ttl }, new Blob([data]));
 
 /** Live events of a selector; the browser comes back by itself with the last id. */

@@ -114,8 +114,14 @@ def draw(
 
 def place_on(space: KeywordSpace, plane: Plane, box: Box) -> tuple[float, float]:
     """The middle of a box on the picture."""
-    spot = _fractions(space, plane, box)
-    return (spot["x"][0] + spot["x"][1]) / 2, (spot["y"][0] + spot["y"][1]) / 2
+    place = middle_of(space, box)
+    return place[plane.x], 0.5 if plane.y is None else place[plane.y]
+
+
+def middle_of(space: KeywordSpace, box: Box) -> tuple[float, ...]:
+    """The middle of a box, as a fraction of each dimension's axis."""
+    side = space.curve.side
+    return tuple((low + high + 1) / 2 / side for low, high in zip(box.low, box.high, strict=True))
 
 
 @lru_cache(maxsize=32)

@@ -85,7 +85,10 @@ export class Query {
       const answer = await api.retrieve(select, explanation.needs_everywhere || undefined);
       if (turn !== this.#turn) return; // something else was asked meanwhile
       this.#found(answer, performance.now() - began);
-      this.#space.query(select, true, explanation.needs_everywhere || undefined);
+      // A list that is whole says itself where everything lies; of a longer one the peer is asked.
+      const whole = answer.total === answer.matches.length;
+      const places = whole ? answer.matches.map((match) => match.place) : null;
+      this.#space.query(select, { places, everywhere: explanation.needs_everywhere || undefined });
     } catch (problem) {
       if (turn === this.#turn) this.#refuse(problem, select);
     }

@@ -13,8 +13,7 @@ const RIGHT = 14;
 export class Space {
   #dimensions = [];
   #select = undefined;
-  #found = undefined;
-  #everywhere = undefined;
+  #found = undefined; // { places, everywhere } of what was asked: places by dimension, where known
   #placed = { of: "", found: [] };
   #picture = null;
   #pointed = null;
@@ -47,9 +46,9 @@ export class Space {
   }
 
   /** Show a selector's box, and where what it finds lies once it was asked. */
-  query(select, found = undefined, everywhere = undefined) {
+  query(select, found = undefined) {
     if (found === undefined && select === this.#select) return this.refresh();
-    [this.#select, this.#found, this.#everywhere] = [select, found, everywhere];
+    [this.#select, this.#found] = [select, found];
     this.#placed = { of: "", found: [] };
     return this.refresh();
   }
@@ -64,15 +63,16 @@ export class Space {
     }
   }
 
-  /** The picture as it is now.  What a query found is asked for once on each plane: a page that
-   *  lies open asks the overlay nothing by itself. */
+  /** The picture as it is now.  Where what a query found lies is known from its list, or asked for
+   *  once on each plane: a page that lies open asks the overlay nothing by itself. */
   async refresh() {
     const asked = ++this.#asked;
     const parameters = { x: byId("plane-x").value, order: byId("plane-order").value, select: this.#select };
     if (this.#dimensions.length > 1) parameters.y = byId("plane-y").value;
     const plane = `${parameters.x} ${parameters.y}`;
-    const asks = this.#found && this.#placed.of !== plane;
-    if (asks) Object.assign(parameters, { found: true, everywhere: this.#everywhere });
+    const found = this.#found;
+    const asks = found && found.places === null && this.#placed.of !== plane;
+    if (asks) Object.assign(parameters, { found: true, everywhere: found.everywhere });
     const picture = await api.curve(parameters).catch((problem) => problem);
     if (asked !== this.#asked) return;
     if (picture instanceof Error) {
@@ -80,9 +80,15 @@ export class Space {
       return;
     }
     if (asks) this.#placed = { of: plane, found: picture.found };
-    picture.found = this.#placed.found;
+    picture.found = found?.places ? this.#onPlane(found.places, parameters) : this.#placed.found;
     this.#picture = picture;
     this.#draw(picture);
+  }
+
+  /** Places, a fraction of each dimension's axis, on the plane of two of them. */
+  #onPlane(places, { x, y }) {
+    const at = (name) => this.#dimensions.findIndex((dimension) => dimension.name === name);
+    return places.map((place) => ({ x: place[at(x)], y: place[at(y)] ?? 0.5 }));
   }
 
   #draw(picture) {

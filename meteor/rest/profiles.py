@@ -13,7 +13,8 @@ from urllib.parse import quote, urlencode
 
 from aiohttp import web
 
-from meteor.client.verbs import Verbs
+from meteor.client.guest import Guest
+from meteor.dashboard.curve_picture import middle_of
 from meteor.rest.answers import completeness, conditional, json_answer, result_answer
 from meteor.rest.body import FORM_TYPE
 from meteor.rest.call import Call, Operation, Resource
@@ -25,6 +26,9 @@ from meteor.rest.parameters import Parameter
 from meteor.rest.schemas import ref
 from meteor.rest.signed import verbs_of
 from meteor.rest.xml_form import found_message
+from meteor.values import Match
+from meteor.wire.record_id import split_id
+from squid import KeywordSpace
 
 LIFETIME_S_MAX: Final = 30 * 86_400.0
 
@@ -49,7 +53,7 @@ SELECT: Final = Parameter(
 class Profiles:
     """The resource over a peer's verbs."""
 
-    def __init__(self, verbs: Verbs, config: RestConfig) -> None:
+    def __init__(self, verbs: Guest, config: RestConfig) -> None:
         self._verbs, self._config = verbs, config
 
     def resources(self) -> list[Resource]:
@@ -61,10 +65,13 @@ class Profiles:
             "limit", "integer", "Matches in one answer.", low=1, high=self._config.page_length_max
         )
         after = Parameter("after", "text", "Only matches whose id comes after this one.")
+        places = Parameter(
+            "places", "flag", "Say of each match where it lies in the keyword space; JSON alone."
+        )
         timeout = timeout_parameter(self._config)
         return Operation(
             "GET", self._retrieve, "What lives and matches a selector",
-            parameters=(SELECT, EVERYWHERE, limit, after, timeout),
+            parameters=(SELECT, EVERYWHERE, limit, after, places, timeout),
             forms=(JSON, XML), answers={200: ref("Answer")}, in_turn=True,
         )  # fmt: skip
 
@@ -132,7 +139,8 @@ class Profiles:
             form["next"] = _address(call, picked.end)
             headers["Link"] = f'<{form["next"]}>; rel="next", <{_address(call)}>; rel="first"'
         state = json.dumps(
-            [call.form, form["complete"], form["missing"], picked.total, more]
+            [call.form, call.parameters.flag("places"), form["complete"], form["missing"]]
+            + [picked.total, more]
             + [[match.id, match.version] for match in page]
         ).encode()
         if call.form == XML:
@@ -140,6 +148,9 @@ class Profiles:
             response = result_answer(XML, form, messages, headers)
         else:
             matches = [match_object(match) for match in page]
+            if call.parameters.flag("places"):
+                for shown, match in zip(matches, page, strict=True):
+                    shown["place"] = _place(match, self._verbs.space)
             response = json_answer(form | {"matches": matches}, headers=headers)
         return conditional(call.request, response, state=state)
 
@@ -183,12 +194,18 @@ def _names(listed: str | None) -> list[str] | None:
 
 def _address(call: Call, after: str = "") -> str:
     """The address of a page of the same question."""
-    names = ("select", "everywhere", "limit", "timeout")
+    names = ("select", "everywhere", "limit", "places", "timeout")
     given = [(name, call.parameters.optional(name)) for name in names]
     pairs = [(name, _written(value)) for name, value in given if value is not None]
     if after:
         pairs.append(("after", after))
     return f"/profiles?{urlencode(pairs, quote_via=quote)}"
+
+
+def _place(match: Match, space: KeywordSpace) -> list[float]:
+    """Where a match lies, as its id says it: a fraction of each dimension's axis."""
+    box = split_id(match.id, space.curve)[1]
+    return [round(fraction, 5) for fraction in middle_of(space, box)]
 
 
 def _written(value: object) -> str:

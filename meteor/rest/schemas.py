@@ -41,6 +41,11 @@ INTERVALS: Final[Schema] = {
     "description": "Closed intervals of curve indexes, as text: they are wider than numbers.",
     "items": {"type": "array", "items": TEXT, "minItems": 2, "maxItems": 2},
 }
+PLACE: Final[Schema] = {
+    "type": "array",
+    "description": "Fractions of the axes, in the order of the space's dimensions.",
+    "items": NUMBER,
+}
 DOCUMENT: Final[Schema] = {"type": "object"}
 
 _PAYLOAD: Final = {"data": TEXT, "data_base64": TEXT, "content_type": TEXT}
@@ -49,7 +54,7 @@ _NOTICE: Final = {"kind": TEXT, "interest": TEXT, "notification": TEXT}
 _OUTCOME: Final = {"id": TEXT, "action": TEXT, "complete": FLAG, "missing": INTERVALS}
 
 SCHEMAS: Final[dict[str, Schema]] = {
-    "Match": _object(_MATCH, _PAYLOAD),
+    "Match": _object(_MATCH, {**_PAYLOAD, "place": PLACE}),
     "Notification": _object({**_MATCH, **_NOTICE}, _PAYLOAD),
     "Receipt": _object(
         {**_OUTCOME, "matches": COUNT, "peers": COUNT, "hops": COUNT, "ttl": NUMBER}

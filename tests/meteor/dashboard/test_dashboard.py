@@ -46,6 +46,7 @@ async def test_a_query_lights_its_box_and_its_peers(
     lit = "return document.querySelectorAll('#ring .peer.touched').length"
     assert await page.script(lit) == answer.receipt.peers
     assert await page.count("#space .cell.touched") > 0
+    asked_before = overlay.peers[0].core.entry.tally.posts.copy()
     await page.click("#ask-form .primary")
     await page.shows("#found-count", f"{len(matches)} matches")
     assert await page.count("#found .row") == len(matches)
@@ -53,6 +54,9 @@ async def test_a_query_lights_its_box_and_its_peers(
     shown = "return document.querySelectorAll('#space .found-points circle').length"
     await page.until(f"{shown} > 0")
     lying = await page.script(shown)
+    assert lying == len(matches)
+    (asking,) = (overlay.peers[0].core.entry.tally.posts - asked_before).items()
+    assert asking == (("retrieve", "complete"), 1), "a list that is whole is not asked for twice"
     asked = dict(overlay.peers[0].core.entry.tally.posts)
     cells = await page.count("#space .cell")
     await page.script(

@@ -200,6 +200,22 @@ async def test_explaining_says_whom_a_query_would_ask(http: Http) -> None:
     assert len(form["cells"]) == 64
 
 
+async def test_a_list_says_where_everything_lies_as_the_picture_does(http: Http) -> None:
+    for degrees in (-12, 21.5, 90):
+        await http.peers[1].store(f"type=temperature temperature={degrees}", b"")
+    question = {"select": "type=temperature"}
+    _, _, form = await http.ask("GET", "/profiles", **question, places="true")
+    names = [dimension.name for dimension in SPACE.dimensions]
+    for x, y in ((names[0], names[1]), (names[1], names[0])):
+        _, _, picture = await http.ask("GET", "/curve", **question, found="true", x=x, y=y)
+        listed = [{k: m["place"][names.index(n)] for k, n in zip("xy", (x, y), strict=True)}
+                  for m in form["matches"]]  # fmt: skip
+        assert len(listed) == 3
+        assert sorted(map(str, listed)) == sorted(map(str, picture["found"]))
+    _, _, plain = await http.ask("GET", "/profiles", **question)
+    assert all("place" not in match for match in plain["matches"])
+
+
 # -- a sensor that has only curl
 
 

@@ -18,7 +18,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from yarl import URL
 
 import meteor
-from meteor.client.verbs import Verbs
+from meteor.client.guest import Guest
 from meteor.rest.application import install
 from meteor.rest.config import RestConfig
 from meteor.rest.messages import Messages
@@ -90,7 +90,7 @@ def double() -> Double:
 @pytest.fixture
 async def http(double: Double) -> AsyncIterator[TestClient[web.Request, web.Application]]:
     config = RestConfig(body_bytes_max=1000, body_timeout_s=5.0)
-    verbs = cast(Verbs, double)
+    verbs = cast(Guest, double)
     resources = [*Profiles(verbs, config).resources(), *Messages(verbs, config).resources()]
     application = web.Application()
     install(application, resources, config, tuple)

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from meteor.journal.journal import Scan as Scan
     from meteor.local import LocalOverlay as LocalOverlay
     from meteor.peer import Peer as Peer
+    from meteor.receipt import Receipt as Receipt
     from meteor.rendezvous.application_actions import ActionContext as ActionContext
     from meteor.rendezvous.application_actions import ActionHandler as ActionHandler
     from meteor.rendezvous.event_log import EventLog as EventLog
@@ -73,7 +74,6 @@ if TYPE_CHECKING:
     from meteor.security.tls import TLS as TLS
     from meteor.values import Match as Match
     from meteor.values import Notification as Notification
-    from meteor.values import Receipt as Receipt
     from meteor.values import Result as Result
     from meteor.wire.codec import wire_codec as wire_codec
     from meteor.wire.messages import Found as Found
@@ -117,7 +117,8 @@ _MODULES: Final = {
     "meteor.rest.config": ("RestConfig",),
     "meteor.security.tls": ("TLS",),
     "meteor.sync": ("sync",),
-    "meteor.values": ("Match", "Notification", "Receipt", "Result"),
+    "meteor.receipt": ("Receipt",),
+    "meteor.values": ("Match", "Notification", "Result"),
     "meteor.client.watch": ("Watch",),
     "squid": ("Choice", "KeywordSpace", "Number", "Time", "Word"),
 }  # fmt: skip

@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from arms import ProfileError, SelectorError, UnknownAction
 from chord import Busy, Fault, MeteorError, NotJoined, RemoteFault
-from squid import LimitExceeded, SpaceError, SpaceMismatch, TypeMismatch
-
-if TYPE_CHECKING:
-    from meteor.values import Receipt
+from meteor.receipt import Receipt
+from squid import Interval, LimitExceeded, SpaceError, SpaceMismatch, TypeMismatch
 
 __all__ = [
     "MeteorError",
@@ -27,8 +25,6 @@ __all__ = [
     "DataDirLocked", "AddressInUse", "CertificateError", "Closed",
     "Interval", "to_fault", "from_fault",
 ]  # fmt: skip
-
-Interval = tuple[int, int]
 
 
 class VersionMismatch(MeteorError):

@@ -1,4 +1,4 @@
-"""What a client gets back: receipts, matches and notifications.
+"""What a client gets back: matches, results and notifications.
 
 Law of this file: values, never changed after they were made.  A match keeps the poster's bytes
 and reads them on first use, so that taking thousands costs nothing that nobody looks at
@@ -9,67 +9,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
 from arms import Profile, ProfileError
-from meteor.errors import Incomplete, Interval
 from meteor.wire import codec
 from meteor.wire.action_messages import ActionResult
 from meteor.wire.document import decode_document, unpack_profile
-from meteor.wire.messages import Document, Found, Notice, PostReply
+from meteor.wire.messages import Document, Found, Notice
+from squid import Interval
 
 SHOWN_BYTES: Final = 32
 """Of a payload, in a match's text for people."""
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """What became of a post."""
-
-    id: str
-    """The full id, `<stem>.<region>`: renew, cancel and replace by it."""
-    complete: bool
-    """Whether every interval of the region answered."""
-    missing: tuple[Interval, ...] = ()
-    """Intervals of curve indexes, both ends included, that did not."""
-    matches: int = 0
-    """How many matched, or, of a delete, renew, cancel or replace, were changed."""
-    peers: int = 0
-    """How many peers took part."""
-    hops: int = 0
-    """The longest way of the post through the ring."""
-    ttl: float = 0.0
-    """The lifetime that took effect, in seconds."""
-    troubles: tuple[str, ...] = ()
-    """Of an application's action: why peers did not run it, the first few."""
-
-    @classmethod
-    def of(cls, reply: PostReply) -> Receipt:
-        """The receipt in a peer's reply."""
-        return cls(
-            id=reply.id,
-            complete=reply.complete,
-            missing=reply.missing,
-            matches=reply.matches,
-            peers=reply.peers,
-            hops=reply.hops,
-            ttl=reply.ttl_s,
-            troubles=reply.troubles,
-        )
-
-    def settled(self, operation: object, allow_partial: bool) -> Receipt:
-        """The receipt; raises `Incomplete` if it is not complete and that was not allowed."""
-        if self.complete or allow_partial:
-            return self
-        raise Incomplete(
-            f"{operation}: {len(self.missing) or 'some'} interval(s) of its region are missing: "
-            "the peer that held them is gone, or did not answer in time; try again, give a longer "
-            "timeout, or accept it with allow_partial=True",
-            receipt=self,
-            missing=self.missing,
-        )
 
 
 class Match:

@@ -4,9 +4,9 @@ from chord import MeteorError as MeteorError
 from chord import dataclass as dataclass
 from chord import replace as replace
 from squid.array_refinement import ArrayRefinement as ArrayRefinement
-from squid.clusters import Share as Share
-from squid.clusters import Stretch as Stretch
-from squid.clusters import shares as shares
+from squid.dyadic_shares import Share as Share
+from squid.dyadic_shares import Stretch as Stretch
+from squid.dyadic_shares import shares as shares
 from squid.errors import CurveError as CurveError
 from squid.errors import LimitExceeded as LimitExceeded
 from squid.errors import SpaceError as SpaceError

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from chord import Contact, KnownArc, distance
-from squid.clusters import Share, Stretch
+from squid.dyadic_shares import Share, Stretch
 from squid.hilbert import HilbertCurve
 from squid.intervals import Interval, Intervals, intersect, subtract
 from squid.region import Box

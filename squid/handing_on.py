@@ -1,8 +1,8 @@
 """Handing on: brings each share of an operation to a peer that sees to it.
 
-Law of this file: conversations only.  Which shares there are is decided in `squid.clusters` (first
-match) and `squid.finger_shares`, whom to ask in a silent owner's stead in `squid.standby`.  A
-hand-on is acknowledged before any work; what nobody takes is tried again, by lookup, until the
+Law of this file: conversations only.  Which shares there are is decided in `squid.dyadic_shares`
+(first match) and `squid.finger_shares`, whom to ask in a silent owner's stead in `squid.standby`.
+A hand-on is acknowledged before any work; what nobody takes is tried again, by lookup, until the
 share's time is up (DESIGN section 3).
 """
 
@@ -24,7 +24,7 @@ from chord import (
     Runtime,
     replace,
 )
-from squid.clusters import Share, Stretch, shares
+from squid.dyadic_shares import Share, Stretch, shares
 from squid.finger_shares import Surroundings, finger_shares
 from squid.hilbert import HilbertCurve
 from squid.intervals import Intervals, count, intersect, merge, of_arc, subtract

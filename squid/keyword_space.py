@@ -79,7 +79,7 @@ class KeywordSpace:
 
     def to_toml(self) -> str:
         """The space as TOML, which `from_toml` reads back as an equal space."""
-        return space_toml.write(self)
+        return space_toml.write({entry.name: getattr(self, entry.name) for entry in fields(self)})
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from chord import (
     Unhurried,
     replace,
 )
-from squid.clusters import Share, Stretch
+from squid.dyadic_shares import Share, Stretch
 from squid.handing_on import HandingOn, remaining_ms
 from squid.intervals import Interval, Intervals, intersect, merge, subtract
 from squid.keyword_space import KeywordSpace

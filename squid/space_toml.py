@@ -7,15 +7,13 @@ that names it, as a misspelt bound would otherwise become a silent default.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from squid.errors import LimitExceeded, SpaceError
 from squid.keywords import Choice, Dimension, Number, Time, Word
-
-if TYPE_CHECKING:
-    from squid.keyword_space import KeywordSpace
 
 MOST_BYTES: Final = 64 * 1024
 _KINDS: Final[dict[str, type[Dimension]]] = {
@@ -43,15 +41,10 @@ def read(text: str) -> dict[str, Any]:
     return {**entries, "dimensions": [_read_dimension(table) for table in tables]}
 
 
-def write(space: KeywordSpace) -> str:
-    """A space as TOML text."""
-    lines = [
-        f"name = {_value(space.name)}",
-        f"bits = {space.bits}",
-        f"extra = {_value(space.extra)}",
-        f"max_attributes = {space.max_attributes}",
-    ]
-    for dimension in space.dimensions:
+def write(space: Mapping[str, Any]) -> str:
+    """A space as TOML text, from the same arguments."""
+    lines = [f"{entry} = {_value(space[entry])}" for entry in _ENTRIES if entry != "dimensions"]
+    for dimension in space["dimensions"]:
         lines += ["", "[[dimensions]]", f"name = {_value(dimension.name)}"]
         lines.append(f"kind = {_value(dimension.kind)}")
         for entry in fields(dimension):

@@ -21,8 +21,10 @@ from meteor.client.deduplication import Deduplicator
 from meteor.client.draft import Draft, warn_unused
 from meteor.client.mailbox import Mailbox, Overflow, Signal
 from meteor.client.session import Session
+from meteor.client.settling import receipt_of
 from meteor.errors import Closed, Incomplete, Interval, MeteorError, SlowConsumer
-from meteor.values import Match, Receipt, Result
+from meteor.receipt import Receipt
+from meteor.values import Match, Result
 from meteor.wire.collector import Newest
 from meteor.wire.messages import Found, Notice
 from meteor.wire.record_id import stem_of
@@ -244,7 +246,7 @@ class Answer(Generic[ItemT]):
                 self._limit = len(self._mailbox.items) + self._queue
             else:
                 reply = await self._session.post(self._draft, self._timeout_s, self._collect)
-                self.receipt = self._counted(Receipt.of(reply))
+                self.receipt = self._counted(receipt_of(reply))
         except MeteorError as error:
             self._fail(error)
             return

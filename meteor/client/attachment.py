@@ -15,8 +15,9 @@ from chord import Task, replace
 from meteor.client.deduplication import Deduplicator
 from meteor.client.draft import Draft
 from meteor.client.session import Session
+from meteor.client.settling import receipt_of
 from meteor.errors import Closed, Incomplete, Interval, MeteorError, Refused, Timeout
-from meteor.values import Receipt
+from meteor.receipt import Receipt
 from meteor.wire.collector import Collect
 from meteor.wire.messages import Notice, PostReply
 from meteor.wire.record_id import make_id
@@ -91,7 +92,7 @@ class Attachment:
                 self.end("closed")
         if self.is_active:
             self._living = self._session.spawn(self._live())
-        return Receipt.of(reply)
+        return receipt_of(reply)
 
     def accept(self, notice: Notice) -> bool:
         """Hand a notice on that was not seen before; true if its source may forget it."""
@@ -128,7 +129,7 @@ class Attachment:
             self._expires_s = self._session.runtime.now() + ttl_s
         reply = await self._renew(timeout_s)
         self._restart()
-        return Receipt.of(reply)
+        return receipt_of(reply)
 
     async def replace(self, draft: Draft, timeout_s: float) -> Receipt:
         """Move to another profile under the same stem; raises as `Session.post`."""
@@ -144,7 +145,7 @@ class Attachment:
         if self.is_active:
             self.draft = draft
             self._attached(reply)
-        return Receipt.of(reply)
+        return receipt_of(reply)
 
     async def cancel(self, timeout_s: float) -> PostReply | None:
         """End here, then delete it in the overlay; None if it never was there."""
@@ -231,7 +232,7 @@ class Attachment:
         self.id = reply.id or self.id
         self.state = "active"
         self.missing = reply.missing
-        self.receipt = Receipt.of(reply)
+        self.receipt = receipt_of(reply)
         lives_s = reply.ttl_s or (self.ttl_s if ttl_s is None else ttl_s)
         self._expires_s = self._session.runtime.now() + lives_s
 

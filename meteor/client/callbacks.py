@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chord import Runtime
+from meteor.described import described
 from meteor.errors import MeteorError
 
 log = logging.getLogger("meteor")
@@ -20,6 +21,7 @@ log = logging.getLogger("meteor")
 Callback = Callable[..., Any]
 
 
+@described
 @dataclass(slots=True)
 class Callbacks:
     """The application's callbacks; each may be set at any time."""

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from meteor.described import described
 
+
+@described
 @dataclass(frozen=True, slots=True)
 class ClientConfig:
     """What a client may be told to do differently."""

@@ -18,9 +18,11 @@ from meteor.client.attachment import Attachment, State
 from meteor.client.draft import Draft, ProfileLike, warn_unused, with_profile
 from meteor.client.mailbox import Mailbox, Overflow, Signal
 from meteor.client.session import Session
+from meteor.client.settling import settled
 from meteor.errors import Closed, Interval, MeteorError, SlowConsumer, Timeout
 from meteor.lifetimes import checked_ttl_s
-from meteor.values import Notification, Receipt
+from meteor.receipt import Receipt
+from meteor.values import Notification
 from meteor.wire.collector import Newest
 from meteor.wire.messages import Found, Notice
 from meteor.wire.record_id import notice_id, stem_of
@@ -160,13 +162,14 @@ class Interest:
         version = self._session.next_version()
         draft = with_profile(self._attachment.draft, profile, self._session.space, version)
         receipt = await self._attachment.replace(draft, timeout)
-        return receipt.settled(f"replace by {draft}", self._allow_partial)
+        return settled(receipt, f"replace by {draft}", allow_partial=self._allow_partial)
 
     async def renew(self, ttl: float, *, timeout: float = 10.0) -> Receipt:
         """Give it `ttl` seconds from now, and at every later renewal."""
         ttl_s = checked_ttl_s(self._attachment.draft.action, ttl)
         receipt = await self._attachment.renew(ttl_s, timeout)
-        return receipt.settled(f"renew of {self._attachment.draft}", self._allow_partial)
+        operation = f"renew of {self._attachment.draft}"
+        return settled(receipt, operation, allow_partial=self._allow_partial)
 
     async def close(self) -> None:
         """Delete it in the overlay and end the iteration.
@@ -216,7 +219,7 @@ class Interest:
         self._limit = len(self._items) + self._queue
         if not receipt.complete and not self._allow_partial:
             self._attachment.give_up()
-        receipt.settled(self._attachment.draft, self._allow_partial)
+        settled(receipt, self._attachment.draft, allow_partial=self._allow_partial)
         self._end_if_told()
         if self._handler is not None and not self._calls_now:
             self._session.spawn(self._hand_on())

@@ -11,7 +11,7 @@ from meteor.client import posting
 from meteor.client.draft import ProfileLike
 from meteor.client.poster import Mode, Poster
 from meteor.lifetimes import checked_timeout_s
-from meteor.values import Receipt
+from meteor.receipt import Receipt
 
 
 class KeepingVerbs(Poster):

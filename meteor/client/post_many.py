@@ -17,7 +17,7 @@ from meteor.client.mailbox import Mailbox, Signal
 from meteor.client.poster import PostOptions
 from meteor.client.session import Session
 from meteor.errors import Closed, MeteorError
-from meteor.values import Receipt
+from meteor.receipt import Receipt
 
 CONCURRENCY: Final = 64
 """Posts under way at once: enough to keep a ring on the same machine busy."""

@@ -24,12 +24,14 @@ from meteor.client.interest import Interest
 from meteor.client.mailbox import Overflow
 from meteor.client.poster import QUEUE_LENGTH
 from meteor.client.session import Session
+from meteor.client.settling import receipt_of, settled
 from meteor.client.watch import Watch
 from meteor.errors import Refused
 from meteor.lifetimes import checked_timeout_s, checked_ttl_s
+from meteor.receipt import Receipt
 from meteor.security.audience import checked_audience
 from meteor.security.credentials import owner_of
-from meteor.values import Match, Receipt, Result
+from meteor.values import Match, Result
 from meteor.wire.record_id import split_id
 
 OVERFLOWS: Final[tuple[str, ...]] = get_args(Overflow)
@@ -187,7 +189,7 @@ async def _attach(
     reply = await session.amend("find", id, timeout_s)
     found = next(iter(reply.found), None)
     if found is None:
-        Receipt.of(reply).settled(f"attach to {id}", allow_partial=False)
+        settled(receipt_of(reply), f"attach to {id}", allow_partial=False)
         raise Refused(
             f"attach to {id}: nothing lives under this id; it may have run out, post it anew",
             "unknown",
@@ -202,7 +204,7 @@ async def carry_out(
 ) -> Receipt:
     """Post a draft whose answer is a receipt."""
     reply = await session.post(draft, timeout_s)
-    return Receipt.of(reply).settled(draft, allow_partial)
+    return settled(receipt_of(reply), draft, allow_partial=allow_partial)
 
 
 def renew(
@@ -282,7 +284,7 @@ async def _amend(
 ) -> Receipt:
     """Renew, cancel or replace what is no stream of this client."""
     reply = await session.amend(verb, id, timeout_s, **fields)
-    return Receipt.of(reply).settled(f"{verb} of {id}", allow_partial)
+    return settled(receipt_of(reply), f"{verb} of {id}", allow_partial=allow_partial)
 
 
 async def _cancel(
@@ -293,7 +295,7 @@ async def _cancel(
     if stream is not None:
         reply = await stream.cancel(timeout_s)
         if reply is not None:
-            return Receipt.of(reply).settled(f"cancel of {id}", allow_partial)
+            return settled(receipt_of(reply), f"cancel of {id}", allow_partial=allow_partial)
     return await _amend(session, "cancel", id, timeout_s, allow_partial)
 
 
@@ -301,4 +303,4 @@ async def _settled(
     carried_out: Awaitable[Receipt], operation: object, allow_partial: bool
 ) -> Receipt:
     """The receipt that comes, or `Incomplete`."""
-    return (await carried_out).settled(operation, allow_partial)
+    return settled(await carried_out, operation, allow_partial=allow_partial)

@@ -17,7 +17,8 @@ from meteor.client.mailbox import Overflow
 from meteor.client.poster import QUEUE_LENGTH, Poster, PostOptions
 from meteor.client.watch import Watch
 from meteor.lifetimes import checked_timeout_s
-from meteor.values import Receipt, Result
+from meteor.receipt import Receipt
+from meteor.values import Result
 
 
 class PostingVerbs(Poster):

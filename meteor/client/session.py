@@ -32,8 +32,8 @@ from meteor.client.config import ClientConfig
 from meteor.client.draft import Draft
 from meteor.client.uplink import Uplink
 from meteor.errors import Closed, Interval, MeteorError, NotConnected, Timeout, from_fault
+from meteor.receipt import Receipt
 from meteor.security.credentials import RequestT, Signer, signed
-from meteor.values import Receipt
 from meteor.wire.collector import Attempt, Collect
 from meteor.wire.letters import acknowledgements, notices_of
 from meteor.wire.messages import (

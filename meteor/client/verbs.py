@@ -16,7 +16,7 @@ from meteor.client.post_many import CONCURRENCY, MessageLike, Posting, Receipts
 from meteor.client.posting_verbs import PostingVerbs
 from meteor.errors import Interval, MeteorError
 from meteor.lifetimes import checked_timeout_s
-from meteor.values import Receipt
+from meteor.receipt import Receipt
 from meteor.wire.messages import RingPicture
 
 

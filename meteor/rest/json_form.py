@@ -10,7 +10,8 @@ import base64
 from collections.abc import Iterable
 from typing import Any
 
-from meteor.values import Match, Notification, Receipt
+from meteor.receipt import Receipt
+from meteor.values import Match, Notification
 
 
 def payload_object(data: bytes) -> dict[str, str]:

@@ -18,6 +18,7 @@ from meteor.client.interest import Interest
 from meteor.client.poster import PostOptions
 from meteor.client.verbs import Verbs
 from meteor.errors import LimitExceeded, Refused
+from meteor.receipt import Receipt
 from meteor.rest.answers import Refusal, completeness, json_answer, result_answer, xml_answer
 from meteor.rest.body import document_form
 from meteor.rest.call import Call, Operation, Resource
@@ -33,7 +34,7 @@ from meteor.rest.replies import Replies, notification_document
 from meteor.rest.schemas import ref
 from meteor.rest.signed import verbs_of
 from meteor.rest.xml_form import found_message, result_of
-from meteor.values import Match, Notification, Receipt
+from meteor.values import Match, Notification
 from meteor.values import Result as PeerResult
 
 FOLLOWED: Final = ("notify_data", "notify_interest")

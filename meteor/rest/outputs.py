@@ -15,11 +15,12 @@ from aiohttp import web
 from arms import ActionOutput, Message
 from arms import Result as ResultDocument
 from meteor.errors import LimitExceeded
+from meteor.receipt import Receipt
 from meteor.rest.answers import completeness, json_answer, xml_answer
 from meteor.rest.json_form import intervals_object, payload_object
 from meteor.rest.negotiation import XML
 from meteor.rest.paging import PAGE_BYTES_MAX
-from meteor.values import Receipt, Result
+from meteor.values import Result
 
 
 async def collected(answer: AsyncIterable[Result]) -> list[Result]:

@@ -12,10 +12,11 @@ from contextlib import AbstractAsyncContextManager
 from functools import cache, partial
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from aiohttp import web
 
+from meteor.client.guest import Guest
 from meteor.dashboard.pages import Pages
 from meteor.rest.answers import conditional, json_bytes
 from meteor.rest.application import install
@@ -26,20 +27,29 @@ from meteor.rest.live import Live
 from meteor.rest.messages import Messages
 from meteor.rest.negotiation import JSON
 from meteor.rest.openapi import describe
-from meteor.rest.overlay import Overlay
+from meteor.rest.overlay import Facts, Overlay
 from meteor.rest.profiles import Profiles
 from meteor.rest.replies import Replies
 from meteor.rest.schemas import ref
 
-if TYPE_CHECKING:
-    from meteor.peer import Peer
-
 Stop = Callable[[web.Application], Awaitable[None]]
+
+
+class Served(Facts, Protocol):
+    """What all routes together ask a peer."""
+
+    @property
+    def guest(self) -> Guest:
+        """The verbs of a client, in nobody's name."""
+
+    @property
+    def serving(self) -> bool:
+        """Whether it runs."""
 
 
 def add_routes(
     application: web.Application,
-    peer: Peer,
+    peer: Served,
     config: RestConfig | None = None,
     others: Sequence[Resource] = (),
 ) -> None:
@@ -55,7 +65,7 @@ def add_routes(
 
 
 def described_resources(
-    peer: Peer, config: RestConfig, others: Sequence[Resource] = ()
+    peer: Served, config: RestConfig, others: Sequence[Resource] = ()
 ) -> tuple[list[Resource], list[Stop]]:
     """What `/openapi.json` describes, itself included, and what is to end when the peer stops."""
     began_s = time.time()
@@ -74,7 +84,7 @@ def described_resources(
 
 
 def _turn_of(
-    peer: Peer, address: str, size: int, timeout_s: float
+    peer: Served, address: str, size: int, timeout_s: float
 ) -> AbstractAsyncContextManager[None]:
     """The turn of a caller among the clients of a peer.  Callers are told apart by their address
     alone: a key, as a connection, costs nothing to make."""
@@ -82,7 +92,7 @@ def _turn_of(
     return peer.core.entry.turn(caller, size, timeout_s)
 
 
-def _own_hosts(peer: Peer) -> tuple[str, ...]:
+def _own_hosts(peer: Served) -> tuple[str, ...]:
     """The names under which this peer is known by its own word."""
     return (peer.address.rpartition(":")[0],) if peer.serving else ()
 

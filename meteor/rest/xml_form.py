@@ -6,7 +6,8 @@ Law of this file: pure; the beside of `meteor.rest.json_form`, in milliseconds a
 from __future__ import annotations
 
 from arms import FoundMessage, Message, Result
-from meteor.values import Match, Receipt
+from meteor.receipt import Receipt
+from meteor.values import Match
 
 
 def found_message(match: Match) -> FoundMessage:

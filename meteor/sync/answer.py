@@ -11,9 +11,9 @@ from typing import Generic, Self
 from meteor.client.answer import Answer as AsyncAnswer
 from meteor.client.answer import ItemT
 from meteor.errors import Interval
+from meteor.receipt import Receipt
 from meteor.sync.loop_thread import LoopThread
 from meteor.sync.streams import Stream
-from meteor.values import Receipt
 
 
 class Answer(Generic[ItemT]):

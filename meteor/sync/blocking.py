@@ -27,11 +27,12 @@ from meteor.client.post_many import (
 from meteor.client.verbs import Verbs as AsyncVerbs
 from meteor.client.watch import Watch as AsyncWatch
 from meteor.errors import MeteorError
+from meteor.receipt import Receipt
 from meteor.sync.answer import Answer
 from meteor.sync.callback_thread import CallbackThread
 from meteor.sync.interest import Interest, NotificationHandler, Watch
 from meteor.sync.loop_thread import LoopThread, ParametersT
-from meteor.values import Receipt, Result
+from meteor.values import Result
 
 PostedT = TypeVar("PostedT")
 

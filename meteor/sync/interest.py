@@ -16,10 +16,11 @@ from meteor.client.draft import ProfileLike
 from meteor.client.interest import Interest as AsyncInterest
 from meteor.client.watch import Watch as AsyncWatch
 from meteor.errors import Closed, Interval, MeteorError, Timeout
+from meteor.receipt import Receipt
 from meteor.sync.callback_thread import check_plain
 from meteor.sync.loop_thread import LoopThread
 from meteor.sync.streams import Stream
-from meteor.values import Notification, Receipt
+from meteor.values import Notification
 
 NotificationHandler = Callable[[Notification], Any]
 """A plain function; called in order, one notification at a time, in a thread of its own."""

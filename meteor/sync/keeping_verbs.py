@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from meteor.client.draft import ProfileLike
 from meteor.client.poster import Mode
+from meteor.receipt import Receipt
 from meteor.sync.blocking import Blocking
-from meteor.values import Receipt
 
 
 class KeepingVerbs(Blocking):

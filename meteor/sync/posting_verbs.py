@@ -12,10 +12,11 @@ from typing import Literal, Unpack, overload
 from meteor.client.draft import ProfileLike
 from meteor.client.mailbox import Overflow
 from meteor.client.poster import QUEUE_LENGTH, PostOptions
+from meteor.receipt import Receipt
 from meteor.sync.answer import Answer
 from meteor.sync.blocking import Blocking
 from meteor.sync.interest import Interest, Watch
-from meteor.values import Receipt, Result
+from meteor.values import Result
 
 
 class PostingVerbs(Blocking):

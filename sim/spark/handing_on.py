@@ -91,8 +91,8 @@ def _blocks(
 
 
 def _block_ends(index: Numbers, first: Numbers, last: Numbers, grain: Numbers) -> Numbers:
-    """`squid.clusters`: the end of the largest dyadic block around the index that keeps between
-    first and last, or of one as long as the peer's own arc."""
+    """`squid.dyadic_shares`: the end of the largest dyadic block around the index that keeps
+    between first and last, or of one as long as the peer's own arc."""
     size = bit_lengths(index ^ last + 1) - 1
     size = np.where(first > 0, np.minimum(size, bit_lengths(index ^ first - 1) - 1), size)
     size = np.maximum(size, grain)

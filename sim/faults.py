@@ -28,13 +28,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from chord import Contact, FrameKind
 from sim.link import DIAL_TIMEOUT_S, SimLinkEnd, link_key
-
-if TYPE_CHECKING:
-    from sim.network import Network
+from sim.network import Network
 
 LINK_SILENCE_S: Final = 22.5
 """A link whose pings go unanswered this long breaks: WebSocket heartbeats of 15 s and half."""

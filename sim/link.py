@@ -6,21 +6,20 @@ at the sender; when it arrives is decided in `sim.network`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Protocol
 
 from chord import (
     ACKNOWLEDGE_WITHIN_S,
     Contact,
+    Exchange,
     FrameKind,
     LinkClosed,
     LinkEnd,
     MeteorError,
     RemoteFault,
 )
-
-if TYPE_CHECKING:
-    from sim.network import Network
-    from sim.runtime import SimRuntime
+from sim.clock import MachineClock
 
 DIAL_TIMEOUT_S: Final = 3.0
 """A dial that is not answered for this long is given up, as by `meteor`'s transports."""
@@ -37,6 +36,52 @@ class MessageCodec(Protocol):
         """The message."""
 
 
+class Carrier(Protocol):
+    """What a link asks of its network."""
+
+    codec: MessageCodec | None
+
+    def carry(
+        self, end: SimLinkEnd, kind: FrameKind, number: int, duration_s: float, message: object
+    ) -> None:
+        """Let one frame travel from `end` to the far end of its link."""
+
+
+class Station(Protocol):
+    """The peer, or client, at one end of a link, as links, the network and its faults see it."""
+
+    name: str
+    clock: MachineClock
+    paused: bool
+    exchange: Exchange
+
+    @property
+    def contact(self) -> Contact:
+        """How others reach it."""
+
+    @property
+    def ends(self) -> Sequence[SimLinkEnd]:
+        """The near ends of its links, in the order in which they were opened."""
+
+    def accept(self, contact: Contact) -> SimLinkEnd:
+        """The near end of a link that `contact` opens."""
+
+    def lose(self, end: SimLinkEnd, reason: str) -> None:
+        """A link is gone."""
+
+    def refuse(self, end: SimLinkEnd, reason: str) -> None:
+        """Nobody took the dial."""
+
+    def give_up_dial(self, end: SimLinkEnd, reason: str) -> None:
+        """Nobody answered the dial."""
+
+    def when_resumed(self, callback: Callable[..., object], *args: Any) -> None:
+        """Run `callback(*args)` when the pause is over."""
+
+    def close(self) -> None:
+        """End it."""
+
+
 class SimLinkEnd(LinkEnd):
     """One end of a simulated link."""
 
@@ -50,7 +95,7 @@ class SimLinkEnd(LinkEnd):
         "owner",
     )
 
-    def __init__(self, network: Network, owner: SimRuntime, contact: Contact) -> None:
+    def __init__(self, network: Carrier, owner: Station, contact: Contact) -> None:
         super().__init__(contact)
         self._network = network
         self._acknowledgements: list[tuple[float, float, int]] = []

@@ -10,17 +10,13 @@ goes wrong on the way is decided in `sim.faults`, and costs one look a frame whi
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from chord import ACKNOWLEDGE_WITHIN_S, Contact, FrameKind
 from sim.kernel import Kernel
-from sim.link import DIAL_TIMEOUT_S, MessageCodec, SimLinkEnd, link_key
-
-if TYPE_CHECKING:
-    from sim.faults import Faults
-    from sim.runtime import SimRuntime
+from sim.link import DIAL_TIMEOUT_S, MessageCodec, SimLinkEnd, Station, link_key
 
 _FORWARD: Final = FrameKind.FORWARD
 GAP_S: Final = 1e-9
@@ -58,6 +54,21 @@ class TailedLatency:
         return self.floor_s + stream.expovariate(1.0 / self.tail_s)
 
 
+class Interference(Protocol):
+    """What the network asks while something goes wrong (`sim.faults`)."""
+
+    def carry(
+        self, end: SimLinkEnd, kind: FrameKind, number: int, duration_s: float, message: object
+    ) -> None:
+        """Decide when, and whether, a frame that is sent now travels."""
+
+    def acknowledge_late_s(self) -> float:
+        """How much later than usual an acknowledgement comes to whoever sent the frame."""
+
+    def hold_back(self, end: SimLinkEnd, callback: Callable[[], None]) -> bool:
+        """Keep something that travels to `end` until it may; False if nothing is in its way."""
+
+
 class Network:
     """What carries frames between the simulated peers of one kernel.
 
@@ -77,8 +88,8 @@ class Network:
         self._now, self._set_timer_at = kernel.environment.now_s, kernel.environment.set_timer_at
         self._record = kernel.trace.record
         self._stream = kernel.random("network")
-        self._runtimes: dict[object, SimRuntime] = {}
-        self.faults: Faults | None = None
+        self._runtimes: dict[object, Station] = {}
+        self.faults: Interference | None = None
         """What goes wrong on the way; None while nothing does."""
         self.on_lost: Callable[[object], None] | None = None
         """Hears of every message that nobody was there to take, for measurements."""
@@ -87,7 +98,7 @@ class Network:
         """Every end of every link now, in the order in which peers and links came."""
         return [end for runtime in self._runtimes.values() for end in runtime.ends]
 
-    def enter(self, runtime: SimRuntime) -> None:
+    def enter(self, runtime: Station) -> None:
         """Take dials for the runtime's address; a client has none and takes none.
 
         Raises `ValueError` if a living peer listens there."""
@@ -140,7 +151,7 @@ class Network:
             self.kernel.trace.record(self.kernel.now(), "crash", str(runtime.contact), "", "")
             runtime.close()
 
-    def sever(self, runtime: SimRuntime, ends: list[SimLinkEnd]) -> None:
+    def sever(self, runtime: Station, ends: Sequence[SimLinkEnd]) -> None:
         """Close the links of a runtime that stopped; the far ends see it a latency later."""
         self._runtimes.pop(link_key(runtime.contact), None)
         now_s = self.kernel.now()
@@ -183,7 +194,7 @@ class Network:
     ) -> bool:
         """Whether the frame's receiver is paused: it takes the frame when it resumes."""
         if end.other is not None:
-            receiver: SimRuntime | None = end.other.owner
+            receiver: Station | None = end.other.owner
         else:
             receiver = self._runtimes.get(end.contact.address)
         if receiver is None or not receiver.paused:

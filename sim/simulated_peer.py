@@ -6,15 +6,37 @@ process would on sockets; every other failure is a bug and stops the run.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from chord import Contact
+from chord import ChordConfig, Contact
 from meteor import Journal, JournalFailed, Policy, RendezvousPeer, log_events
+from sim.clock import ClockPlan
+from sim.kernel import Kernel
+from sim.network import Network
 from sim.runtime import SimRuntime
+from squid import KeywordSpace, RouterConfig
 
-if TYPE_CHECKING:
-    from sim.overlay import Overlay
+
+class Surroundings(Protocol):
+    """What a peer takes of the overlay that it is started in, and tells it."""
+
+    kernel: Kernel
+    network: Network
+    clocks: ClockPlan
+    space: KeywordSpace
+    config: ChordConfig
+    copies: int
+    policy: Policy | None
+    routing: RouterConfig | None
+    events: Callable[[bytes], None] | None
+    """Takes the peer's events, a JSON line each."""
+    on_new: Callable[[SimPeer], None]
+    on_end: Callable[[SimPeer], None]
+
+    def cut_power(self, peer: SimPeer) -> None:
+        """What a crashed peer had not made durable is lost."""
 
 
 class SimPeer:
@@ -22,7 +44,7 @@ class SimPeer:
 
     def __init__(
         self,
-        overlay: Overlay,
+        overlay: Surroundings,
         contact: Contact,
         journal: Journal,
         incarnation: int = 0,

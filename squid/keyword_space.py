@@ -39,6 +39,7 @@ def default_bits(dimensions: int) -> int:
 class KeywordSpace:
     """The dimensions of a ring's content, in their order.
 
+    `name`: for people.  `dimensions`: `Word`, `Number`, `Choice` or `Time`, in the curve's order.
     `bits`: of each dimension, default min(32, 160 // dimensions).  `extra`: whether profiles may
     have attributes beyond the dimensions ("allow") or not ("refuse").  `max_attributes`: of one
     profile, 1 to 64.  Raises SpaceError."""

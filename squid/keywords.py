@@ -44,8 +44,8 @@ def _check_name(name: str) -> None:
 class Word:
     """A dimension of keywords, in lexical order of their normal form.
 
-    `alphabet`: the characters that get cells of their own, in normal form; other characters are
-    legal, and share a cell with their neighbours.  Raises SpaceError."""
+    `name`: the attribute's.  `alphabet`: the characters that get cells of their own, in normal
+    form; other characters are legal, and share a cell with their neighbours.  Raises SpaceError."""
 
     name: str
     alphabet: str = DEFAULT_ALPHABET
@@ -73,7 +73,8 @@ class Word:
 class Number:
     """A dimension of numbers from `low` to `high`, both finite, in `unit`.
 
-    `scale`: "linear", or "log" (equal cells an octave; `low` above 0).  Raises SpaceError."""
+    `name`: the attribute's.  `scale`: "linear", or "log" (equal cells an octave; `low` above 0).
+    Raises SpaceError."""
 
     name: str
     low: float
@@ -126,7 +127,8 @@ class Number:
 class Choice:
     """A dimension of a few declared values, ordered as declared, compared by rank.
 
-    Raises SpaceError for no values, or two of one normal form."""
+    `name`: the attribute's.  `values`: in their order.  Raises SpaceError for no values, or two of
+    one normal form."""
 
     name: str
     values: tuple[str, ...]
@@ -157,7 +159,7 @@ class Choice:
 @dataclass(frozen=True, slots=True)
 class Time:
     """A dimension of moments from `low` to `high`: RFC 3339 text, or Unix seconds; kept as RFC 3339
-    text in UTC.  Raises SpaceError."""
+    text in UTC.  `name`: the attribute's.  Raises SpaceError."""
 
     name: str
     low: str | float

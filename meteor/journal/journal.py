@@ -14,14 +14,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, overload
 
 from chord import MeteorError, dataclass
+from meteor.described import described
 
 
+@described
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One record: `value` None removes the key."""
 
     key: bytes
+    """What it is kept under."""
     value: bytes | None
+    """What is kept; None removes it."""
 
 
 class Entries(Sequence[Entry]):
@@ -69,6 +73,7 @@ class Entries(Sequence[Entry]):
         return f"Entries({list(self)!r})"
 
 
+@described
 @dataclass(frozen=True, slots=True)
 class Scan:
     """What a journal holds: the living entries in the order of their last write, and the keys of
@@ -79,8 +84,11 @@ class Scan:
     until `Journal.replace` has written the content anew."""
 
     entries: Sequence[Entry]
+    """What lives, in the order of its last write."""
     damaged: tuple[bytes, ...]
+    """Keys of records that were here and cannot be read."""
     incomplete: bool = False
+    """Whether more may be gone, without a trace."""
 
 
 class Journal(Protocol):

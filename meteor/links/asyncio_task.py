@@ -155,11 +155,17 @@ class Begun(LoopWaiter, Generic[ResultT]):
         return outcome
 
 
+async def going_on(conversation: Coroutine[Any, Any, ResultT], waits_for: Any) -> ResultT:
+    """What is left of a conversation that was stepped once, and waits."""
+    # A coroutine of its own round the generator: since Python 3.12 no loop takes the bare one.
+    return await _stepping(conversation, waits_for)
+
+
 @types.coroutine
-def going_on(
+def _stepping(
     conversation: Coroutine[Any, Any, ResultT], waits_for: Any
 ) -> Generator[Any, Any, ResultT]:
-    """What is left of a conversation that was stepped once, and waits."""
+    """Hand on what it waits for, and what comes of that."""
     while True:
         thrown: BaseException | None = None
         try:

@@ -17,6 +17,7 @@ from typing import Final
 from arms import ACTIONS, any_action
 from chord import RequestTimeout, Runtime
 from meteor.admission import PAYLOAD_BYTES_MAX
+from meteor.described import described
 from meteor.errors import Interval, MeteorError, UnknownAction
 from meteor.values import Match
 from squid import KeywordSpace
@@ -29,6 +30,7 @@ TROUBLE_LENGTH_MAX: Final = 400
 _log = logging.getLogger("meteor.actions")
 
 
+@described
 @dataclass(frozen=True, slots=True)
 class ActionContext:
     """Where and how long an application's action runs."""

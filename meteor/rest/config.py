@@ -9,10 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+from meteor.described import described
+
 TOKEN_LENGTH_MIN: Final = 16
 """Characters of a token: fewer could be guessed over the network."""
 
 
+@described
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestConfig:
     """What the routes of a peer's port may be told to do differently.

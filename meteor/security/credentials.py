@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol, TypeVar
 
 from meteor.admission import check_ttl_ms
+from meteor.described import described
 from meteor.errors import ProfileError
 from meteor.security.delegation import Delegation
 from meteor.wire.messages import Amend, Credentials, Forget, Post
@@ -32,6 +33,7 @@ class Signer(Protocol):
         """The signature over these bytes."""
 
 
+@described
 @dataclass(frozen=True, slots=True)
 class ActingFor:
     """An identity that posts, renews and deletes as a delegation's owner.
@@ -39,7 +41,9 @@ class ActingFor:
     Give it to `connect(identity=...)` like an identity."""
 
     signer: Signer
+    """The delegate's identity."""
     delegation: Delegation
+    """What the owner signed."""
 
     def __post_init__(self) -> None:
         if self.delegation.delegate != self.signer.key:

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from arms import Profile
+from meteor.described import described
 from meteor.errors import LimitExceeded, ProfileError
 from meteor.security.keys import SIGNATURE_BYTES, key_bytes
 
@@ -24,11 +25,13 @@ NAME_LENGTH_MAX: Final = 64
 SELECTOR_LENGTH_MAX: Final = 4096
 
 
+@described
 @dataclass(frozen=True, slots=True)
 class Delegation:
     """What an owner signed; travels with every post of its delegate."""
 
     owner: str
+    """The key that signed this, and owns what is posted under it."""
     delegate: str
     """The key that may act for the owner."""
     actions: tuple[str, ...]
@@ -38,6 +41,7 @@ class Delegation:
     selector: str = ""
     """Only for what lies within it; empty: for everything."""
     signature: bytes = b""
+    """The owner's, over `statement`."""
 
     @property
     def statement(self) -> bytes:

@@ -14,6 +14,7 @@ from ipaddress import ip_address, ip_network
 from typing import Final
 
 from arms import Profile
+from meteor.described import described
 from meteor.security.audience import Groups, includes
 from squid import KeywordSpace
 
@@ -116,15 +117,21 @@ class Verdict:
     rule: str
 
 
+@described
 @dataclass(frozen=True, slots=True)
 class Policy:
     """All that one peer was told; made by `meteor.security.policy_toml`."""
 
     allows_by_default: bool = True
+    """What holds where no rule speaks."""
     rules: tuple[Rule, ...] = ()
+    """In order: the first that speaks of a request decides."""
     quotas: tuple[Quota, ...] = ()
+    """In order: the first that speaks of a key is its own."""
     groups: Groups = field(default_factory=dict)
+    """The keys that a name stands for."""
     reply_addresses: tuple[str, ...] = ()
+    """Where results and notifications may be sent, as `host:port`."""
 
     def decide(self, request: Request) -> Verdict:
         """Whether the request is allowed."""

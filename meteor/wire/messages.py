@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from chord import Contact, WideInt, dataclass
+from meteor.described import described
 from meteor.security.delegation import Delegation
 
 WireInterval = tuple[WideInt, WideInt]
@@ -135,13 +136,17 @@ class PostReply:
     """The last pages, where they were ready together with the reply, as in `ResultPage`."""
 
 
+@described
 @dataclass(frozen=True, slots=True)
 class Found:
     """A stored record on its way to whom it concerns."""
 
     id: str
+    """Its full id, `<stem>.<region>`."""
     version: int
+    """Of two of one stem the higher is the newer."""
     owner: str
+    """The key that signed it, or whose delegate did; empty: nobody's."""
     ttl_ms: int
     """What remains of its life, rounded down."""
     blob: bytes
@@ -160,6 +165,7 @@ class ResultPage:
     (`meteor.wire.found_pages`).  A match may come more than once."""
 
 
+@described
 @dataclass(frozen=True, slots=True)
 class Notice:
     """A rendezvous peer tells a client: a match for its interest, or an interest that appeared or
@@ -172,7 +178,9 @@ class Notice:
     kind: str
     """`match`, `appeared` or `gone`."""
     found: Found
+    """What matched, or the interest."""
     source: Contact
+    """The peer that tells it, and waits for the acknowledgement."""
     owner: str = ""
     """The owner of the client's interest or watch."""
 
@@ -234,18 +242,23 @@ class RingQuestion:
     limit: int = 1024
 
 
+@described
 @dataclass(frozen=True, slots=True)
 class Neighbour:
     """One peer of the ring as another sees it."""
 
     contact: Contact
+    """Its identifier, which is the last of its arc, and its address."""
     first: WideInt
     """The first ring id of its arc."""
     stored: int
     """Records that it holds; -1 while unknown."""
     answers: bool
+    """Whether it answered when the ring was walked."""
     data: int = -1
+    """How much data it answers for; -1 while unknown."""
     interests: int = -1
+    """How many interests and watches it answers for; -1 while unknown."""
     lost: tuple[WireInterval, ...] = ()
     """Intervals of curve indexes that it answers for, whose past nobody knows."""
     copies: int = -1
@@ -254,11 +267,13 @@ class Neighbour:
     """How many lost intervals it was told to forget since it started."""
 
 
+@described
 @dataclass(frozen=True, slots=True)
 class RingPicture:
     """The ring in order, walked along successors from the peer that was asked."""
 
     peers: tuple[Neighbour, ...]
+    """In ring order, from the peer that was asked."""
     closed: bool
     """Whether the walk came back to where it began."""
     id_bits: int = 160

@@ -3,9 +3,14 @@ say what to write instead."""
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
+import pydoc
+
 import pytest
 
 import meteor
+from meteor.described import sentences_of
 from meteor.wire.messages import Found
 
 SPACE = meteor.KeywordSpace("b", [meteor.Word("type"), meteor.Number("temperature", 0, 99)])
@@ -78,3 +83,16 @@ async def test_nobody_there_is_said_in_plain_words() -> None:
     with pytest.raises(meteor.JoinFailed) as failed:
         await meteor.Peer(space=SPACE, join=["127.0.0.1:1"]).start()
     assert "to join: 127.0.0.1:1: nobody listens at 127.0.0.1:1. Start" in str(failed.value)
+
+
+PUBLIC = [getattr(meteor, name) for name in meteor.__all__]
+WITH_FIELDS = [one for one in PUBLIC if inspect.isclass(one) and dataclasses.is_dataclass(one)]
+
+
+@pytest.mark.parametrize("one", WITH_FIELDS, ids=lambda one: one.__name__)
+def test_help_says_what_every_field_is(one: type) -> None:
+    shown = pydoc.render_doc(one, renderer=pydoc.plaintext)
+    for field in dataclasses.fields(one):
+        said = sentences_of(one).get(field.name, "")
+        in_the_text = f"`{field.name}`" in (inspect.getdoc(one) or "")
+        assert in_the_text or (said and said.splitlines()[0] in shown), field.name

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chord import Contact
@@ -137,8 +137,33 @@ def test_the_order_of_answers_does_not_matter(
     assert each(steps) == each(again)
 
 
+def can_have_begun(index: int, evidence: Sequence[Evidence], asked: Asked) -> list[View]:
+    """The views of an index under which something may have been acknowledged: all, but those of
+    which their own primary, who answered and remembers something of the index, knows nothing."""
+    known = [one for one in evidence if index in indexes(one.view.intervals)]
+    answered = {one.id for one in asked.answered}
+    remembered = {(one.contact.id, one.view.key) for one in known if one.contact.id in answered}
+    telling = {peer for peer, _ in remembered}
+    return [
+        one.view for one in known
+        if (one.view.primary.id, one.view.key) in remembered or one.view.primary.id not in telling
+    ]  # fmt: skip
+
+
+NEVER_BEGUN = View(PEERS[0], 1, 2, ((0, 0),), (PEERS[1],))
+BEFORE_IT = View(PEERS[0], 2, 1, ((0, 0),), (PEERS[1],))
+
+
 @FEWER
 @given(parts, evidences, askings, st.booleans())
+@example(  # drawn in CI: the primary tried a view of which some copies know, and never began it
+    part=((0, 0),),
+    evidence=[
+        Evidence(PEERS[0], BEFORE_IT, fresh=True), Evidence(PEERS[1], NEVER_BEGUN, fresh=False),
+    ],
+    asked=Asked(PEERS[:2], set(), patient=False),
+    orphaned=False,
+)  # fmt: skip
 def test_no_content_of_an_epoch_that_has_passed_is_taken_over(
     part: Intervals, evidence: list[Evidence], asked: Asked, orphaned: bool
 ) -> None:
@@ -146,9 +171,23 @@ def test_no_content_of_an_epoch_that_has_passed_is_taken_over(
         if step.kind == "adopt":
             assert step.view is not None
             assert step.sources
-            for one in evidence:
-                if indexes(one.view.intervals) & indexes(step.piece):
-                    assert one.view.epoch <= step.view.epoch
+            for index in indexes(step.piece):
+                begun = can_have_begun(index, evidence, asked)
+                assert all(view.epoch <= step.view.epoch for view in begun)
+                assert step.view.key in {view.key for view in begun}
+
+
+def test_what_a_primary_tried_and_never_began_hides_nothing_and_gives_nothing() -> None:
+    """As long as the primary says so: silent, it may have begun it."""
+    evidence = [
+        Evidence(PEERS[0], BEFORE_IT, fresh=True), Evidence(PEERS[1], NEVER_BEGUN, fresh=True),
+    ]  # fmt: skip
+    asked = Asked(PEERS[:2], [], patient=True)
+    (step,) = plan(((0, 0),), evidence, asked, orphaned=True)
+    assert (step.kind, step.view, step.sources) == ("adopt", BEFORE_IT, (PEERS[0],))
+    asked = Asked(PEERS[1:2], [0], patient=True)
+    (step,) = plan(((0, 0),), evidence[1:], asked, orphaned=True)
+    assert (step.kind, step.view, step.sources) == ("adopt", NEVER_BEGUN, (PEERS[1],))
 
 
 HISTORIES = [

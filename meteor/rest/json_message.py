@@ -1,7 +1,8 @@
 """A message in JSON, as `POST /messages` takes it: the beside of the report's XML.
 
 Law of this file: pure; hostile input in, typed errors out.  Unknown fields are refused, so that a
-misspelt one is not silently ignored; seconds, never milliseconds (SPEC section 3).
+misspelt one is not silently ignored, and `null` is: who meant an audience and has none must not
+post to everybody.  Seconds, never milliseconds (SPEC section 3).
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ def message_of_json(document: bytes) -> Message:
         content_type=_text(form, "content_type"),
         ttl_s=_ttl_s(form),
         owner=_text(form, "owner"),
-        context=_context(form.get("context")),
+        context=_context(form.get("context", {})),
         reply_to=reply_to,
-        visible_to=_audience(form.get("visible_to")),
+        visible_to=_audience(form["visible_to"]) if "visible_to" in form else None,
     )
 
 
@@ -120,9 +121,9 @@ def _data(form: Mapping[str, Any]) -> bytes:
 
 
 def _ttl_s(form: Mapping[str, Any]) -> float | None:
-    value = form.get("ttl")
-    if value is None:
+    if "ttl" not in form:
         return None
+    value = form["ttl"]
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ProfileError(f"ttl is a number of seconds, not {type(value).__name__}")
     try:
@@ -134,17 +135,13 @@ def _ttl_s(form: Mapping[str, Any]) -> float | None:
     return seconds
 
 
-def _audience(value: object) -> tuple[str, ...] | None:
-    if value is None:
-        return None
+def _audience(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise ProfileError("visible_to is a list of texts: keys, and group:<name>")
     return tuple(value)
 
 
 def _context(value: object) -> tuple[tuple[str, str], ...]:
-    if value is None:
-        return ()
     if not isinstance(value, dict):
         raise ProfileError(f"context is an object of texts, not {type(value).__name__}")
     return tuple((_text({"name": name}, "name"), _text(value, name)) for name in value)

@@ -21,6 +21,7 @@ from chord.errors import RemoteFault as RemoteFault
 from chord.errors import RequestTimeout as RequestTimeout
 from chord.errors import RingError as RingError
 from chord.exchange import Exchange as Exchange
+from chord.exchanging_runtime import ExchangingRuntime as ExchangingRuntime
 from chord.finger_table import Finger as Finger
 from chord.frozen import dataclass as dataclass
 from chord.frozen import replace as replace
@@ -78,7 +79,8 @@ __all__ = [
     "placement", "relocation", "Burden", "Placing", "LoadAnswer", "RelocationConfig",
     "ask_for_place", "FindPlace", "split_id",
     "Runtime", "Handler", "Deferred", "Unhurried", "Link", "NO_LINK", "Task",
-    "Exchange", "World", "Waiter", "Counters", "LinkEnd", "FrameKind", "FaultReport",
+    "Exchange", "ExchangingRuntime", "World", "Waiter", "Counters", "LinkEnd", "FrameKind",
+    "FaultReport",
     "ACKNOWLEDGE_WITHIN_S",
     "dataclass", "replace",
 ]  # fmt: skip

@@ -8,10 +8,19 @@ on both.
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from chord import NO_LINK, Contact, DialRefused, Exchange, Handler, Link, LinkClosed, LinkEnd
+from chord import (
+    NO_LINK,
+    Contact,
+    DialRefused,
+    Exchange,
+    ExchangingRuntime,
+    Link,
+    LinkClosed,
+    LinkEnd,
+)
 from sim.clock import MachineClock
 from sim.kernel import Kernel
 from sim.link import SimLinkEnd, link_key
@@ -22,7 +31,7 @@ from sim.task import Pause, Task, Waiter
 ResultT = TypeVar("ResultT")
 
 
-class SimRuntime:
+class SimRuntime(ExchangingRuntime):
     """The runtime of one simulated peer, or of a client if `contact` has no address.
 
     It listens from the start; the peer is silent until `serve` (requests are answered busy).  Its
@@ -128,35 +137,6 @@ class SimRuntime:
     def ends(self) -> list[SimLinkEnd]:
         """The near ends of its links, in the order in which they were opened."""
         return [end for end in self._links.values() if isinstance(end, SimLinkEnd)]
-
-    def serve(self, handler: Handler, link_closed: Callable[[Contact], None]) -> None:
-        """Name who takes messages and who hears of lost links."""
-        self.exchange.serve(handler, link_closed)
-
-    async def call(self, contact: Contact, request: object, timeout_s: float) -> Any:
-        """The reply, or a `chord.CallError`."""
-        return await self.exchange.call(contact, request, timeout_s)
-
-    def send(self, contact: Contact, message: object) -> None:
-        """One way, best effort."""
-        self.exchange.send(contact, message)
-
-    def forward(
-        self,
-        candidates: Sequence[Contact],
-        message: object,
-        undelivered: Callable[[object, str], None],
-    ) -> None:
-        """One way and tracked, to the first candidate that acknowledges."""
-        self.exchange.forward(candidates, message, undelivered)
-
-    def expect(self, token: object, timeout_s: float | None) -> Awaitable[Any]:
-        """Register for a value; await it later."""
-        return self.exchange.expect(token, timeout_s)
-
-    def deliver(self, token: object, value: object) -> bool:
-        """Hand `value` to whoever expects `token`."""
-        return self.exchange.deliver(token, value)
 
     def link(self, contact: Contact) -> Link:
         """What is known of the link to `contact`."""

@@ -15,10 +15,10 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeVar
 
-from chord import NO_LINK, Contact, Exchange, Handler, Link, LinkEnd
+from chord import NO_LINK, Contact, Exchange, ExchangingRuntime, Link, LinkEnd
 from meteor.links.asyncio_links import PeerLinks
 from meteor.links.asyncio_task import Begun, Conversation, LoopWaiter, failing, going_on
 from meteor.links.transport import Transport
@@ -32,7 +32,7 @@ LATELY_S: Final = 1.0
 _log = logging.getLogger("meteor.runtime")
 
 
-class AsyncioRuntime:
+class AsyncioRuntime(ExchangingRuntime):
     """The runtime of one peer, or of a client if `contact` has no address.
 
     Made inside a running loop, after its transport listens.  `seed` None draws one.  `on_failure`
@@ -136,35 +136,6 @@ class AsyncioRuntime:
         if others:
             await asyncio.wait(others)
         await self._transport.close()
-
-    def serve(self, handler: Handler, link_closed: Callable[[Contact], None]) -> None:
-        """Name who takes messages and who hears of lost links."""
-        self.exchange.serve(handler, link_closed)
-
-    async def call(self, contact: Contact, request: object, timeout_s: float) -> Any:
-        """The reply, or a `chord.CallError`."""
-        return await self.exchange.call(contact, request, timeout_s)
-
-    def send(self, contact: Contact, message: object) -> None:
-        """One way, best effort."""
-        self.exchange.send(contact, message)
-
-    def forward(
-        self,
-        candidates: Sequence[Contact],
-        message: object,
-        undelivered: Callable[[object, str], None],
-    ) -> None:
-        """One way and tracked, to the first candidate that acknowledges."""
-        self.exchange.forward(candidates, message, undelivered)
-
-    def expect(self, token: object, timeout_s: float | None) -> Awaitable[Any]:
-        """Register for a value; await it later."""
-        return self.exchange.expect(token, timeout_s)
-
-    def deliver(self, token: object, value: object) -> bool:
-        """Hand `value` to whoever expects `token`."""
-        return self.exchange.deliver(token, value)
 
     def link(self, contact: Contact) -> Link:
         """What is known of the link to `contact`."""

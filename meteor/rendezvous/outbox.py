@@ -3,8 +3,9 @@
 Law of this file: pure; takes `now` and numbers, returns what to send.  A notification stream is
 derived, not stored: it is the pairs of living data and living interest minus what the client
 acknowledged.  Every pair has the number of its later arrival; what an interest's client has
-acknowledged without a gap is its watermark.  After a hand-off, a restart or an overflow the pairs
-above it are matched again; the client drops what it has seen (DESIGN section 4).
+acknowledged without a gap is its watermark.  After a hand-off or a restart the pairs above it are
+matched again, after an overflow those from the first on that did not fit, which then wait in order
+(`meteor.rendezvous.backlog`); the client drops what it has seen (DESIGN section 4).
 """
 
 from __future__ import annotations
@@ -12,11 +13,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import islice
 
+from arms import Record
+from meteor.rendezvous.backlog import BACKLOG_MAX, Backlog, Behind, NoticeKind, Position
 from meteor.wire.messages import Notice
 
 PENDING_MAX = 10_000
-"""Unacknowledged notices kept for one interest; beyond that the stream is derived again from the
-watermark once these are acknowledged.  At about 300 bytes each a dead client costs 3 MB at most."""
+"""Unacknowledged notices kept for one interest; beyond that the stream is derived again, once these
+are acknowledged.  At about 300 bytes each a dead client costs 3 MB at most."""
+
+BACKLOGS_MAX = 4 * BACKLOG_MAX
+"""What the backlogs of all streams may hold together, but for `PENDING_MAX` in each."""
 
 PENDING_BYTES_MAX = 8_000_000
 """The same in payload: large data must not fill the memory of a rendezvous peer."""
@@ -26,11 +32,6 @@ WINDOW = 256
 
 RETRY_S = 1.0
 RETRY_MAX_S = 30.0
-
-
-Position = tuple[int, str]
-"""A pair's place in its stream: its number, then the id of its notice, as an interest that meets
-many data at once gives all their pairs one number."""
 
 
 def stream_name(owner: str, stem: str) -> str:
@@ -56,8 +57,24 @@ class _Stream:
     last_number: int = 0
     missed: Position | None = None
     """The first pair that did not fit: derive again from there on when `pending` is empty."""
+    backlog: Backlog | None = None
+    """Pairs that were derived and come next."""
     retry_at: float = 0.0
     retry_s: float = RETRY_S
+
+    def miss(self, position: Position) -> None:
+        """A pair does not fit."""
+        self.missed = min(self.missed or position, position)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether more is to come, and there is room for it."""
+        return not self.pending and (self.missed is not None or self.has_backlog)
+
+    @property
+    def has_backlog(self) -> bool:
+        """Whether pairs that were derived come next."""
+        return self.backlog is not None and self.backlog.first is not None
 
 
 class Outbox:
@@ -81,48 +98,115 @@ class Outbox:
         size = stream.size + len(notice.found.blob)
         full = size > PENDING_BYTES_MAX
         if len(stream.pending) >= PENDING_MAX or (full and stream.pending):
-            position = (number, notice.id)
-            stream.missed = min(stream.missed or position, position)
+            stream.miss((number, notice.id))
             return
         stream.size = size
         stream.last_number = max(stream.last_number, number)
         stream.pending[notice.id] = (number, notice)
         stream.unsent[notice.id] = None
 
-    def passes_over(self, name: str, position: Position) -> bool:
-        """Whether a notice need not be made: it waits here already, or as many others do; that is
-        noted then, as by `add`."""
+    def passes_over(
+        self, name: str, position: Position, about: Record, kind: NoticeKind, version: int
+    ) -> bool:
+        """Whether a notice need not be made: it waits here already, or others do that come before
+        it; then its pair waits behind them, or is noted as by `add`.  `version` is that of the
+        interest."""
         stream = self._streams.get(name)
         if stream is None:
             return False
         if position[1] in stream.pending:
             return True
+        if stream.missed is not None and position >= stream.missed:
+            return True
+        if stream.backlog is not None and stream.backlog.version != version:
+            self.turn_to(name, version)
+        if stream.backlog is not None and stream.has_backlog:
+            stream.backlog.add(Behind(position, about, kind))
+            return True
         if len(stream.pending) < PENDING_MAX:
             return False
-        stream.missed = min(stream.missed or position, position)
+        stream.miss(position)
         return True
+
+    # -- what comes next
+
+    def behind(self) -> list[str]:
+        """The streams of which more is to come, and for which there is room."""
+        return [name for name, stream in self._streams.items() if stream.is_behind]
+
+    def is_behind(self, name: str) -> bool:
+        """Whether this stream is one of them."""
+        stream = self._streams.get(name)
+        return stream is not None and stream.is_behind
+
+    def has_backlog(self, name: str) -> bool:
+        """Whether its next pairs were derived."""
+        stream = self._streams.get(name)
+        return stream is not None and stream.has_backlog
+
+    def catch_up(self, name: str) -> Position | None:
+        """The pair from which on a stream is to be derived now, if one did not fit."""
+        stream = self._streams.get(name)
+        if stream is None:
+            return None
+        missed, stream.missed = stream.missed, None
+        return missed
+
+    def turn_to(self, name: str, version: int) -> None:
+        """The interest asks for something else: what was derived for it is derived again."""
+        stream = self._streams.get(name)
+        if stream is None or stream.backlog is None or stream.backlog.version == version:
+            return
+        first, stream.backlog = stream.backlog.first, None
+        if first is not None:
+            stream.miss(first)
+
+    def put_behind(self, name: str, one: Behind, version: int) -> None:
+        """Let a pair that was derived wait until there is room."""
+        stream = self._streams.setdefault(name, _Stream())
+        self.turn_to(name, version)
+        if stream.backlog is None:
+            backlogs = [one.backlog for one in self._streams.values() if one.backlog is not None]
+            left = BACKLOGS_MAX - sum(backlog.most for backlog in backlogs)
+            most = max(PENDING_MAX, min(BACKLOG_MAX, left))
+            stream.backlog = Backlog(version, most)
+        if one.position[1] not in stream.pending:
+            stream.backlog.add(one)
+
+    def take_behind(self, name: str) -> Behind | None:
+        """The next pair that waits, if there is room for its notice."""
+        stream = self._streams.get(name)
+        if stream is None or stream.backlog is None:
+            return None
+        one = stream.backlog.next()
+        if one is None:
+            beyond, stream.backlog = stream.backlog.beyond, None
+            if beyond is not None:
+                stream.miss(beyond)
+            return None
+        full = stream.size + len(one.about.blob) > PENDING_BYTES_MAX
+        if stream.pending and (full or len(stream.pending) >= PENDING_MAX):
+            return None
+        stream.backlog.take()
+        return one
 
     def has_told(self, stem: str) -> bool:
         """Whether its client was told of anything, or is about to be."""
         stream = self._streams.get(stem)
         return stream is not None and (bool(stream.pending) or stream.last_number > 0)
 
-    def acknowledge(self, stem: str, notice_ids: tuple[str, ...]) -> Position | None:
-        """Forget what arrived; the position from which the stream must be derived again now that
-        it has room, if some of it did not fit."""
+    def acknowledge(self, stem: str, notice_ids: tuple[str, ...]) -> bool:
+        """Forget what arrived; whether there is room now for more that is to come."""
         stream = self._streams.get(stem)
         if stream is None:
-            return None
+            return False
         for notice_id in notice_ids:
             _, notice = stream.pending.pop(notice_id, (0, None))
             if notice is not None:
                 stream.size -= len(notice.found.blob)
             stream.unsent.pop(notice_id, None)
         stream.retry_s = RETRY_S
-        if stream.pending:
-            return None
-        missed, stream.missed = stream.missed, None
-        return missed
+        return stream.is_behind
 
     def watermark(self, stem: str) -> int:
         """Every pair up to this number is acknowledged."""
@@ -132,6 +216,8 @@ class Outbox:
         unacknowledged = [number for number, _ in stream.pending.values()]
         if stream.missed is not None:
             unacknowledged.append(stream.missed[0])
+        if stream.backlog is not None and stream.backlog.first is not None:
+            unacknowledged.append(stream.backlog.first[0])
         return min(unacknowledged) - 1 if unacknowledged else stream.last_number
 
     def watermarks(self) -> dict[str, int]:

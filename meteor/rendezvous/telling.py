@@ -1,35 +1,27 @@
 """Telling clients: from a pair that was found to notices on their way, until acknowledged.
 
 Law of this file: what is due is decided in `meteor.rendezvous.outbox`; here it is sent, by way of
-the peer that the client is linked to.  A stream is derived again when an interval is gained, and
-when a client that was far behind has caught up (DESIGN section 4).
+the peer that the client is linked to.  What was found before, and is told of again or later, comes
+from `meteor.rendezvous.deriving`.
 """
 
 from __future__ import annotations
 
-from bisect import insort
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from itertools import chain, islice
-from operator import itemgetter
-from typing import Final
 
-from arms import INTEREST, WATCH, Reaction, Record, Rendezvous, Return, Tell
+from arms import Record, Rendezvous, Tell
 from chord import Contact, Handler, Runtime
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.placement import Admission, route_of
 from meteor.keeping.shelf import Shelf
-from meteor.rendezvous.outbox import PENDING_MAX, Outbox, Position, owner_and_stem, stream_name
+from meteor.rendezvous.backlog import Position
+from meteor.rendezvous.deriving import Deriving, name_of, position_of
+from meteor.rendezvous.outbox import Outbox, owner_and_stem, stream_name
 from meteor.wire.document import wishes_in, without_data
-from meteor.wire.letters import id_of, letters
+from meteor.wire.letters import letters
 from meteor.wire.messages import Acknowledge, AcknowledgeAll, Found, Notice
 from meteor.wire.operations import Notices, Route
-from squid import covers
-
-DERIVED_AT_ONCE: Final = 32
-"""Pairs that are looked at, or told of, in one turn."""
-FIRST: Final[Position] = (0, "")
-"""The beginning of every stream."""
 
 
 class Telling:
@@ -39,18 +31,16 @@ class Telling:
         self, runtime: Runtime, shelf: Shelf, holdings: Holdings, rendezvous: Rendezvous
     ) -> None:
         self._runtime, self._shelf = runtime, shelf
-        self._holdings, self._rendezvous = holdings, rendezvous
         self._outbox = Outbox()
+        self._deriving = Deriving(
+            runtime, shelf, holdings, rendezvous, self._outbox, self._add, self.flush
+        )
         self._stirred: dict[str, Record] = {}
         self._marked: dict[str, int] = {}
         self._flushing = False
         """Whether a later turn sends what is stirred."""
         self._told: tuple[Record, bool, Found] | None = None
         """What was told of last in this turn, with or without its payload."""
-        self._held_back: list[int] = []
-        """Of arrivals that not all have been told of yet."""
-        self._gained: list[Admission] = []
-        """How far clients were when an interval was gained whose pairs not all were derived yet."""
         self.sent, self.acknowledged = 0, 0
         """Notices that left, repetitions among them, and those that clients acknowledged."""
         self.on_tell: Callable[[Tell], None] = _unwatched
@@ -68,28 +58,27 @@ class Telling:
         """Keep a notice for the client of `reaction.to`; `flush` sends it."""
         self.on_tell(reaction)
         if route_of(reaction.to) is not None:
-            self._keep(reaction, self._number_of(reaction))
+            self._keep(reaction)
 
-    def _keep(self, reaction: Tell, number: int) -> None:
+    def _keep(self, reaction: Tell) -> None:
+        told, position = reaction.to, position_of(self._shelf, reaction)
+        name = name_of(told)
+        if wishes_in(told.blob).once and self._outbox.has_told(name):
+            return
+        if not self._outbox.passes_over(
+            name, position, reaction.about, reaction.kind, told.version
+        ):
+            self._add(reaction, position)
+
+    def _add(self, reaction: Tell, position: Position) -> None:
         told = reaction.to
-        name, wishes = _name(told), wishes_in(told.blob)
-        if wishes.once and self._outbox.has_told(name):
-            return
-        notice_id = _id_of(reaction)
-        if self._outbox.passes_over(name, (number, notice_id)):
-            return
+        with_data = wishes_in(told.blob).with_data
         notice = Notice(
-            notice_id, told.stem, reaction.kind,
-            self._found(reaction.about, wishes.with_data), self._runtime.contact, told.owner,
+            position[1], told.stem, reaction.kind, self._found(reaction.about, with_data),
+            self._runtime.contact, told.owner,
         )  # fmt: skip
-        self._outbox.add(notice, number)
-        self._stirred[name] = told
-
-    def _number_of(self, reaction: Tell) -> int:
-        return self._shelf.number_of_pair(reaction.to, reaction.about)
-
-    def _position_of(self, reaction: Tell) -> Position:
-        return self._number_of(reaction), _id_of(reaction)
+        self._outbox.add(notice, position[0])
+        self._stirred[name_of(told)] = told
 
     def _found(self, about: Record, payload: bool) -> Found:
         """One for all who are told of it in this turn: so it travels once."""
@@ -100,14 +89,16 @@ class Telling:
         return known[2]
 
     def moved(self, record: Record) -> None:
-        """The client of a record may be linked to another peer now: send again."""
-        self._outbox.again(_name(record))
+        """The client of a record may be linked to another peer now, or ask for something else:
+        send again."""
+        self._outbox.again(name_of(record))
+        self._outbox.turn_to(name_of(record), record.version)
         self._stir(record)
 
     def drop(self, record: Record) -> None:
         """An interest or watch is gone."""
-        self._outbox.drop(_name(record))
-        self._stirred.pop(_name(record), None)
+        self._outbox.drop(name_of(record))
+        self._stirred.pop(name_of(record), None)
 
     @property
     def waiting(self) -> int:
@@ -117,12 +108,11 @@ class Telling:
     def hold_back(self, number: int) -> int:
         """Let no watermark reach this number until `let_go` of what is returned: not all pairs of
         the arrival that has it are in the outbox."""
-        self._held_back.append(number)
-        return number
+        return self._deriving.hold_back(number)
 
     def let_go(self, number: int) -> None:
         """All of them are."""
-        self._held_back.remove(number)
+        self._deriving.let_go(number)
 
     def watermark(self, owner: str, stem: str) -> int:
         """What the client of an interest has acknowledged without a gap.
@@ -134,10 +124,7 @@ class Telling:
 
     def _beyond_its_own(self, name: str, mark: int) -> int:
         key = owner_and_stem(name)
-        if self._held_back:
-            mark = min(mark, min(self._held_back) - 1)
-        for admission in self._gained:
-            mark = min(mark, admission.acknowledged(key))
+        mark = self._deriving.watermark_below(key, mark)
         placed = self._shelf.find(key)
         return 0 if placed is not None and mark < placed.number else mark
 
@@ -158,80 +145,15 @@ class Telling:
                 self._outbox.drop(name)
             else:
                 self._stirred[name] = record
+        for name in self._outbox.behind():
+            record = self._shelf.store.get(*owner_and_stem(name))
+            if record is not None:
+                self._deriving.go_on(name, record)
         self.flush()
 
     def derive(self, part: Intervals, admission: Admission) -> None:
-        """An interval was gained: match its pairs again, above what their clients acknowledged, one
-        interest after the other in later turns.  Until then no watermark passes what it was."""
-        store = self._shelf.store
-        asking = chain(store.all_of(INTEREST), store.all_of(WATCH))
-        self._gained.append(admission)
-        self._runtime.spawn(self._derive_each(asking, part, admission))
-
-    async def _derive_each(
-        self, asking: Iterable[Record], part: Intervals, admission: Admission
-    ) -> None:
-        try:
-            for record in asking:
-                if route_of(record) is not None and self._shelf.store.holds(record):
-                    above = admission.acknowledged(record.key)
-                    if above:
-                        self._outbox.start(_name(record), above)
-                    await self._derive_one(record, part, above)
-                    await self._runtime.sleep(0.0)
-        finally:
-            self._gained.remove(admission)
-
-    async def _derive_one(self, record: Record, part: Intervals, above: int) -> None:
-        """Tell of the pairs of a record in `part` that were not met before."""
-
-        def belongs(left: Record, right: Record) -> bool:
-            if self._shelf.was_met_by(above, record, right if left is record else left):
-                return False
-            lowest = self._shelf.lowest_common(left, right)
-            return lowest is not None and covers(part, lowest)
-
-        await self._tell_all(record, belongs, FIRST)
-
-    async def _derive_again(self, record: Record, missed: Position) -> None:
-        """The client has caught up with what fitted: tell of the next that fit, from the first on
-        that was missed, a few in every turn."""
-        held, first = self._holdings.held, missed[0]
-
-        def belongs(left: Record, right: Record) -> bool:
-            if self._shelf.number_of_pair(left, right) < first:
-                return False
-            lowest = self._shelf.lowest_common(left, right)
-            return lowest is not None and covers(held, lowest)
-
-        hold = self.hold_back(first)
-        try:
-            await self._tell_all(record, belongs, missed)
-        finally:
-            self.let_go(hold)
-
-    async def _tell_all(
-        self, record: Record, belongs: Callable[[Record, Record], bool], first: Position
-    ) -> None:
-        """Tell a record's client of its pairs from the first on, in the order of its stream, a few
-        in every turn: what does not fit comes after the rest."""
-        steps = self._rendezvous.meet(record, self._runtime.now(), belongs)
-        due: list[tuple[Position, Tell]] = []
-        while some := list(islice(steps, DERIVED_AT_ONCE)):
-            for told in _told_to(record, some):
-                position = self._position_of(told)
-                if position >= first:
-                    insort(due, (position, told), key=itemgetter(0))
-                    del due[PENDING_MAX + 1 :]
-            if len(some) == DERIVED_AT_ONCE:
-                await self._runtime.sleep(0.0)
-        for at in range(0, len(due), DERIVED_AT_ONCE):
-            if at:
-                await self._runtime.sleep(0.0)
-            for position, told in due[at : at + DERIVED_AT_ONCE]:
-                if self._shelf.store.holds(record):
-                    self._keep(told, position[0])
-            self.flush()
+        """An interval was gained: its pairs are told of that clients have not acknowledged."""
+        self._deriving.derive(part, admission)
 
     def _on_acknowledge(self, sender: Contact, message: object, __: float) -> None:
         assert isinstance(message, Acknowledge)
@@ -267,17 +189,17 @@ class Telling:
             return
         name = stream_name(owner, stem)
         self.acknowledged += len(ids)
-        missed = self._outbox.acknowledge(name, ids)
+        is_behind = self._outbox.acknowledge(name, ids)
         if record is None:
             return
-        if missed is not None:
-            self._runtime.spawn(self._derive_again(record, missed))
+        if is_behind:
+            self._deriving.go_on(name, record)
         if self._outbox.has_unsent(name):
             self._stir(record)
 
     def _stir(self, record: Record) -> None:
         """Send in a later turn, so that all notices of one turn leave together."""
-        self._stirred[_name(record)] = record
+        self._stirred[name_of(record)] = record
         self._flush_soon()
 
     def _flush_soon(self) -> None:
@@ -312,24 +234,6 @@ class Telling:
             self.here(letter)
         else:
             self._runtime.send(route.peer, letter)
-
-
-def _id_of(reaction: Tell) -> str:
-    told, about = reaction.to, reaction.about
-    return id_of(told.stem, about.owner, about.stem, about.version, reaction.kind)
-
-
-def _told_to(record: Record, steps: Iterable[Reaction | None]) -> Iterator[Tell]:
-    """What a record's own client is told."""
-    for step in steps:
-        if isinstance(step, Return):
-            yield Tell(record, step.record, "match")
-        elif step is not None and step.to is record:
-            yield step
-
-
-def _name(record: Record) -> str:
-    return stream_name(record.owner, record.stem)
 
 
 def _unwatched(_: Tell) -> None:

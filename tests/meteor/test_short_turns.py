@@ -18,7 +18,7 @@ from arms import Profile, Store
 from meteor import Client, Interest, LocalOverlay
 from meteor.keeping.placement import Admission
 from meteor.keeping.shelf import Shelf
-from meteor.rendezvous import changes, outbox, point, reactions, telling
+from meteor.rendezvous import changes, deriving, outbox, point, reactions
 from meteor.wire.codec import wire_codec
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE
@@ -150,8 +150,7 @@ def test_a_client_that_catches_up_with_more_than_may_wait(
 ) -> None:
     """Its stream is derived again and again, from what did not fit on."""
     monkeypatch.setattr(outbox, "PENDING_MAX", 30)
-    monkeypatch.setattr(telling, "PENDING_MAX", 30)
-    monkeypatch.setattr(telling, "DERIVED_AT_ONCE", AT_ONCE)
+    monkeypatch.setattr(deriving, "DERIVED_AT_ONCE", AT_ONCE)
     test_an_interest_in_much_that_is_there(overlay, client, work)
 
 
@@ -159,7 +158,7 @@ def test_an_interval_gained_in_which_much_was_not_told_of(
     overlay: Overlay, client: Client, work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Until all was looked at, what its clients acknowledged is what it was at the giver."""
-    monkeypatch.setattr(telling, "DERIVED_AT_ONCE", AT_ONCE)
+    monkeypatch.setattr(deriving, "DERIVED_AT_ONCE", AT_ONCE)
     tells, stems = overlay.peers[0].core.telling, list[str]()
 
     def marks() -> list[int]:

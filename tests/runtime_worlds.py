@@ -194,6 +194,7 @@ class Peer:
             "later": lambda: Deferred(self.later(message)),
             "never": lambda: Deferred(self.never()),
             "slow": lambda: Deferred(self.slow(message)),
+            "when told": lambda: Deferred(self.when_told(message)),
             "refuse": lambda: self.refuse("Refused"),
             "refuse later": lambda: Deferred(self.refuse_later()),
             "bug": lambda: 1 // 0,
@@ -214,6 +215,10 @@ class Peer:
     async def slow(self, message: Ask) -> Told:
         await self.runtime.sleep(0.05)
         return Told(message.number, "slow")
+
+    async def when_told(self, message: Ask) -> Told:
+        await self.runtime.expect("tell", None)
+        return Told(message.number, "when told")
 
     async def never(self) -> None:
         await self.runtime.expect("never", None)

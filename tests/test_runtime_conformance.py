@@ -113,8 +113,10 @@ def test_a_call_to_a_peer_that_crashes_ends_with_link_closed(world: World) -> No
 def test_a_late_reply_is_dropped_and_counted(world: World) -> None:
     async def scenario() -> None:
         a, b = await two(world)
-        assert isinstance(await outcome_of(a, b.contact, Ask("slow"), 0.02), RequestTimeout)
+        await a.runtime.call(b.contact, Ask("later"), 5.0)  # once late, a request is not served
+        assert isinstance(await outcome_of(a, b.contact, Ask("when told"), 0.3), RequestTimeout)
         assert isinstance(await outcome_of(a, b.contact, Ask("never"), 0.02), RequestTimeout)
+        b.runtime.deliver("tell", None)
         await a.runtime.call(b.contact, Ask("slow", 2), 5.0)
         assert a.runtime.exchange.counters.late_replies == 1
 

@@ -47,14 +47,29 @@ def command(context: click.Context, timeout_s: float, link: Link, as_json: bool)
     count), 2 when the settings are, 3 when the ring is, 5 when nobody of it answers.
     """
     report = _Report(as_json)
-    answering, ring_is_ill = asyncio.run(_examine(link, timeout_s, report))
-    settings_are_wrong = _examine_settings(context, answering, report)
+    answering: list[str] = []
+    ring_is_ill = link_is_wrong = False
+    try:
+        answering, ring_is_ill = asyncio.run(_examine(link, timeout_s, report))
+    except click.UsageError as error:  # the settings are looked at all the same
+        link_is_wrong = report.add([_unasked(error)], "")
+    settings_are_wrong = _examine_settings(context, answering, report) or link_is_wrong
     report.end()
     if settings_are_wrong:
         return exit_codes.BAD_INPUT
     if not answering:
         return exit_codes.UNREACHABLE
     return exit_codes.INCOMPLETE if ring_is_ill else exit_codes.DONE
+
+
+def _unasked(error: click.UsageError) -> Finding:
+    """Why nobody was asked."""
+    from meteor.operation.findings import Finding  # noqa: PLC0415 - heavy
+
+    return Finding(
+        "problem", "client", f"the ring was not asked: {error.message}",
+        "`meteor config client` shows where each value comes from",
+    )  # fmt: skip
 
 
 class _Report:

@@ -150,6 +150,11 @@ def holder_of(path: Path) -> str:
 def _of_tls(settings: PeerSettings, now: datetime) -> Iterator[Finding]:
     ca, cert, key = settings.tls_ca, settings.tls_cert, settings.tls_key
     if ca is None:
+        if cert is not None or key is not None:
+            yield Finding(
+                "problem", "tls", "cert and key without ca: whom to trust is not said",
+                "set ca in [tls] to the ring's ca.pem",
+            )  # fmt: skip
         return
     if cert is None or key is None:
         yield Finding(

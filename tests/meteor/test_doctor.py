@@ -262,6 +262,19 @@ def test_a_value_that_no_peer_would_take_is_a_finding_among_the_others(
     assert "refuses to serve 10.0.0.5:7400" in found["listen"]["what"]
 
 
+def test_with_files_that_make_no_link_the_settings_are_looked_at_all_the_same(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "meteor.toml").write_text(
+        '[peer]\nspace = "missing.toml"\nlisten = "127.0.0.1:1"\n[tls]\ncert = "only.pem"\n'
+    )
+    assert main(["doctor", "--json"]) == exit_codes.BAD_INPUT
+    found = {one["subject"]: one for one in map(json.loads, capsys.readouterr().out.splitlines())}
+    assert "the ring was not asked" in found["client"]["what"]
+    assert "missing.toml' does not exist" in found["space"]["what"]
+    assert "cert and key without ca" in found["tls"]["what"]
+
+
 def test_nobody_to_look_at_is_unreachable(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "--peer", "127.0.0.1:1", "--timeout", "2"]) == exit_codes.UNREACHABLE
     assert "1 problem, 0 warnings" in capsys.readouterr().out

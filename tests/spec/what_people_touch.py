@@ -35,6 +35,7 @@ SENTENCES = {
         "meteor/test_at_a_prompt.py::test_everything_says_what_it_is_and_how_it_is",
         "meteor/test_at_a_prompt.py::test_what_blocks_says_the_same",
         "meteor/test_at_a_prompt.py::test_who_forgot_to_connect_is_told_so",
+        "meteor/test_at_a_prompt.py::test_help_says_what_every_field_is",
     ),
     # -- REST
     "XML and JSON by content negotiation": (
@@ -112,6 +113,8 @@ SENTENCES = {
         "meteor/test_doctor.py::test_wrong_settings_are_found",
         "meteor/test_doctor.py::test_what_a_walk_round_the_ring_shows_is_found",
         "meteor/test_doctor.py::test_wrong_certificates_are_found",
+        "meteor/test_doctor.py"
+        "::test_with_files_that_make_no_link_the_settings_are_looked_at_all_the_same",
     ),
     "settings by file, environment and flags, shown by config": (
         "meteor/test_configuration.py::test_file_environment_and_flag_in_rising_precedence",

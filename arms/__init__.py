@@ -15,7 +15,7 @@ from arms.actions import action_named as action_named
 from arms.actions import any_action as any_action
 from arms.actions import parse_call as parse_call
 from arms.at_rest import AtRest as AtRest
-from arms.at_rest import made_in_bulk as made_in_bulk
+from arms.at_rest import at_rest as at_rest
 from arms.builders import between as between
 from arms.builders import prefix as prefix
 from arms.declarations import Space as Space
@@ -40,11 +40,11 @@ from arms.plain_columns import plain_form as plain_form
 from arms.profile import Profile as Profile
 from arms.profile import profile as profile
 from arms.profile_index import ProfileIndex as ProfileIndex
+from arms.record import Record as Record
 from arms.rendezvous import Arrival as Arrival
 from arms.rendezvous import Deletion as Deletion
 from arms.rendezvous import Rendezvous as Rendezvous
 from arms.store import Outcome as Outcome
-from arms.store import Record as Record
 from arms.store import Store as Store
 from arms.written import ANY as ANY
 from arms.written import LIMITS as LIMITS
@@ -62,7 +62,7 @@ __all__ = [
     "parse_call",
     "Record", "Store", "Outcome", "Rendezvous", "Arrival", "Deletion", "Reaction", "Tell", "Return",
     "Steps", "Asked",
-    "AtRest", "made_in_bulk", "PlainColumns", "PlainForm", "plain_form",
+    "AtRest", "at_rest", "PlainColumns", "PlainForm", "plain_form",
     "MeteorError", "ArmsError", "SelectorError", "ProfileError", "UnknownAction", "TypeMismatch",
     "LimitExceeded",
 ]  # fmt: skip

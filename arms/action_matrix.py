@@ -15,7 +15,8 @@ from typing import Final, Literal
 from arms.actions import DATA, INTEREST, NOTIFY_DATA, WATCH, Kind, action_named
 from arms.index_store import Span
 from arms.profile import Profile
-from arms.store import Candidates, Record, Store
+from arms.record import Record
+from arms.store import Candidates, Store
 from squid import dataclass
 
 Belongs = Callable[[Record, Record], bool]

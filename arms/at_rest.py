@@ -40,6 +40,15 @@ class AtRest(ABC):
             return object.__getattribute__(self, name)
 
 
+def at_rest(kind: type[T], /, **slots: object) -> T:
+    """One object of a class of `AtRest`, of which these slots are set: `rest` and what is known
+    without looking."""
+    made = object.__new__(kind)
+    for name, value in slots.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
 def made_in_bulk(kind: type[T], count: int, /, **slots: Iterable[object]) -> list[T]:
     """So many objects of a class with slots, of which these are set, each from its own values; of
     a class of `AtRest` that is `rest` and what is known without looking."""

@@ -6,7 +6,7 @@ Law of this file: the same rows as one by one, many times as quick.  The profile
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Final, TypeVar
 
 import numpy as np
@@ -98,12 +98,13 @@ def _labels(
     different = sorted(end for end in ends if isinstance(end, bytes) and end not in outermost)
     spelt = [word.decode() for word in different]
     if not words:
-        words.load(spelt)
+        found: Iterable[float] = words.load(spelt)
     else:
         for word in spelt:
             if words.learn(word) is None:
                 table.relabel(number, column)
                 words.learn(word)
+        found = map(words.lowest_at, spelt)
     labels: dict[float | bytes, float] = dict(outermost.items())
-    labels.update(zip(different, map(words.lowest_at, spelt), strict=True))
+    labels.update(zip(different, found, strict=True))
     return labels

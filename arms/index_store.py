@@ -226,9 +226,8 @@ class RowStore(Generic[K]):
 
 def objects_of(items: Sequence[object]) -> Objects:
     """An array of the items themselves, sequences among them too."""
-    array: Objects = np.empty(len(items), np.object_)
-    array[:] = items
-    return array
+    # One by one: to an array that is filled at once numpy would ask each whether it is one, too.
+    return np.fromiter(items, np.object_, len(items))
 
 
 def _form_of(width: int) -> Struct:

@@ -89,10 +89,11 @@ class Vocabulary:
                 self._split(block)
         return label
 
-    def load(self, words: list[str]) -> None:
-        """Learn words at once that are given in order, each once, when none is known."""
+    def load(self, words: list[str]) -> list[float]:
+        """Learn words at once that are given in order, each once, when none is known; returns
+        their labels."""
         assert not self._size, "loaded before any other"
-        self._arrange(words)
+        return self._arrange(words)
 
     def relabel(self, used: Floats | None = None) -> tuple[Floats, Floats]:
         """Space the labels evenly, keeping only the `used` ones; returns old and new labels."""

@@ -29,7 +29,8 @@ from arms.action_matrix import (
 from arms.actions import DATA, INTEREST, WATCH, Kind
 from arms.index_store import Span
 from arms.profile import Profile
-from arms.store import Outcome, Record, Store
+from arms.record import Record
+from arms.store import Outcome, Store
 
 TOMBSTONE_S = 30 * 86400.0
 """How long a delete is remembered when the caller does not say: the longest ttl there is."""

@@ -10,22 +10,23 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, Literal, NamedTuple, Protocol, overload
+from itertools import repeat
+from operator import itemgetter
+from typing import Final, Literal, NamedTuple, overload
 
 import numpy as np
 
 from arms.actions import DATA, INTEREST, WATCH, Kind
-from arms.at_rest import AtRest, made_in_bulk
+from arms.at_rest import made_in_bulk
 from arms.index_bits import Slots
 from arms.index_role import Sifted
 from arms.index_store import Objects, Span, objects_of
+from arms.index_vocabulary import Floats
 from arms.plain_columns import PlainColumns
 from arms.profile import Profile
 from arms.profile_index import ProfileIndex
-from squid import dataclass, replace
-
-Key = tuple[str, str]
-"""Owner and stem: the identity of a record."""
+from arms.record import Kept, Key, Record, RestingRecords
+from squid import replace
 
 Outcome = Literal["stored", "same", "older", "deleted"]
 
@@ -33,63 +34,6 @@ _LOOKED_AT: Final = 4
 """Stale or not: deadlines that are looked at with every new one."""
 
 KINDS: Final[tuple[Kind, ...]] = (DATA, INTEREST, WATCH)
-
-
-@dataclass(frozen=True, slots=True)
-class Record(AtRest):
-    """A profile with what is kept beside it; at rest its kind, expiry and index
-    are known, and nothing else."""
-
-    kind: Kind
-    stem: str
-    owner: str
-    version: int
-    id: str
-    """The full id, `<stem>.<region>`."""
-    action: str
-    profile: Profile
-    blob: bytes
-    """The encoded document, opaque here."""
-    expires_s: float
-    """On the keeping peer's clock."""
-    region: object = None
-    """Opaque here: the box of the profile."""
-    route: object = None
-    """Opaque here: whom to tell."""
-    visible_to: tuple[str, ...] = ()
-    """Opaque here: who may know of it; empty for everybody."""
-    index: int | None = None
-    """Opaque here: where it lives on the curve; None for what has more than one cell."""
-
-    def _awake(self) -> Mapping[str, object]:
-        rest: RestingRecord = self.rest
-        return rest.record_fields()
-
-    @property
-    def key(self) -> Key:
-        """Owner and stem."""
-        return (self.owner, self.stem)
-
-    def lives(self, now: float) -> bool:
-        """Whether its time to live has not run out."""
-        return self.expires_s > now
-
-
-class RestingRecord(Protocol):
-    """What a record at rest is made from."""
-
-    def record_fields(self) -> Mapping[str, object]:
-        """All that is not known of it: every field but `kind`, `expires_s` and `index`."""
-
-
-class _Kept:
-    """Where a version of a record is kept: what the indexes find, however its expiry and its route
-    change."""
-
-    __slots__ = ("record",)
-
-    def __init__(self, record: Record) -> None:
-        self.record = record
 
 
 class Records(Sequence[Record]):
@@ -113,7 +57,7 @@ class Records(Sequence[Record]):
     def __getitem__(self, at: int | slice) -> Record | list[Record]:
         if isinstance(at, slice):
             return [kept.record for kept in self._kept[at].tolist()]
-        kept: _Kept = self._kept[at]
+        kept: Kept = self._kept[at]
         return kept.record
 
 
@@ -130,12 +74,12 @@ class Store:
     """The records of one peer, in memory; `arms.rendezvous` decides what follows from them."""
 
     def __init__(self) -> None:
-        self._kept: dict[Key, _Kept] = {}
+        self._kept: dict[Key, Kept] = {}
         self._owners: dict[str, dict[str, None]] = {}
         """By stem, of what somebody owns: a few bytes for what nobody does would be too many."""
         self._hidden: dict[Kind, int] = dict.fromkeys(KINDS, 0)
         """How many of a kind not everybody may see."""
-        self._indexes: dict[Kind, ProfileIndex[_Kept]] = {
+        self._indexes: dict[Kind, ProfileIndex[Kept]] = {
             DATA: ProfileIndex("subjects", profile_of=_profile_of, place_of=_place_of),
             INTEREST: ProfileIndex("selectors", profile_of=_profile_of),
             WATCH: ProfileIndex("subjects", profile_of=_profile_of),
@@ -171,41 +115,43 @@ class Store:
 
     def load(self, records: Iterable[Record]) -> None:
         """Keep many living records at once that are not known here: after a restart."""
-        found: dict[Kind, list[tuple[_Kept, Profile]]] = {kind: [] for kind in KINDS}
+        found: dict[Kind, list[tuple[Kept, Profile]]] = {kind: [] for kind in KINDS}
         for record in records:
             assert record.key not in self._kept, "loaded before anything else comes"
             found[record.kind].append((self._enter(record), record.profile))
             self._deadlines.append((record.expires_s, record.key))
-        heapq.heapify(self._deadlines)
+        if any(found.values()):
+            heapq.heapify(self._deadlines)
         for kind, items in found.items():
             self._indexes[kind].add_many(items)
 
     def load_plain(
         self,
         keys: Sequence[Key],
-        records: Sequence[Record],
+        records: RestingRecords,
+        expiries_s: Floats,
+        places: Floats,
         columns: Mapping[Kind, tuple[Slots, PlainColumns]],
         hidden: Mapping[Kind, int],
     ) -> None:
-        """The same, before anything else, for records at rest with plain profiles: which of them
-        are of a kind and their profiles by column, numbered in that order; and how many not
-        everybody may see."""
+        """The same, before anything else, for records at rest with plain profiles, numbered in the
+        order of their keys: when they expire, where they live (NaN for those with more than one
+        cell), which of them are of a kind and their profiles by column, numbered in that order; and
+        how many of a kind not everybody may see."""
         assert not self._deadlines, "in order they are a heap"
-        made = made_in_bulk(_Kept, len(records), record=records)
+        made = made_in_bulk(Kept, len(keys), rest=repeat(records), number=range(len(keys)))
         self._kept.update(zip(keys, made, strict=True))
-        for owner, stem in keys:
-            if owner:
-                self._owners.setdefault(stem, {})[owner] = None
-        places = np.array([record.index for record in records], np.float64)  # None becomes NaN
-        expiries = np.array([record.expires_s for record in records])
-        order = np.argsort(expiries)
+        for owner, stem in filter(itemgetter(0), keys):
+            self._owners.setdefault(stem, {})[owner] = None
+        order = np.argsort(expiries_s)
         of_keys = map(keys.__getitem__, order.tolist())
-        self._deadlines += zip(expiries[order].tolist(), of_keys, strict=True)
+        self._deadlines += zip(expiries_s[order].tolist(), of_keys, strict=True)
         for kind, (chosen, profiles) in columns.items():
             self._hidden[kind] += hidden.get(kind, 0)
-            self._indexes[kind].add_plain(
-                [made[at] for at in chosen.tolist()], profiles, places[chosen]
-            )
+            of_kind = made
+            if len(chosen) < len(made):
+                of_kind = [made[at] for at in chosen.tolist()]
+            self._indexes[kind].add_plain(of_kind, profiles, places[chosen])
 
     def extend(self, record: Record, expires_s: float) -> Record:
         """Let a kept record live until `expires_s`, never shorter than it does; returns it."""
@@ -345,9 +291,10 @@ class Store:
             kept.record = replace(record, profile=profile)
         self._note_deadline(record.expires_s, record.key)
 
-    def _enter(self, record: Record) -> _Kept:
+    def _enter(self, record: Record) -> Kept:
         """Begin to keep a record, where a former version had its place."""
-        kept = self._kept[record.key] = _Kept(record)
+        kept = self._kept[record.key] = Kept()
+        kept.record = record
         if record.owner:
             self._owners.setdefault(record.stem, {})[record.owner] = None
         self._hidden[record.kind] += bool(record.visible_to)
@@ -370,18 +317,18 @@ class Store:
         return self._tombstones.get(key) if kept is None else kept.record.expires_s
 
 
-def _profile_of(kept: _Kept) -> Profile:
+def _profile_of(kept: Kept) -> Profile:
     return kept.record.profile
 
 
-def _living(found: list[_Kept], now: float) -> list[Record]:
+def _living(found: list[Kept], now: float) -> list[Record]:
     return [record for kept in found if (record := kept.record).expires_s > now]
 
 
-def _place_of(kept: _Kept) -> float:
+def _place_of(kept: Kept) -> float:
     index = kept.record.index
     return math.nan if index is None else float(index)
 
 
-def _candidates(sifted: Sifted[_Kept]) -> Candidates:
+def _candidates(sifted: Sifted[Kept]) -> Candidates:
     return Candidates(Records(sifted.sure), Records(sifted.doubtful))

@@ -11,13 +11,13 @@ a copy whose clock is behind does not bring it back (DESIGN section 5).
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from meteor.keeping.key_tree import Digest, KeyTree, Piece
+from meteor.keeping.key_tree import Digest, InOrder, KeyTree, Piece
 from meteor.keeping.placement import Placed
 from meteor.keeping.standing import FINGERPRINT_BITS, fingerprint_of
 from squid import Box, HilbertCurve, Intervals, covers
@@ -154,15 +154,23 @@ class Fingerprints:
             for section in self._sections.values():
                 section.add(fingerprint, placed)
 
-    def load(self, fingerprints: Words, indexes: Words, points: Mask, placed: list[Placed]) -> None:
-        """Many records of an empty shelf, with their lowest indexes as lines of 64-bit words."""
+    def load(
+        self,
+        fingerprints: Words,
+        indexes: Words,
+        points: Mask,
+        lowest: Sequence[int],
+        placed: Callable[[int], Placed],
+    ) -> None:
+        """Many records of an empty shelf, by number, with their lowest indexes, and those as lines
+        of 64-bit words."""
         for chosen, tree in ((points, self._points), (~points, self._wide)):
             at = np.flatnonzero(chosen)
             at = at[np.lexsort((fingerprints[at], *indexes[at].T[::-1]))]
             own, there = fingerprints[at], indexes[at]
             first = np.ones(len(at), bool)  # of several at one position only the first counts
             first[1:] = (own[1:] != own[:-1]) | (there[1:] != there[:-1]).any(axis=1)
-            tree.load(own[first].tolist(), list(map(placed.__getitem__, at[first].tolist())))
+            tree.load(InOrder(own[first], at[first].tolist(), lowest, placed))
 
     def remove(self, placed: Placed, now_ms: int) -> None:
         """A record or tombstone is on the shelf no more; `now_ms` is the wall clock's."""

@@ -14,11 +14,15 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
+
+from arms import AtRest, at_rest
 from meteor.keeping.placement import Placed
 from meteor.keeping.standing import FINGERPRINT_BITS
 
@@ -27,6 +31,7 @@ LEAF_MAX: Final = 64
 LEAF_MERGE: Final = 32
 """... and a subtree becomes a leaf again at this, so that it does not do so at every other step."""
 _SUM_MASK: Final = (1 << FINGERPRINT_BITS) - 1
+_NOTHING: Final = np.zeros(1, np.uint64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +60,54 @@ def position_of(fingerprint: int, placed: Placed) -> int:
     return placed.lowest << FINGERPRINT_BITS | fingerprint
 
 
-class _Leaf:
+class InOrder:
+    """Many records in the order of their positions: their fingerprints and numbers, and by number
+    where they live; they become objects one by one."""
+
+    __slots__ = ("_lowest", "_numbers", "_placed", "_sums", "fingerprints")
+
+    def __init__(
+        self,
+        fingerprints: npt.NDArray[np.uint64],
+        numbers: Sequence[int],
+        lowest: Sequence[int],
+        placed: Callable[[int], Placed],
+    ) -> None:
+        self.fingerprints, self._numbers = fingerprints, numbers
+        self._lowest, self._placed = lowest, placed
+        self._sums = np.concatenate([_NOTHING, np.cumsum(fingerprints)])
+
+    def position(self, at: int) -> int:
+        """Of the record that stands there."""
+        return self._lowest[self._numbers[at]] << FINGERPRINT_BITS | int(self.fingerprints[at])
+
+    def total(self, low: int, high: int) -> int:
+        """The sum of the fingerprints from `low` to before `high`."""
+        return (int(self._sums[high]) - int(self._sums[low])) & _SUM_MASK
+
+    def placed(self, low: int, high: int) -> list[Placed]:
+        """The records from `low` to before `high`."""
+        return list(map(self._placed, self._numbers[low:high]))
+
+
+class _Leaf(AtRest):
     """Up to 64 records, in the order of their positions."""
 
     __slots__ = ("fingerprints", "placed", "total")
+    fingerprints: array[int]
+    placed: list[Placed]
 
     def __init__(self, fingerprints: array[int], placed: list[Placed]) -> None:
         self.fingerprints, self.placed = fingerprints, placed
         self.total: int = sum(fingerprints) & _SUM_MASK
+
+    def _awake(self) -> Mapping[str, object]:
+        records: InOrder
+        records, low, high = self.rest
+        return {
+            "fingerprints": array("Q", records.fingerprints[low:high].tolist()),
+            "placed": records.placed(low, high),
+        }
 
     @property
     def records(self) -> int:
@@ -104,15 +149,32 @@ class _Leaf:
         return Digest(high - low, sum(self.fingerprints[low:high]) & _SUM_MASK)
 
 
-class _Fork:
+class _Fork(AtRest):
     """All records of one prefix of positions, of which some have the next bit and some have not."""
 
     __slots__ = ("bit", "high", "low", "prefix", "records", "total")
+    bit: int
+    prefix: int
+    low: _Node
+    high: _Node
 
     def __init__(self, bit: int, low: _Node, high: _Node, prefix: int) -> None:
         self.bit, self.low, self.high, self.prefix = bit, low, high, prefix
         self.records: int = low.records + high.records
         self.total: int = (low.total + high.total) & _SUM_MASK
+
+    def _awake(self) -> Mapping[str, object]:
+        records: InOrder
+        records, low, high = self.rest
+        last = records.position(high - 1)
+        bit = (records.position(low) ^ last).bit_length() - 1
+        at = bisect_left(range(high), last >> bit << bit, low, high, key=records.position)
+        return {
+            "bit": bit,
+            "prefix": last >> bit + 1,
+            "low": _resting(records, low, at),
+            "high": _resting(records, at, high),
+        }
 
     @property
     def middle(self) -> int:
@@ -140,10 +202,11 @@ class KeyTree:
 
     # -- changes
 
-    def load(self, fingerprints: Sequence[int], placed: Sequence[Placed]) -> None:
-        """Take records into the empty tree at once, in the order of their positions."""
+    def load(self, records: InOrder) -> None:
+        """Take records into the empty tree at once, each under another position; what of the tree
+        is not asked for rests."""
         assert not len(self), "loaded before anything else comes"
-        self._root = _built(fingerprints, placed, 0, len(placed))
+        self._root = _resting(records, 0, len(records.fingerprints))
 
     def add(self, fingerprint: int, placed: Placed) -> bool:
         """Take a record in; False when one of this fingerprint stands there already."""
@@ -245,19 +308,12 @@ class KeyTree:
             path[-1].high = new
 
 
-def _built(fingerprints: Sequence[int], placed: Sequence[Placed], low: int, high: int) -> _Node:
+def _resting(records: InOrder, low: int, high: int) -> _Node:
     """The node of the records from `low` to before `high`."""
+    rest, total = (records, low, high), records.total(low, high)
     if high - low <= LEAF_MAX:
-        return _Leaf(array("Q", fingerprints[low:high]), list(placed[low:high]))
-
-    def position(at: int) -> int:
-        return position_of(fingerprints[at], placed[at])
-
-    last = position(high - 1)
-    bit = (position(low) ^ last).bit_length() - 1
-    at = bisect_left(range(high), last >> bit << bit, low, high, key=position)
-    halves = _built(fingerprints, placed, low, at), _built(fingerprints, placed, at, high)
-    return _Fork(bit, *halves, last >> bit + 1)
+        return at_rest(_Leaf, rest=rest, total=total)
+    return at_rest(_Fork, rest=rest, total=total, records=high - low)
 
 
 def _joined(fork: _Fork, alone: _Leaf, position: int) -> _Fork:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
-from itertools import islice
 from typing import Final
 
 from chord import Arc, ChordConfig, ChordNode, Placing, Runtime, split_id
@@ -60,12 +59,10 @@ class ShelfBurden:
         now = self._now()
         if now < self._fresh_until_s:
             return
-        store = self._shelf.store
-        self._stride = 1 + len(store) // SAMPLE
-        looked_at = islice(store.records(), 0, None, self._stride)
-        places = (self._shelf.table.find(record.key) for record in looked_at)
-        self._indexes = sorted(p.lowest for p in places if p is not None and p.is_point)
-        self._fresh_until_s = now + max(COUNT_S, COUNT_S_PER_RECORD * len(store))
+        table = self._shelf.table
+        self._stride = 1 + len(table) // SAMPLE
+        self._indexes = sorted(table.point_indexes(self._stride))
+        self._fresh_until_s = now + max(COUNT_S, COUNT_S_PER_RECORD * len(table))
 
 
 def placing_of(

@@ -57,7 +57,7 @@ class Placed(AtRest):
         return {"carried": carried, "box": place_of(carried.id, curve_in(row))[1]}
 
     def record_fields(self) -> Mapping[str, object]:
-        """What a record of the store that rests is made from: see `arms.store.RestingRecord`."""
+        """What a record of the store that rests is made from: see `arms.record.RestingRecord`."""
         carried = self.carried
         packed = profile_in(carried.blob)
         assert packed is not None, "what has a front has a profile"

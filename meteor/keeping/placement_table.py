@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from heapq import heappop, heappush
+from itertools import islice
 
-from arms import made_in_bulk
 from meteor.keeping.change_log import ChangeLog
 from meteor.keeping.fingerprints import Fingerprints
 from meteor.keeping.holdings import Intervals
 from meteor.keeping.placement import GONE, MOVED, Key, Placed, lowest_in
 from meteor.keeping.plain_rows import PlainRows
+from meteor.keeping.resting_rows import RestingRows
 from meteor.wire.operations import Carried
 from squid import Box, HilbertCurve, Interval
 
@@ -25,7 +26,9 @@ class PlacementTable:
 
     def __init__(self, curve: HilbertCurve) -> None:
         self._curve = curve
-        self._placed: dict[Key, Placed] = {}
+        self._placed: dict[Key, Placed | int] = {}
+        """Of what rests since the last start, and nobody has asked for, its number there."""
+        self._resting: RestingRows | None = None
         self._buried: dict[bytes, dict[Key, None]] = {}
         """What each delete buried here."""
         self._changes = ChangeLog()
@@ -39,18 +42,34 @@ class PlacementTable:
         return key in self._placed
 
     def __iter__(self) -> Iterator[Placed]:
-        return iter(self._placed.values())
+        return map(self.__getitem__, self._placed)
 
     def __getitem__(self, key: Key) -> Placed:
-        return self._placed[key]
+        placed = self._placed[key]
+        if isinstance(placed, int):
+            placed = self._placed[key] = self._woken(placed)
+        return placed
 
     def find(self, key: Key) -> Placed | None:
         """The record or tombstone of an identity."""
-        return self._placed.get(key)
+        return self[key] if key in self._placed else None
+
+    def point_indexes(self, stride: int) -> list[int]:
+        """Where they live, of every `stride`-th record those that live at one index."""
+        found: list[int] = []
+        for key in islice(self._placed, 0, None, stride):
+            lowest = self._resting_point(key)
+            if lowest is not None:
+                found.append(lowest)
+                continue
+            placed = self[key]
+            if placed.is_point and placed.carried.kind not in {GONE, MOVED}:
+                found.append(placed.lowest)
+        return found
 
     def buried(self, operation: bytes) -> list[Placed]:
         """The tombstones that this delete put here, or where it was handed over from."""
-        return [self._placed[key] for key in self._buried.get(operation, ())]
+        return [self[key] for key in self._buried.get(operation, ())]
 
     def meets(self, placed: Placed, interval: Interval) -> bool:
         """Whether a record lives in an interval."""
@@ -61,7 +80,7 @@ class PlacementTable:
     def changed_after(self, cursor: int, interval: Interval) -> Iterator[tuple[int, Placed]]:
         """What lives in an interval and changed after `cursor`, oldest change first."""
         for number, key in self._changes.after(cursor):
-            placed = self._placed[key]
+            placed = self[key]
             if self.meets(placed, interval):
                 yield number, placed
 
@@ -74,8 +93,8 @@ class PlacementTable:
         """What lives in none of these intervals."""
         return [
             key
-            for key, placed in self._placed.items()
-            if not any(self.meets(placed, interval) for interval in intervals)
+            for key in self._placed
+            if not any(self._lives_in(key, interval) for interval in intervals)
         ]
 
     def place(
@@ -94,27 +113,29 @@ class PlacementTable:
         if carried.operation:
             self._buried.setdefault(carried.operation, {})[key] = None
 
-    def load(self, rows: PlainRows) -> list[Placed]:
-        """Records of an empty shelf, at rest, in the order in which they were written."""
+    def load(self, rows: PlainRows, clock_s: float) -> RestingRows:
+        """Records of an empty shelf, at rest, in the order in which they were written, the local
+        clock being `clock_s` ahead of Unix time."""
         assert not self._placed, "loaded before anything else comes"
-        count = len(rows.keys)
-        first = self._changes.extend(rows.keys)
-        placed = made_in_bulk(
-            Placed, count,
-            rest=rows.values, lowest=rows.lowest, number=rows.numbers.tolist(),
-            change=range(first, first + count), is_point=rows.points.tolist(),
-        )  # fmt: skip
-        self._placed.update(zip(rows.keys, placed, strict=True))
-        self.fingerprints.load(rows.fingerprints, rows.words, rows.points, placed)
-        return placed
+        resting = RestingRows(rows, self._changes.extend(rows.keys), clock_s)
+        self._resting = resting
+        self._placed.update(zip(rows.keys, range(len(rows.keys)), strict=True))
+        self.fingerprints.load(
+            rows.fingerprints, rows.words, rows.points, rows.lowest, resting.placed
+        )
+        return resting
 
     def remove(self, key: Key, now_ms: int) -> None:
         """It shows no more; harmless when it did not."""
         placed = self._placed.pop(key, None)
         if placed is None:
             return
+        if isinstance(placed, int):
+            placed = self._woken(placed)
         self._changes.drop(placed.change)
         self.fingerprints.remove(placed, now_ms)
+        if self._resting is not None:
+            self._resting.forget(placed)
         if placed.carried.operation:
             buried = self._buried[placed.carried.operation]
             del buried[key]
@@ -126,7 +147,24 @@ class PlacementTable:
         over: list[Key] = []
         while self._stones and self._stones[0][0] <= now_ms and len(over) < limit:
             _, key = heappop(self._stones)
-            placed = self._placed.get(key)
+            placed = self.find(key)
             if placed is not None and placed.carried.kind in {GONE, MOVED}:
                 over.append(key)
         return over
+
+    def _lives_in(self, key: Key, interval: Interval) -> bool:
+        lowest = self._resting_point(key)
+        if lowest is None:
+            return self.meets(self[key], interval)
+        return interval[0] <= lowest <= interval[1]
+
+    def _resting_point(self, key: Key) -> int | None:
+        """The index of what rests and lives at one, without an object for it."""
+        number = self._placed[key]
+        if self._resting is None or not isinstance(number, int):
+            return None
+        return self._resting.point(number)
+
+    def _woken(self, number: int) -> Placed:
+        assert self._resting is not None, "what has a number rests"
+        return self._resting.placed(number)

@@ -11,7 +11,9 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from arms import Record, Store, made_in_bulk
+import numpy as np
+
+from arms import Store
 from meteor.keeping.placement_table import PlacementTable
 from meteor.keeping.plain_rows import PlainRows
 from meteor.keeping.record_front import KINDS
@@ -39,17 +41,12 @@ def load_plain(rows: PlainRows, table: PlacementTable, store: Store, clock_s: fl
     0 of none."""
     if not rows.keys:
         return 0
-    placed = table.load(rows)
-    records = made_in_bulk(
-        Record, len(placed),
-        rest=placed,
-        kind=map(KINDS.__getitem__, rows.kinds.tolist()),
-        expires_s=(rows.ttl_ms / 1000 + clock_s).tolist(),
-        index=[at if is_point else None
-               for at, is_point in zip(rows.lowest, rows.points.tolist(), strict=True)],
-    )  # fmt: skip
+    records = table.load(rows, clock_s)
+    places = np.array(rows.lowest, np.float64)
+    places[~rows.points] = np.nan
     hidden = rows.kinds[rows.hidden].tolist()
     store.load_plain(
-        rows.keys, records, rows.columns, {kind: hidden.count(at) for at, kind in enumerate(KINDS)}
-    )
+        rows.keys, records, rows.ttl_ms / 1000 + clock_s, places, rows.columns,
+        {kind: hidden.count(at) for at, kind in enumerate(KINDS)},
+    )  # fmt: skip
     return int(rows.numbers.max())

@@ -8,11 +8,12 @@ import tracemalloc
 from collections.abc import Callable
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from meteor.keeping.key_tree import LEAF_MAX, Digest, KeyTree, position_of
+from meteor.keeping.key_tree import LEAF_MAX, Digest, InOrder, KeyTree, position_of
 from meteor.keeping.placement import Placed
 from squid import Box
 from tests.meteor.entropy_world import record
@@ -156,7 +157,14 @@ def test_records_loaded_at_once_are_records_added(
         twin.add(drawn.choice([drawn.getrandbits(BITS), 777]), drawn.getrandbits(64))
     loaded = KeyTree()
     there = [twin.entries[at] for at in sorted(twin.entries)]
-    loaded.load([fingerprint for fingerprint, _ in there], [placed for _, placed in there])
+    loaded.load(
+        InOrder(
+            np.array([fingerprint for fingerprint, _ in there], np.uint64),
+            range(len(there)),
+            [placed.lowest for _, placed in there],
+            lambda number: there[number][1],
+        )
+    )
     twin.tree = loaded
     twin.check(0, TOP)
     twin.check(0, between)

@@ -162,6 +162,36 @@ async def test_rows_rest_until_somebody_asks() -> None:
         _ = one.nothing_like_it  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("first", ["the tree", "the table"])
+async def test_a_row_becomes_one_object_and_leaves_none_behind(first: str) -> None:
+    random = Random(13)
+    many = [one for one in (drawn(random, f"s{at}") for at in range(300)) if one.kind == DATA]
+    shelf, _ = await shelf_of([entry_of(one, CURVE) for one in many])
+    if first == "the table":
+        assert len([*shelf.table]) > 100
+    section = shelf.table.fingerprints.section(((0, CURVE.size - 1),))
+    in_tree = {key_of(p.carried): p for _, p in section.entries((0, CURVE.size << 64))}
+    assert len(in_tree) > 40
+    for record in list(shelf.store.records()):
+        assert in_tree.setdefault(record.key, shelf.table[record.key]) is shelf.table[record.key]
+        assert shelf.forget([record.key]) == [record.key]
+    assert shelf.table._resting is not None
+    assert not any(shelf.table._resting._rows), "who expired is held by nobody"
+
+
+async def test_where_rows_lie_is_known_without_looking() -> None:
+    random = Random(17)
+    many = [drawn(random, f"s{at}") for at in range(300)]
+    shelf, _ = await shelf_of([entry_of(one, CURVE) for one in many])
+    twin, _ = await shelf_of([plainly(one) for one in many])
+    half = ((0, CURVE.size // 2),)
+    assert set(shelf.table.outside(half)) == set(twin.table.outside(half))
+    assert sorted(shelf.table.point_indexes(1)) == sorted(twin.table.point_indexes(1))
+    assert len(shelf.table.point_indexes(3)) > len(twin.table.point_indexes(1)) // 9
+    resting = [record for record in shelf.store.records() if hasattr(record, "rest")]
+    assert sum(hasattr(record.rest, "rest") for record in resting) > 50, "nobody has looked"
+
+
 def test_a_row_holds_its_record_and_is_read_with_others() -> None:
     random = Random(5)
     many = [drawn(random, f"s{at}") for at in range(200)]

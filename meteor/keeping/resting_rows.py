@@ -1,0 +1,62 @@
+"""The records of a restart, as the rows of their journal: objects are made when somebody asks.
+
+Law of this file: a record has one `Placed` as long as it is here, whoever asks first, and nobody
+can tell a row from a record that came one by one.  What a hundred thousand records share lies in
+columns; a row that is asked for becomes an object at rest, which is decoded when its content is.
+"""
+
+from __future__ import annotations
+
+from arms import Record, at_rest
+from meteor.keeping.placement import Placed
+from meteor.keeping.plain_rows import PlainRows
+from meteor.keeping.record_front import KINDS
+
+
+class RestingRows:
+    """Rows by number, in the order in which they were written."""
+
+    __slots__ = ("_clock_s", "_expiries_ms", "_first", "_kinds", "_lowest", "_numbers", "_points",
+                 "_rows")  # fmt: skip
+
+    def __init__(self, rows: PlainRows, first: int, clock_s: float) -> None:
+        self._first, self._clock_s = first, clock_s
+        self._rows: list[bytes | Placed | None] = list(rows.values)
+        self._lowest, self._points = rows.lowest, rows.points
+        self._kinds, self._numbers, self._expiries_ms = rows.kinds, rows.numbers, rows.ttl_ms
+
+    def point(self, number: int) -> int | None:
+        """The index of a record that lives at one."""
+        return self._lowest[number] if self._points[number] else None
+
+    def placed(self, number: int) -> Placed:
+        """Where a record lives."""
+        row = self._rows[number]
+        assert row is not None, "what left the shelf is not asked for"
+        if isinstance(row, Placed):
+            return row
+        placed = self._rows[number] = at_rest(
+            Placed,
+            rest=row,
+            lowest=self._lowest[number],
+            number=int(self._numbers[number]),
+            change=self._first + number,
+            is_point=bool(self._points[number]),
+        )
+        return placed
+
+    def record(self, number: int) -> Record:
+        """The record in the form of the store."""
+        return at_rest(
+            Record,
+            rest=self.placed(number),
+            kind=KINDS[self._kinds[number]],
+            expires_s=int(self._expiries_ms[number]) / 1000 + self._clock_s,
+            index=self.point(number),
+        )
+
+    def forget(self, placed: Placed) -> None:
+        """A record left the shelf: whoever has it by now keeps it.  Harmless for others."""
+        number = placed.change - self._first
+        if 0 <= number < len(self._rows):
+            self._rows[number] = None

@@ -3,6 +3,8 @@
 import re
 from importlib.metadata import version as version_of
 
+from meteor.described import is_inner
+
 project = "Meteor"
 author = "The engineers of Meteor"
 release = version = version_of("meteor-rendezvous")
@@ -30,6 +32,12 @@ def _show_titles(_app, _document, source):
     )
 
 
+def _skip_inner(_app, _what, _name, of, skip, _options):
+    """What `dir()` does not show is not for the reference either."""
+    return True if is_inner(of) else skip
+
+
 def setup(app):
     """Hook in; called by Sphinx."""
+    app.connect("autodoc-skip-member", _skip_inner)
     app.connect("source-read", _show_titles)

@@ -1,4 +1,5 @@
-"""The sentences that stand under a dataclass's fields, where `help()` and an editor's prompt look.
+"""What somebody sees who looks at an object: sentences for fields in `help()`, and in `dir()` only
+what is for users.
 
 Law of this file: a sentence is written once, in the source, and read from there when somebody asks;
 until then it costs nothing, and where there is no source nothing but the sentence is missing.
@@ -8,10 +9,31 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Callable
 from textwrap import dedent
-from typing import TypeVar
+from typing import Any, Final, TypeVar
 
 ClassT = TypeVar("ClassT", bound=type)
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+
+_INNER: Final = "_is_inner"
+
+
+def inner(of: FunctionT) -> FunctionT:
+    """Mark a method, or the function of a property below `@property`, that other modules call and
+    users need not know."""
+    setattr(of, _INNER, True)
+    return of
+
+
+def is_inner(of: object) -> bool:
+    """Whether a method or property is marked so."""
+    return getattr(of.fget if isinstance(of, property) else of, _INNER, False) is True
+
+
+def names_for_users(of: object) -> list[str]:
+    """What `dir()` shows, as `__dir__` of a class with marked members: all but those."""
+    return [name for name in object.__dir__(of) if not is_inner(getattr(type(of), name, None))]
 
 
 def described(of: ClassT) -> ClassT:

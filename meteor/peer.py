@@ -25,6 +25,7 @@ from meteor.client.callbacks import Callbacks
 from meteor.client.guest import Guest, guest_session, heard_by
 from meteor.client.session import Session
 from meteor.client.verbs import Verbs
+from meteor.described import inner, names_for_users
 from meteor.errors import Closed
 from meteor.journal.journal import Journal
 from meteor.links.asyncio_event_files import EventFiles
@@ -78,6 +79,8 @@ class Peer(Verbs):
 
     Raises `ValueError` and `Refused("insecure")`; starting raises `JoinFailed`, `SpaceMismatch`,
     `AddressInUse`, `DataDirLocked`, `CertificateError`, `PolicyError`."""
+
+    __dir__ = names_for_users
 
     def __init__(
         self,
@@ -136,6 +139,7 @@ class Peer(Verbs):
         return register
 
     @property
+    @inner
     def guest(self) -> Guest:
         """Every verb of a client in nobody's name, for whoever asks by way of this peer."""
         return Guest(self._session_of_guests, lambda: self.core.gatekeeper)
@@ -195,6 +199,7 @@ class Peer(Verbs):
     # -- what its operator asks
 
     @property
+    @inner
     def whereabouts(self) -> dict[str, str]:
         """Its address and identifier, as far as it has them by now."""
         return operated.whereabouts(self._runtime)
@@ -205,6 +210,7 @@ class Peer(Verbs):
         stopped = self._closed.is_set()
         return operated.unreadiness(self._core, settled=self._is_settled, stopped=stopped)
 
+    @inner
     def snapshot(self) -> Snapshot | None:
         """What it has counted so far; None while it does not serve."""
         return operated.snapshot(self._core, self._runtime, self._transport, self._journal)

@@ -22,6 +22,7 @@ from meteor.client.draft import Draft, warn_unused
 from meteor.client.mailbox import Mailbox, Overflow, Signal
 from meteor.client.session import Session
 from meteor.client.settling import receipt_of
+from meteor.described import inner, names_for_users
 from meteor.errors import Closed, Incomplete, Interval, MeteorError, SlowConsumer
 from meteor.receipt import Receipt
 from meteor.values import Match, Result
@@ -45,6 +46,8 @@ class Answer(Generic[ItemT]):
 
     `async for match in answer`, `await answer.all()`, `await answer.first()`; awaiting the answer
     itself is `all()`.  It is asked on first use, once; leaving the loop early ends it."""
+
+    __dir__ = names_for_users
 
     def __init__(
         self,
@@ -173,6 +176,7 @@ class Answer(Generic[ItemT]):
         self.leave()
         return standing.id
 
+    @inner
     def leave(self) -> None:
         """Ask no more, without waiting: what still comes is forgotten."""
         self._left = True
@@ -184,24 +188,29 @@ class Answer(Generic[ItemT]):
         if self._asking is not None and not self._asking.done():
             self._asking.cancel()
 
+    @inner
     def abandon(self) -> None:
         """The client is closed: whoever waits for this answer is told."""
         self._fail(Closed(f"{self._draft}: the client was closed before the answer was complete"))
 
+    @inner
     async def take(self) -> ItemT:
         """The next match; raises `StopAsyncIteration` at a complete end, else `Incomplete`."""
         return _or_raised(await self._mailbox.take())
 
+    @inner
     def take_now(self) -> ItemT | None:
         """The next match if it is here already, else None; from any thread.  Raises as `take`."""
         item = self._mailbox.take_now()
         return None if item is None else _or_raised(item)
 
     @property
+    @inner
     def mailbox(self) -> Mailbox[ItemT | MeteorError]:
         """Where matches wait, for takers in other threads."""
         return self._mailbox
 
+    @inner
     def begin(self) -> None:
         """Ask, unless that was done: one pass over the answer begins.  After `all` it is the same
         once more.  Raises `Closed`."""
@@ -212,6 +221,7 @@ class Answer(Generic[ItemT]):
                 self._mailbox.items.append(self._failure)
 
     @property
+    @inner
     def is_standing(self) -> bool:
         """Whether it follows later matches."""
         return self._draft.ttl_s > 0

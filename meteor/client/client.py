@@ -16,6 +16,7 @@ from meteor.client.callbacks import Callback, Callbacks
 from meteor.client.config import ClientConfig
 from meteor.client.session import Session
 from meteor.client.verbs import Verbs
+from meteor.described import inner, names_for_users
 from meteor.errors import Closed
 from meteor.security.credentials import Signer
 from squid import KeywordSpace
@@ -23,6 +24,8 @@ from squid import KeywordSpace
 
 class Client(Verbs):
     """Posts, retrieves and is notified by way of one peer, and of the next when that one dies."""
+
+    __dir__ = names_for_users
 
     def __init__(
         self,
@@ -100,6 +103,7 @@ class Client(Verbs):
         if self._release is not None:
             await self._release()
 
+    @inner
     def abandon(self) -> None:
         """Close without waiting until sockets are released."""
         self._session.close()

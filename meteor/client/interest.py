@@ -19,6 +19,7 @@ from meteor.client.draft import Draft, ProfileLike, warn_unused, with_profile
 from meteor.client.mailbox import Mailbox, Overflow, Signal
 from meteor.client.session import Session
 from meteor.client.settling import settled
+from meteor.described import inner, names_for_users
 from meteor.errors import Closed, Interval, MeteorError, SlowConsumer, Timeout
 from meteor.lifetimes import checked_ttl_s
 from meteor.receipt import Receipt
@@ -34,6 +35,8 @@ NotificationHandler = Callable[[Notification], Any]
 class Interest:
     """A living interest.  Await it or enter it with `async with`; after that no matching post is
     missed.  Iterate over it, `recv()` from it, or give it a handler."""
+
+    __dir__ = names_for_users
 
     def __init__(
         self,
@@ -123,12 +126,14 @@ class Interest:
             raise StopAsyncIteration
         return self._items.popleft()
 
+    @inner
     def take_now(self) -> Notification | None:
         """The next notification if it is here already, else None; from any thread."""
         self._check_unhandled()
         return self._mailbox.take_now()
 
     @property
+    @inner
     def mailbox(self) -> Mailbox[Notification]:
         """Where notifications wait, for takers in other threads."""
         return self._mailbox

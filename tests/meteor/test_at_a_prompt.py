@@ -96,3 +96,18 @@ def test_help_says_what_every_field_is(one: type) -> None:
         said = sentences_of(one).get(field.name, "")
         in_the_text = f"`{field.name}`" in (inspect.getdoc(one) or "")
         assert in_the_text or (said and said.splitlines()[0] in shown), field.name
+
+
+async def test_dir_shows_what_is_for_users() -> None:
+    hidden = {"abandon", "begin", "leave", "mailbox", "take", "take_now", "guest", "snapshot"}
+    async with meteor.LocalOverlay(peers=1, space=SPACE) as overlay:
+        client = await overlay.connect()
+        async with client.notify_data("type=a") as interest, client.retrieve("type=a") as answer:
+            shown = {
+                one: set(dir(one)) for one in (overlay.peers[0], client, interest, answer)
+            }  # fmt: skip
+        assert not [hidden & names for names in shown.values() if hidden & names - {"leave"}]
+        assert {"store", "leave", "crash", "unreadiness"} <= shown[overlay.peers[0]]
+        assert {"recv", "close", "detach", "state"} <= shown[interest]
+        assert {"all", "first", "close", "missing", "receipt"} <= shown[answer]
+        assert "leave" not in shown[answer]

@@ -36,6 +36,7 @@ SENTENCES = {
         "meteor/test_at_a_prompt.py::test_what_blocks_says_the_same",
         "meteor/test_at_a_prompt.py::test_who_forgot_to_connect_is_told_so",
         "meteor/test_at_a_prompt.py::test_help_says_what_every_field_is",
+        "meteor/test_at_a_prompt.py::test_dir_shows_what_is_for_users",
     ),
     # -- REST
     "XML and JSON by content negotiation": (

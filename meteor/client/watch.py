@@ -12,6 +12,7 @@ from meteor.client.draft import Draft
 from meteor.client.interest import Interest
 from meteor.client.mailbox import Signal
 from meteor.client.session import Session
+from meteor.described import inner
 from meteor.errors import Closed, Timeout
 from meteor.values import Notification
 from meteor.wire.messages import Notice
@@ -81,6 +82,7 @@ class Watch(Interest):
         self._is_read = True
         return await super().recv(timeout)
 
+    @inner
     def take_now(self) -> Notification | None:
         """The next notification if it is here already, as of any interest."""
         self._is_read = True

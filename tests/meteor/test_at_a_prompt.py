@@ -102,10 +102,12 @@ async def test_dir_shows_what_is_for_users() -> None:
     hidden = {"abandon", "begin", "leave", "mailbox", "take", "take_now", "guest", "snapshot"}
     async with meteor.LocalOverlay(peers=1, space=SPACE) as overlay:
         client = await overlay.connect()
-        async with client.notify_data("type=a") as interest, client.retrieve("type=a") as answer:
-            shown = {
-                one: set(dir(one)) for one in (overlay.peers[0], client, interest, answer)
-            }  # fmt: skip
+        async with (
+            client.notify_data("type=a") as interest, client.retrieve("type=a") as answer,
+            client.notify_interest("type=a") as watch,
+        ):  # fmt: skip
+            looked_at = (overlay.peers[0], client, interest, answer, watch)
+            shown = {one: set(dir(one)) for one in looked_at}
         assert not [hidden & names for names in shown.values() if hidden & names - {"leave"}]
         assert {"store", "leave", "crash", "unreadiness"} <= shown[overlay.peers[0]]
         assert {"recv", "close", "detach", "state"} <= shown[interest]

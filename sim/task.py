@@ -216,6 +216,8 @@ class Task(Waiter, Generic[ResultT]):
                 self._finish(stop.value, None)
         except (Exception, Cancelled) as error:
             self._finish(None, _without_frame(error))
+            # Since Python 3.13 the frames in the error's traceback lead back to this one.
+            del self
         else:
             if self._was_cancelled():
                 self._end()

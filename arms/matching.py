@@ -29,17 +29,19 @@ paths, and only the memo keeps a hostile pair of profiles from taking hours."""
 
 def _level(selector: Node, subject: Node, memo: Memo | None) -> bool:
     """Whether the tests below `selector` hold at `subject`, by that level's connective."""
-    if selector[3]:
-        return any(_holds(test, subject, memo) for test in selector[2])
-    return all(_holds(test, subject, memo) for test in selector[2])
+    any_of = selector[3]
+    for test in selector[2]:  # a generator for `any` or `all` takes half as long again
+        if _holds(test, subject, memo) == any_of:
+            return any_of
+    return not any_of
 
 
 def _holds(test: Node, subject: Node, memo: Memo | None) -> bool:
     """Whether some element at the place of `test` meets it and all below it."""
-    if test[4] and memo is None:
-        memo = {}
     if memo is None:
-        return _found(test, subject, None)
+        if not test[4]:
+            return _found(test, subject, None)
+        memo = {}
     key = (id(test), id(subject))
     verdict = memo.get(key)
     if verdict is None:

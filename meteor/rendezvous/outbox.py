@@ -87,23 +87,38 @@ class Outbox:
         """How many notices wait for their acknowledgement."""
         return sum(len(stream.pending) for stream in self._streams.values())
 
-    def add(self, notice: Notice, number: int) -> None:
-        """Keep a notice until it is acknowledged; a known one changes nothing."""
-        name = stream_name(notice.owner, notice.interest)
+    def add(self, notice: Notice, number: int, now: float | None = None) -> bool:
+        """Keep a notice until it is acknowledged; a known one changes nothing.
+
+        Whether the caller is to send it at once, at `now`, as nothing waits before it and the
+        window has room; else `due` says when."""
+        stream = self._keep(stream_name(notice.owner, notice.interest), notice, number)
+        if stream is None:
+            return False
+        before = len(stream.pending) - 1
+        waits = stream.unsent or before >= WINDOW
+        if now is None or waits or (before and now >= stream.retry_at):
+            stream.unsent[notice.id] = None
+            return False
+        stream.retry_at = now + stream.retry_s
+        return True
+
+    def _keep(self, name: str, notice: Notice, number: int) -> _Stream | None:
+        """The stream that has it now; None where it has it already, or has no room."""
         stream = self._streams.get(name)
         if stream is None:
             stream = self._streams[name] = _Stream()
-        if notice.id in stream.pending:
-            return
+        pending = stream.pending
+        if notice.id in pending:
+            return None
         size = stream.size + len(notice.found.blob)
-        full = size > PENDING_BYTES_MAX
-        if len(stream.pending) >= PENDING_MAX or (full and stream.pending):
+        if pending and (size > PENDING_BYTES_MAX or len(pending) >= PENDING_MAX):
             stream.miss((number, notice.id))
-            return
+            return None
         stream.size = size
         stream.last_number = max(stream.last_number, number)
-        stream.pending[notice.id] = (number, notice)
-        stream.unsent[notice.id] = None
+        pending[notice.id] = (number, notice)
+        return stream
 
     def passes_over(
         self, name: str, position: Position, about: Record, kind: NoticeKind, version: int

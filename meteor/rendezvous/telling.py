@@ -7,21 +7,42 @@ from `meteor.rendezvous.deriving`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
 
 from arms import Record, Rendezvous, Tell
-from chord import Contact, Handler, Runtime
+from chord import Contact, Handler, Runtime, replace
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.placement import Admission, route_of
 from meteor.keeping.shelf import Shelf
 from meteor.rendezvous.backlog import Position
-from meteor.rendezvous.deriving import Deriving, name_of, position_of
+from meteor.rendezvous.deriving import Deriving, name_of
 from meteor.rendezvous.outbox import Outbox, owner_and_stem, stream_name
 from meteor.wire.document import wishes_in, without_data
-from meteor.wire.letters import letters
+from meteor.wire.letters import id_end, letters
 from meteor.wire.messages import Acknowledge, AcknowledgeAll, Found, Notice
 from meteor.wire.operations import Notices, Route
+
+
+class _Told:
+    """What all notices of one record have in common that are made in one turn."""
+
+    __slots__ = ("_bare", "id_end", "kind", "now", "number", "record", "source", "whole")
+
+    def __init__(
+        self, reaction: Tell, number: int, now: float, whole: Found, source: Contact
+    ) -> None:
+        about = self.record = reaction.about
+        self.kind = reaction.kind
+        self.id_end = id_end(about.owner, about.stem, about.version, self.kind)
+        self.number, self.now, self.source, self.whole = number, now, source, whole
+        self._bare: Found | None = None
+
+    @property
+    def bare(self) -> Found:
+        """For an interest that asked for no payload."""
+        if self._bare is None:
+            self._bare = replace(self.whole, blob=without_data(self.whole.blob))
+        return self._bare
 
 
 class Telling:
@@ -39,8 +60,10 @@ class Telling:
         self._marked: dict[str, int] = {}
         self._flushing = False
         """Whether a later turn sends what is stirred."""
-        self._told: tuple[Record, bool, Found] | None = None
-        """What was told of last in this turn, with or without its payload."""
+        self._told: _Told | None = None
+        """What was told of last in this turn."""
+        self._leaving: dict[tuple[int, int], tuple[Route, list[Notice]]] = {}
+        """What leaves with the next `flush`, by peer and client."""
         self.sent, self.acknowledged = 0, 0
         """Notices that left, repetitions among them, and those that clients acknowledged."""
         self.on_tell: Callable[[Tell], None] = _unwatched
@@ -61,32 +84,45 @@ class Telling:
             self._keep(reaction)
 
     def _keep(self, reaction: Tell) -> None:
-        told, position = reaction.to, position_of(self._shelf, reaction)
-        name = name_of(told)
+        told, about = reaction.to, self._told_of(reaction)
+        name, placed = name_of(told), self._shelf.find(told.key)
         if wishes_in(told.blob).once and self._outbox.has_told(name):
             return
+        number = about.number if placed is None else max(about.number, placed.number)
+        position = number, told.stem + about.id_end  # as `position_of` has it
         if not self._outbox.passes_over(
             name, position, reaction.about, reaction.kind, told.version
         ):
             self._add(reaction, position)
 
     def _add(self, reaction: Tell, position: Position) -> None:
-        told = reaction.to
-        with_data = wishes_in(told.blob).with_data
-        notice = Notice(
-            position[1], told.stem, reaction.kind, self._found(reaction.about, with_data),
-            self._runtime.contact, told.owner,
-        )  # fmt: skip
-        self._outbox.add(notice, position[0])
-        self._stirred[name_of(told)] = told
+        told, about = reaction.to, self._told_of(reaction)
+        found = about.whole if wishes_in(told.blob).with_data else about.bare
+        notice = Notice(position[1], told.stem, about.kind, found, about.source, told.owner)
+        if self._outbox.add(notice, position[0], about.now):
+            self._leave(told, (notice,))
+        else:
+            self._stirred[name_of(told)] = told
 
-    def _found(self, about: Record, payload: bool) -> Found:
+    def _told_of(self, reaction: Tell) -> _Told:
         """One for all who are told of it in this turn: so it travels once."""
-        known = self._told
-        if known is None or known[0] is not about or known[1] is not payload:
-            found = found_of(self._shelf, about, payload=payload)
-            known = self._told = about, payload, found
-        return known[2]
+        known, about = self._told, reaction.about
+        if known is None or known.record is not about or known.kind != reaction.kind:
+            placed = self._shelf.find(about.key)
+            number = 0 if placed is None else placed.number
+            found, now = found_of(self._shelf, about), self._runtime.now()
+            known = self._told = _Told(reaction, number, now, found, self._runtime.contact)
+        return known
+
+    def _leave(self, told: Record, notices: Iterable[Notice]) -> None:
+        """Let notices leave with the next `flush`."""
+        route = route_of(told)
+        if route is not None:
+            place = (route.peer.id, route.client)
+            leaving = self._leaving.get(place)
+            if leaving is None:
+                leaving = self._leaving[place] = (route, [])
+            leaving[1].extend(notices)
 
     def moved(self, record: Record) -> None:
         """The client of a record may be linked to another peer now, or ask for something else:
@@ -215,16 +251,16 @@ class Telling:
         """Send what is due to everybody who was told of something since this was done last: in the
         turn in which it is found, and one message a client."""
         self._told = None
-        if not self._stirred:
+        if self._stirred:
+            stirred, self._stirred = self._stirred, {}
+            now = self._runtime.now()
+            for name, record in stirred.items():
+                if notices := self._outbox.due(name, now):
+                    self._leave(record, notices)
+        if not self._leaving:
             return
-        stirred, self._stirred = self._stirred, {}
-        now, due = self._runtime.now(), dict[tuple[int, int], tuple[Route, list[Notice]]]()
-        for name, record in stirred.items():
-            route = route_of(record)
-            notices = self._outbox.due(name, now)
-            if route is not None and notices:
-                due.setdefault((route.peer.id, route.client), (route, []))[1].extend(notices)
-        for route, notices in due.values():
+        leaving, self._leaving = self._leaving, {}
+        for route, notices in leaving.values():
             self.sent += len(notices)
             for letter in letters(route.client, notices):
                 self._send(route, letter)

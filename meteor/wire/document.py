@@ -24,8 +24,8 @@ looked at by several layers.  Profiles are immutable and at most a few KiB."""
 PROFILE_BYTES_MAX: Final = 1 << 16
 """A packed profile; one of 4 KiB of text has less, whatever its characters become."""
 
-WISHES_BYTES_MAX: Final = 4096
-"""Larger documents are looked at again each time: remembering them would keep their payloads."""
+REMEMBERED_BYTES_MAX: Final = 4096
+"""Larger documents are read again each time: remembering them would keep their payloads."""
 
 
 def pack_profile(profile: Profile) -> bytes:
@@ -59,7 +59,7 @@ class Wishes(NamedTuple):
 
 def wishes_in(blob: bytes) -> Wishes:
     """What the document of an interest asks for; raises `ProfileError`."""
-    return _wishes_remembered(blob) if len(blob) <= WISHES_BYTES_MAX else _wishes(blob)
+    return _wishes_remembered(blob) if len(blob) <= REMEMBERED_BYTES_MAX else _wishes(blob)
 
 
 def _wishes(blob: bytes) -> Wishes:
@@ -77,7 +77,14 @@ def without_data(blob: bytes) -> bytes:
 
 
 def decode_document(blob: bytes) -> Document:
-    """The content of a blob; raises `ProfileError` if it is none."""
+    """The content of a blob; raises `ProfileError` if it is none.
+
+    The last few short ones are remembered: a post is looked at by its entry peer and where it is
+    kept, and what several interests of a client are told of by each of them."""
+    return _decoded_lately(blob) if len(blob) <= REMEMBERED_BYTES_MAX else _decode(blob)
+
+
+def _decode(blob: bytes) -> Document:
     try:
         document = codec.decode(blob)
     except MeteorError as error:
@@ -85,3 +92,6 @@ def decode_document(blob: bytes) -> Document:
     if not isinstance(document, Document):
         raise ProfileError(f"a stored document cannot be read: it is a {type(document).__name__}")
     return document
+
+
+_decoded_lately: Final = lru_cache(maxsize=16)(_decode)

@@ -26,6 +26,11 @@ def id_of(interest: str, owner: str, stem: str, version: int, kind: str) -> str:
     return id if kind == "match" else f"{id}:{kind}"
 
 
+def id_end(owner: str, stem: str, version: int, kind: str) -> str:
+    """What follows in it on the interest."""
+    return id_of("", owner, stem, version, kind)
+
+
 def letters(client: int, due: Iterable[Notice]) -> Iterator[Notices]:
     """The messages in which a client's notices travel."""
     groups: list[list[Notice]] = []
@@ -44,10 +49,9 @@ def letters(client: int, due: Iterable[Notice]) -> Iterator[Notices]:
 def notices_of(told: Told) -> Iterator[Notice]:
     """What it stands for."""
     found = told.found
-    stem = stem_of(found.id)
+    end = id_end(found.owner, stem_of(found.id), found.version, told.kind)
     for owner, interest in told.to:
-        id = id_of(interest, found.owner, stem, found.version, told.kind)
-        yield Notice(id, interest, told.kind, found, told.source, owner)
+        yield Notice(interest + end, interest, told.kind, found, told.source, owner)
 
 
 Received = Mapping[Contact, Mapping[tuple[str, str], Sequence[str]]]
@@ -73,6 +77,9 @@ def acknowledgements(received: Received, most: int) -> Iterator[Acknowledge | Ac
 def _by_record(due: Iterable[Notice]) -> list[list[Notice]]:
     """Notices of one record together, unless one would come before an earlier one of its
     interest."""
+    due = list(due)
+    if _is_one_record(due):
+        return [due]
     groups: list[list[Notice]] = []
     places: dict[tuple[int, str], int] = {}
     last: dict[tuple[str, str], int] = {}
@@ -85,6 +92,14 @@ def _by_record(due: Iterable[Notice]) -> list[list[Notice]]:
         groups[place].append(notice)
         last[interest] = place
     return groups
+
+
+def _is_one_record(due: Sequence[Notice]) -> bool:
+    """Whether they are what one record is to as many interests: most often."""
+    return 0 < len(due) <= INTERESTS_MAX and (
+        len({(id(one.found), one.kind) for one in due}) == 1
+        and len({(one.owner, one.interest) for one in due}) == len(due)
+    )
 
 
 def _letter(client: int, groups: list[list[Notice]]) -> Notices:

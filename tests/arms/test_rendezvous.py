@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arms import ACTIONS, DATA, INTEREST, WATCH, Profile, Record, Rendezvous, Return, Store, Tell
-from arms.action_matrix import shuffled
+from arms.action_matrix import FEW, shuffled
 from arms.rendezvous import Reaction
 
 KIND_OF = {"store": DATA, "retrieve": INTEREST, "notify_data": INTEREST, "notify_interest": WATCH}
@@ -101,13 +101,22 @@ def test_a_question_comes_to_what_an_arrival_comes_to(seed: int, count: int) -> 
     assert all(one.kind == DATA for one in asked.sure)
 
 
-@given(st.integers(0, 2**32), st.integers(0, 50))
-def test_numbers_are_shuffled_as_a_list_would_be(seed: int, count: int) -> None:
+@given(st.integers(0, 2**32), st.integers(FEW + 1, FEW + 50))
+def test_many_numbers_are_shuffled_as_a_list_would_be(seed: int, count: int) -> None:
     drawn, numbers = Random(seed), list(range(count))
     for at in range(count - 1):
         other = drawn.randrange(at, count)
         numbers[at], numbers[other] = numbers[other], numbers[at]
     assert list(shuffled(count, Random(seed))) == numbers
+
+
+@given(st.integers(0, 2**32), st.integers(0, FEW))
+def test_few_numbers_are_shuffled_by_their_draws(seed: int, count: int) -> None:
+    drawn = Random(seed)
+    draws = [drawn.random() for _ in range(count)]
+    numbers = list(shuffled(count, Random(seed)))
+    assert sorted(numbers) == list(range(count))
+    assert [draws[number] for number in numbers] == sorted(draws)
 
 
 def test_retrieve_once_is_seen_to_come_and_go(peer: Rendezvous) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chord import Contact
 from meteor.keeping.holdings import GIVEN_MAX, Holdings
+from meteor.rendezvous import outbox as outbox_module
 from meteor.rendezvous.outbox import PENDING_MAX, RETRY_S, WINDOW, Outbox
 from meteor.wire.messages import Found, Notice
 
@@ -16,6 +18,7 @@ PEERS = [Contact(n, f"peer-{n}") for n in range(4)]
 spans = st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1)).map(
     lambda ends: (min(ends), max(ends))
 )
+counts = st.integers(1, 8)
 steps = st.lists(st.tuples(st.sampled_from(["gain", "gain lost", "give"]), spans), max_size=20)
 
 
@@ -119,6 +122,34 @@ def test_notices_go_out_once_then_again_until_acknowledged() -> None:
     outbox.acknowledge("i", ("i:d3:1", "unknown"))
     assert outbox.watermark("i") == 3
     assert outbox.stems() == []
+
+
+@given(st.lists(st.tuples(st.sampled_from(["tell", "tell", "ack", "again", "wait"]), counts)))
+def test_what_leaves_at_once_is_what_would_be_due(steps: list[tuple[str, int]]) -> None:
+    quick, twin, now, under_way = Outbox(), Outbox(), 0.0, list[str]()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(outbox_module, "WINDOW", 3)
+        patch.setattr(outbox_module, "PENDING_MAX", 5)
+        for what, number in steps:
+            left: list[Notice] = []
+            if what == "tell":
+                twin.add(notice(number), number)
+                if quick.add(notice(number), number, now):
+                    left = [notice(number)]
+            elif what == "ack":
+                ids = tuple(under_way[:number])
+                assert quick.acknowledge("i", ids) == twin.acknowledge("i", ids)
+                del under_way[:number]
+            elif what == "again":
+                quick.again("i")
+                twin.again("i")
+            else:
+                now += number / 8
+            left += quick.due("i", now)
+            assert left == twin.due("i", now)
+            under_way += [one.id for one in left if one.id not in under_way]
+            assert quick.watermark("i") == twin.watermark("i")
+            assert quick.stems() == twin.stems()
 
 
 def test_a_window_is_under_way_at_once() -> None:

@@ -105,9 +105,9 @@ def test_a_rendezvous_peer_keeps_one_notice_for_who_is_told_once() -> None:
         told: list[str] = []
         add = Outbox.add
 
-        def counting(self: Outbox, notice: Any, number: int) -> None:
+        def counting(self: Outbox, notice: Any, number: int, now: float) -> bool:
             told.append(notice.id)
-            add(self, notice, number)
+            return add(self, notice, number, now)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Outbox, "add", counting)
@@ -195,10 +195,10 @@ def test_a_queue_or_a_policy_that_is_none_is_refused_at_once(
 
 def test_a_payload_on_its_way_stays_out_of_memory_that_remembers() -> None:
     """Documents above the limit are read each time."""
-    from meteor.wire.document import WISHES_BYTES_MAX, encode_document, wishes_in
+    from meteor.wire.document import REMEMBERED_BYTES_MAX, encode_document, wishes_in
     from meteor.wire.messages import Document
 
-    for size in (0, WISHES_BYTES_MAX + 1):
+    for size in (0, REMEMBERED_BYTES_MAX + 1):
         blob = encode_document(Document("notify_data", b"", b"x" * size, once=True))
         assert wishes_in(blob) == (True, True)
 

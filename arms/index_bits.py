@@ -17,7 +17,6 @@ Mask = npt.NDArray[np.bool_]
 WORD_BITS: Final = 64
 BITS: Final = [np.uint64(1 << place) for place in range(WORD_BITS)]
 _BITS: Final = np.array(BITS, np.uint64)
-_FIRST: Final = np.zeros(1, np.intp)
 _ALL_BITS: Final = np.uint64(2**64 - 1)
 _SHORT: Final = 256
 _DENSE: Final = 3
@@ -100,14 +99,19 @@ class Batch(NamedTuple):
     starts: Slots
     """Where the slots of each word begin."""
     words: Slots
-    """The words, each once."""
+    """The words, each once ..."""
+    word_of: Slots
+    """... and which of them is each slot's."""
 
     @classmethod
     def of(cls, slots: Slots) -> Batch:
         """The batch of these slots, at least one."""
         places = slots >> 6
-        starts = np.concatenate([_FIRST, np.flatnonzero(places[1:] != places[:-1]) + 1])
-        return cls(slots, _BITS[slots & 63], starts, places[starts])
+        begins = np.empty(len(places), bool)
+        begins[0] = True
+        np.not_equal(places[1:], places[:-1], out=begins[1:])
+        starts = begins.nonzero()[0]
+        return cls(slots, _BITS[slots & 63], starts, places[starts], begins.cumsum() - 1)
 
     def masks(self) -> Words:
         """All bits in each of the words."""
@@ -118,10 +122,9 @@ class Batch(NamedTuple):
         """The bits of the slots that lie in a bucket or in one before it, a line for each of the
         first `count` buckets."""
         width = len(self.words)
-        of_slots = np.repeat(np.arange(width), np.diff(self.starts, append=len(self.slots)))
         lines = np.zeros((count + 1, width), np.uint64)
         # Bits of different slots: to add them is to have them all, and the quicker of the two.
-        np.add.at(lines.reshape(-1), buckets * width + of_slots, self.bits)
+        np.add.at(lines.reshape(-1), buckets * width + self.word_of, self.bits)
         added: Words = np.bitwise_or.accumulate(lines[:count], axis=0)
         return added
 

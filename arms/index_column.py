@@ -305,7 +305,9 @@ def _each_once(ends: Floats) -> Floats:
     """Of ends in order, those that are different."""
     # `np.unique` would sort them again, and when it is asked for the first time load what takes
     # longer than all columns of a start.
-    return ends[np.flatnonzero(np.diff(ends, prepend=np.nan))]
+    different = np.ones(len(ends), bool)
+    np.not_equal(ends[1:], ends[:-1], out=different[1:])
+    return ends[different]
 
 
 def _buckets_of(ends: Floats, edges: list[float]) -> Slots:

@@ -235,9 +235,13 @@ class Table(ABC, Generic[K]):
     def _ends_of(self, row: Row) -> dict[int, Ends] | None:
         """A row by column; None when a column had to be labelled anew for it."""
         ends: dict[int, Ends] = {}
+        paths, columns = self.paths, self.columns
         for path, value in row:
-            number = self.column_for(path, value[0])
-            column = self.columns[number]
+            axes = paths.get(path)
+            number = None if axes is None else axes.get(value[0])
+            if number is None:
+                number = self.column_for(path, value[0])
+            column = columns[number]
             assert column is not None, "a number in use has a column"
             interval = EVERYTHING if column.axis <= WILDCARD else column.stored(value)
             if interval is None:

@@ -20,6 +20,7 @@ Floats = npt.NDArray[np.float64]
 
 _GAP: Final = float(1 << 24)
 _BLOCK: Final = 512
+_LEARNT_MAX: Final = 1024
 
 
 class Vocabulary:
@@ -30,6 +31,8 @@ class Vocabulary:
         self._words: list[list[str]] = []
         self._labels: list[list[float]] = []
         self._size = 0
+        self._learnt: dict[str, float] = {}
+        """Labels of words that came lately: most words come again."""
 
     def __len__(self) -> int:
         return self._size
@@ -69,6 +72,16 @@ class Vocabulary:
 
     def learn(self, word: str) -> float | None:
         """The word's label, new where it has none; None when there is no room for one."""
+        label = self._learnt.get(word)
+        if label is None:
+            label = self._look_up(word)
+            if label is not None:
+                if len(self._learnt) >= _LEARNT_MAX:
+                    self._learnt.clear()
+                self._learnt[word] = label
+        return label
+
+    def _look_up(self, word: str) -> float | None:
         if not self._size:
             self._firsts, self._words, self._labels = [word], [[word]], [[0.0]]
             self._size = 1
@@ -108,6 +121,7 @@ class Vocabulary:
     def _arrange(self, words: list[str]) -> list[float]:
         """Have these words alone, under labels that are spaced evenly; returns them."""
         fresh = [place * _GAP for place in range(len(words))]
+        self._learnt.clear()
         half = _BLOCK // 2
         cuts = range(0, len(words), half)
         self._words = [words[at : at + half] for at in cuts]

@@ -298,3 +298,26 @@ def test_one_element_must_meet_what_is_asked_of_one() -> None:
     index.add(2, Profile.parse("sensor/x=1"))
     assert index.match_subject(Profile.parse("sensor(x=1) sensor(y=1)")) == [2]
     assert sorted(index.match_subject(Profile.parse("sensor(x=1 y=1)"))) == [1, 2]
+
+
+@given(
+    st.lists(st.text("abc", min_size=1, max_size=4), max_size=60), st.randoms(use_true_random=False)
+)
+def test_labels_are_in_the_order_of_words_however_often_they_are_spaced_anew(
+    drawn: list[str], random: Random
+) -> None:
+    vocabulary, known = Vocabulary(), dict[str, float]()
+    for word in drawn:
+        label = vocabulary.learn(word)
+        assert label is not None, "so few words have room between them"
+        assert known.setdefault(word, label) == label
+        if random.random() < 0.1:
+            kept = [each for each in known if random.random() < 0.5]
+            old, new = vocabulary.relabel(np.array([known[each] for each in kept]))
+            moved = dict(zip(old.tolist(), new.tolist(), strict=True))
+            known = {each: moved[known[each]] for each in kept}
+        assert len(vocabulary) == len(known)
+        for each, label in known.items():
+            assert vocabulary.lowest_at(each) == vocabulary.highest_at(each) == label
+        ordered = [known[each] for each in sorted(known)]
+        assert ordered == sorted(set(ordered))

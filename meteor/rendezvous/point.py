@@ -29,6 +29,7 @@ from meteor.rendezvous.reactions import Following, Reactions, carried_of
 from meteor.rendezvous.repeats import Repeats
 from meteor.rendezvous.task import DELETES, FIND, PERFORM, Task, read_task
 from meteor.rendezvous.telling import Telling
+from meteor.rendezvous.under_way import UnderWay
 from meteor.wire import codec
 from meteor.wire.action_messages import Willing
 from meteor.wire.operations import Carried, Summary
@@ -67,7 +68,7 @@ class RendezvousPoint:
         self._curve, self._replication, self._lease = curve, replication, lease
         self._views, self._step_up = views, step_up
         self._moves = Moves(curve)
-        self._repeats = Repeats()
+        self._repeats, self._under_way = Repeats(), UnderWay(runtime)
         self._reactions = Reactions(runtime, shelf, telling)
         self.changes = Changes(
             runtime, holdings, shelf, rendezvous, telling, self._reactions, self._moves
@@ -130,6 +131,13 @@ class RendezvousPoint:
         if task is None:
             return Work(missing=part)
         ends_s = self._runtime.now() + share.remaining_ms / 1000
+        # The first try has the whole of an arc, a later one begins where something can lie.
+        lowest = self._curve.next_match(task.box, part[0][0]) if part else None
+        name = share.origin.id, share.operation, part[1:], part[0][1] if part else None, lowest
+        work = await self._under_way.once(name, ends_s, lambda: self._perform(task, part, ends_s))
+        return Work(undone=part) if work is None else work
+
+    async def _perform(self, task: Task, part: Intervals, ends_s: float) -> Work:
         await self._settled(task, part, ends_s)
         if task.passes:
             await self._lease.confirm(part)

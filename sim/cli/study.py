@@ -134,7 +134,7 @@ def command(
         "peers": peers, "profiles": profiles, "queries": queries, "seeds": seeds, "words": words,
         "fixed_profiles": fixed_profiles,
     }  # fmt: skip
-    with _prepared(words) as ready, session(remote, bars=on_terminal) as spark:
+    with _prepared(words) as ready, session(remote, bars=on_terminal, archives=True) as spark:
         from sim.spark import publishing  # noqa: PLC0415 (needs PySpark, which is there now)
 
         timed(f"Spark {spark.version} is up")

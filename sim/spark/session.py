@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -19,7 +20,8 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from sim.spark.java import java_home
+from sim.spark import class_archive
+from sim.spark.java import java_home, version, with_front
 from sim.spark.shipping import packed
 
 if TYPE_CHECKING:
@@ -59,12 +61,18 @@ class SparkMissing(ImportError):
 
 @contextmanager
 def session(
-    remote: str | None = None, options: Mapping[str, str] | None = None, *, bars: bool = False
+    remote: str | None = None,
+    options: Mapping[str, str] | None = None,
+    *,
+    bars: bool = False,
+    archives: bool = False,
 ) -> Iterator[SparkSession]:
     """A session: of the Spark Connect server `remote` (`sc://host:15002`, or `local[2]` for one
     here), the one that `spark-submit` or a notebook has begun, or a local one, which ends with the
     block.  `options` are set in a local one.  `bars`: how many tasks are done is shown on the
-    terminal while they run, by Spark itself in a local session.
+    terminal while they run, by Spark itself in a local session.  `archives`: the JVM of a local one
+    maps the classes that an earlier one kept (`class_archive.py`), or keeps them when it ends, some
+    15 s after the session.
 
     Raises SparkMissing and `JavaMissing`, with what to install."""
     try:
@@ -72,7 +80,7 @@ def session(
     except ImportError as error:
         raise SparkMissing(HOW_TO_GET) from error
     if remote is not None:
-        with _environment(_scratch()) if remote.startswith("local") else nullcontext():
+        with _environment(_scratch(), java_home()) if remote.startswith("local") else nullcontext():
             connected = SparkSession.builder.remote(remote).getOrCreate()
         with tempfile.TemporaryDirectory() as folder:
             # Functions travel by their module's name, so the server's workers get the modules.
@@ -88,11 +96,25 @@ def session(
     if submitted or SparkSession.getActiveSession() is not None:
         yield SparkSession.builder.getOrCreate()
         return
-    local = _local({"spark.ui.showConsoleProgress": str(bars).lower(), **(options or {})})
+    home, kept = _java(archives=archives)
+    shown = {"spark.ui.showConsoleProgress": str(bars).lower()}
+    local = _local({**shown, **(options or {})}, home, kept)
     try:
         yield local
+        kept.fulfil()
     finally:
         local.stop()
+        if kept.claim is not None:
+            _let_go(local)
+
+
+def _let_go(local: SparkSession) -> None:
+    """The JVM lets go of what this process prints to: whoever waits for the end of that is not to
+    wait for an archive that is written after it.  Java does not close these two files when it is
+    told to: it lets them lead nowhere."""
+    java: Any = local._jvm
+    for file in (java.java.io.FileDescriptor.out, java.java.io.FileDescriptor.err):
+        java.java.io.FileOutputStream(file).close()
 
 
 def tell_tasks(
@@ -109,15 +131,30 @@ def tell_tasks(
     sys.stderr.flush()
 
 
-def _local(options: Mapping[str, str]) -> SparkSession:
+def _local(options: Mapping[str, str], home: Path, kept: class_archive.Choice) -> SparkSession:
     from pyspark.sql import SparkSession  # noqa: PLC0415 (an extra)
 
     scratch = _scratch()
     builder = SparkSession.builder.master(options.get("spark.master", "local[*]"))
-    for name, value in {**_settings(scratch), **options}.items():
+    for name, value in {**_settings(scratch, kept.options), **options}.items():
         builder = builder.config(name, value)
-    with _environment(scratch):
+    with _environment(scratch, home, kept.claim):
         return builder.appName("meteor routing study").getOrCreate()
+
+
+def _java(*, archives: bool) -> tuple[Path, class_archive.Choice]:
+    """The home of Java, and what this machine has of an archive for it and the Spark here."""
+    from pyspark import __version__ as spark  # noqa: PLC0415 (an extra)
+    from pyspark.find_spark_home import _find_spark_home  # noqa: PLC0415 (an extra)
+
+    if archives:
+        # Before 4.1 Spark's Hadoop asks for what Java 24 has no more.
+        home = java_home(archiving=tuple(map(int, spark.split(".")[:2])) >= (4, 1))
+        jars = Path(_find_spark_home()) / "jars"
+        kept = class_archive.chosen(home, version(home), jars, _JAVA, os.environ)
+        if kept.options:
+            return home, kept
+    return java_home(), class_archive.Choice()
 
 
 def _scratch() -> Path:
@@ -128,11 +165,11 @@ def _scratch() -> Path:
 
 
 @contextmanager
-def _environment(scratch: Path) -> Iterator[None]:
+def _environment(scratch: Path, home: Path, claim: Path | None = None) -> Iterator[None]:
     """What a Spark that this process starts is told of its Java, its Python and where it is; these
     variables are then again what they were."""
     told = {
-        "JAVA_HOME": str(java_home(scratch / "java")),
+        "JAVA_HOME": str(with_front(home, scratch / "java", claim)),
         # Workers would be the `python3` of the path, and the machine's name may lead anywhere.
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
@@ -159,7 +196,7 @@ def _module_folders() -> list[str]:
     return [here, *(folder for folder in known if folder and folder != here)]
 
 
-def _settings(scratch: Path) -> dict[str, str]:
+def _settings(scratch: Path, java: Iterable[str]) -> dict[str, str]:
     logging = scratch / "log4j2.properties"
     logging.write_text(_LOGGING)
     return {
@@ -167,7 +204,7 @@ def _settings(scratch: Path) -> dict[str, str]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": "3g",
         "spark.driver.extraJavaOptions": " ".join(
-            [*_JAVA, f"-Dlog4j2.configurationFile={logging.as_uri()}"]
+            [*_JAVA, f"-Dlog4j2.configurationFile={logging.as_uri()}", *map(shlex.quote, java)]
         ),
         "spark.local.dir": str(scratch / "local"),
         "spark.sql.warehouse.dir": (scratch / "warehouse").as_uri(),

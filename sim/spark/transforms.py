@@ -80,7 +80,8 @@ def routes(
 ) -> DataFrame:
     """Each query in each system: what it asks, whom every way of routing reaches, what it costs."""
     pairs = count * len(rings.counts)
-    tasks = min(pairs, 1 + count * len(rings.lasts) // kernels.PEERS_AT_ONCE)
+    # Rounded up: one task more than cores that take turns would be a turn of its own.
+    tasks = min(pairs, -(-count * len(rings.lasts) // kernels.PEERS_AT_ONCE))
     kernel = kernels.routed(workload, questions, rings)
     schema = routes_schema(len(workload.attributes))
     return spark.range(0, pairs, 1, tasks).mapInArrow(kernel, schema)

@@ -168,6 +168,11 @@ class ChordNode:
         `CallError` when nobody answers, `LookupFailed` when the ring does not settle."""
         await self._joining.join(contacts)
 
+    def remember(self, contact: Contact) -> None:
+        """Somebody who may be in another ring: look for one's place there soon, to become one ring
+        with it.  Harmless for a member of one's own."""
+        self._watch.remember(contact)
+
     async def resume(self, state: RingState, contacts: Sequence[Contact] = ()) -> bool:
         """Come back after a restart: join by anybody whom the kept state or `contacts` name; where
         none of them is a member, found the ring anew, to be one with others later.  Whether there

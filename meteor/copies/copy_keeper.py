@@ -200,10 +200,11 @@ class CopyKeeper:
             left, self._left = self._left, []
             await self._shelf.note(self._views)
             await self._shelf.erase(left)
-        if subtract(self._came, self._stays()):
+        stays = self._stays()
+        if subtract(self._came, stays):
+            self._views.taken_in.keep_only(stays)  # nothing is noted that is erased
             await self._shelf.note(self._views)
-            self._came = self._stays()  # more of it than before the note, perhaps
-            self._views.taken_in.keep_only(self._came)
+            self._came = merge(stays, self._stays())  # more of it than before the note, perhaps
             await self._shelf.erase(self._shelf.forget_outside(self._came))
 
     def _stays(self) -> Intervals:

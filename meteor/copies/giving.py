@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chord import ChordNode, Contact, Deferred, Fault, Handler, Runtime
+from meteor.copies.gifts import begun
 from meteor.copies.replication import Replication
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.shelf import Shelf
@@ -39,8 +40,8 @@ class HandoffConfig:
     later_s: float = 0.2
     """For one question whether a copy that is about to go on alone still counts."""
     linger_s: float = 0.05
-    """How long the copies of what was given away may keep it as that: the taker's view comes
-    meanwhile."""
+    """How long the copies of what was given away may keep it as that at least: the taker's view
+    comes meanwhile."""
     silent_s: float = 1.0
     """A holder that has not been heard of for so long, and does not answer, is not waited for by
     an heir that has a copy."""
@@ -111,6 +112,7 @@ class Giving:
             former=parts_of(self._views.remembered(), part),
             damaged=self._views.damaged,
             learning=parts_of(self._views.learning(), part),
+            gifts=tuple(self._views.open_gifts()),
         )
 
     def _on_pull(self, _: Contact, message: object, __: float) -> PulledPage:
@@ -179,11 +181,11 @@ class Giving:
         try:
             if subtract(part, self._holdings.held):  # the same question came first
                 return self._given_before(request, taker)
-            await self._commit(part, taker, request.view)
+            epoch = await self._commit(part, taker, request.view)
         finally:
             self._replication.changing.leave()
             self._holdings.unpin(grant)
-        return Yours()
+        return Yours(epoch)
 
     def _given_before(self, request: TakeOver, taker: Contact) -> Yours:
         """What this peer keeps for the taker by this very gift speaks for it too: who was silent
@@ -195,16 +197,22 @@ class Giving:
             raise Fault("Moved", "part of the interval is held by another peer")
         return Yours()
 
-    async def _commit(self, part: Intervals, taker: Contact, view: View | None) -> None:
-        """From here on the taker is the primary; this peer is one of its copies, if it says so."""
+    async def _commit(self, part: Intervals, taker: Contact, view: View | None) -> int:
+        """From here on the taker is the primary; this peer is one of its copies, if it says so.
+        Returns its own last epoch: the copies may have changed since the freeze."""
         if view is not None and any(one.epoch >= view.epoch for one in self._views.touching(part)):
             raise Fault("Busy", "a later epoch began here meanwhile: pull again")
         if view is not None and subtract(intersect(view.lost, part), self._views.lost()):
             raise Fault("Busy", "a past that was lost was found here meanwhile: pull again")
+        if view is not None and subtract(
+            intersect(part, self._holdings.lost), self._views.unknown()
+        ):
+            raise Fault("Busy", "a rival was heard of, and is not written down yet: pull again")
         rivals = (one for mine in self._views.touching(part) for one in mine.rivals)
         if view is not None and set(rivals_within(rivals, part)) - set(view.rivals):
             raise Fault("Busy", "a rival showed meanwhile: pull again")
         numbers = [one.number for one in self._views.touching(part)]
+        epoch = max(one.epoch for one in self._views.touching(part))
         self._views.give(part)
         if view is not None and view.has_copy(self._runtime.contact.id):
             self._views.put_given(view)
@@ -212,11 +220,13 @@ class Giving:
         self._holdings.give(part, taker)
         self._on_given()
         self._runtime.spawn(self._say_what_is_left(numbers))
+        return epoch
 
     async def _say_what_is_left(self, numbers: Sequence[int]) -> None:
         """Not at once: whom the taker names as its copies must still have the part when its view
-        comes, and would let go of it by this."""
+        comes, and would let go of it by this.  Nor before the taker has begun."""
         await self._runtime.sleep(self._config.linger_s)
+        await begun(self._runtime, self._views)
         for number in numbers:
             await self._replication.change(number)
 

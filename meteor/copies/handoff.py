@@ -40,7 +40,7 @@ from meteor.wire.operations import (
     Inherit,
     Inherited,
 )
-from meteor.wire.view import HEARSAY, Rival, View
+from meteor.wire.view import HEARSAY, Ended, Rival, View
 from squid import HilbertCurve, Interval, intersect, of_arc, subtract
 
 LEAVE_ROUNDS, LEAVE_PAUSE_S = 3, 0.05
@@ -294,9 +294,12 @@ class Handoff:
 
     def _on_inherit(self, sender: Contact, message: object, _: float) -> Deferred:
         assert isinstance(message, Inherit)
-        return Deferred(self._inherit(checked_interval(message.interval, self._curve), sender))
+        checked_interval(message.interval, self._curve)
+        return Deferred(self._inherit(message.interval, sender, message.taken_in))
 
-    async def _inherit(self, interval: Interval, source: Contact) -> Inherited:
+    async def _inherit(
+        self, interval: Interval, source: Contact, taken_in: tuple[Ended, ...]
+    ) -> Inherited:
         if self.leaving:
             raise Fault(LEAVES, "the successor leaves too")
         answer = await self.heirs.ask_one(source, interval)
@@ -320,4 +323,23 @@ class Handoff:
             absorb = self.reconciling.absorb
             if not await absorb(part, source, view.epoch, view.primary.id):
                 raise Fault("Moved", "the offer could not be pulled")
+        if not await self._take_in_with_it(taken_in, left, source):
+            raise Fault("Moved", "the offer could not be pulled")
         return Inherited()
+
+    async def _take_in_with_it(
+        self, taken_in: tuple[Ended, ...], left: Intervals, source: Contact
+    ) -> bool:
+        """What the source can show to have, this peer can from now on: it may forget it.  The views
+        that it had of what is `left` may speak of its attic alone; whether its shelf is here."""
+        known = self._views.has_all_of
+        news = [one for one in taken_in if not known(one.intervals, one.primary, one.epoch)]
+        if not news:
+            return True
+        if not await self.reconciling.absorb(left, source, 0):
+            return False
+        for one in news:
+            part = intersect(one.intervals, self._holdings.held)
+            self._views.taken_in.note(one.primary, one.epoch, part)
+        await self._shelf.note(self._views)
+        return True

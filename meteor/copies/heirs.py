@@ -39,6 +39,8 @@ class Found:
     lost: Intervals = ()
     """Of what of it these do not know the past."""
     evidence: list[Evidence] = field(default_factory=list)
+    gifts: dict[ViewKey, Contact] = field(default_factory=dict)
+    """Views that begin by what a peer gave that does not know of it: by whom."""
     answered: dict[int, Contact] = field(default_factory=dict)
     """By identifier."""
     refused: set[int] = field(default_factory=set)
@@ -154,6 +156,7 @@ class Heirs:
         former = [Evidence(contact, view, False, answer.damaged) for view in answer.former]
         former += [Evidence(contact, view, False, damaged=True) for view in answer.learning]
         found.evidence += fresh + former
+        found.gifts |= dict.fromkeys(answer.gifts, contact)
         self._views.see(*(one.view.epoch for one in (*fresh, *former)))
         return [*answer.elsewhere, *self._named((*fresh, *former))]
 
@@ -167,6 +170,7 @@ class Heirs:
         found.evidence += [
             Evidence(own, view, False, damaged) for view in parts_of(self._views.remembered(), part)
         ]
+        found.gifts |= dict.fromkeys(self._views.open_gifts(), own)
 
     @staticmethod
     def _named(evidence: Iterable[Evidence]) -> list[Contact]:
@@ -191,14 +195,15 @@ class Heirs:
         evidence = as_before(found.evidence, self._given_up, self._runtime.contact)
         return plan((found.interval,), evidence, asked, orphaned=orphaned)
 
-    def _died_before_they_began(self, found: Found, dead: Collection[int]) -> list[ViewKey]:
-        """The gifts of this peer to who is dead, of which no other copy ever heard: it would have
-        been told itself, or another one by a later epoch."""
-        own = self._runtime.contact
-        heard_of = {e.view.key for e in found.evidence if e.contact != own}
+    @staticmethod
+    def _died_before_they_began(found: Found, dead: Collection[int]) -> list[ViewKey]:
+        """What anybody gave to who is dead, and of which no other copy ever heard: the giver would
+        have been told itself, or another one by a later epoch."""
+        heard_of = {(e.view.key, e.contact) for e in found.evidence}
         return [
-            key for key in self._views.gifts
-            if found.everybody and key[0] in dead and key not in heard_of
+            key for key, giver in found.gifts.items()
+            if found.everybody and key[0] in dead
+            and not any(view == key and contact != giver for view, contact in heard_of)
         ]  # fmt: skip
 
     def _silent(self, found: Found, waited_s: float) -> set[int]:
@@ -233,7 +238,8 @@ class Heirs:
     def heal(self, found: Found) -> Sequence[Step]:
         """What of a lost interval can be known again."""
         dead = found.refused | set(self._dead)
-        asked = Asked(found.answered.values(), dead, patient=True)
+        unanswered = self._died_before_they_began(found, dead)
+        asked = Asked(found.answered.values(), dead, patient=True, unanswered=unanswered)
         steps = plan((found.interval,), _of_the_past(found.evidence), asked, orphaned=True)
         return [step for step in steps if step.kind == "adopt"]
 

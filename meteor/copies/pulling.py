@@ -80,10 +80,11 @@ class Pulling:
             copies = self._replication.among((source, *frozen.copies))
             view = self._replication.new_view((interval,), copies, frozen.lost, frozen.rivals)
             request = TakeOver(interval, frozen.grant, view)
-            if not await self._take_over(request, source, asked_s + self._config.freeze_s):
+            given = await self._take_over(request, source, asked_s + self._config.freeze_s)
+            if given is None:
                 self._unanswered(view)
                 return False
-            begun = await self._replication.begin(view, frozen.epoch, giver=source)
+            begun = await self._replication.begin(view, frozen.epoch, source, given)
         except CallError:
             return False
         finally:
@@ -109,17 +110,18 @@ class Pulling:
             cursor, more = page.cursor, page.more
         return cursor
 
-    async def _take_over(self, request: TakeOver, source: Contact, thaws_s: float) -> bool:
-        """Ask until the giver's answer is known.  A giver that died frozen gave nothing more away,
-        and all that it had is durable here; one that may have thawed took posts unknown here."""
+    async def _take_over(self, request: TakeOver, source: Contact, thaws_s: float) -> int | None:
+        """Ask until the giver is known to have given: its last epoch, as far as it says.  One that
+        died frozen gave nothing more away, and all that it had is durable here; one that may have
+        thawed took posts unknown here."""
         for _ in range(TAKE_OVER_TRIES):
             try:
-                await asked(self._runtime, self._config, source, request, Yours)
+                reply = await asked(self._runtime, self._config, source, request, Yours)
             except RemoteFault:
-                return False
+                return None
             except DialRefused:
-                return self._runtime.now() < thaws_s
+                return 0 if self._runtime.now() < thaws_s else None
             except CallError:
                 continue
-            return True
-        return False
+            return reply.epoch
+        return None

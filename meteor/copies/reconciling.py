@@ -74,11 +74,14 @@ class Reconciling:
         that epoch, should its content not be on the shelf there; whether what it has is here now.
         Whether that is all of a primary's view is known to `Views.has_all_of` then; with
         `unless_partial` nothing is taken in that is not."""
+        known = primary_id is None or self._views.has_all_of(piece, primary_id, epoch)
         for interval in piece:
             try:
                 await self._absorb_pages(interval, source, epoch, primary_id, unless_partial)
             except (CallError, Superseded):
                 return False
+        if not known:  # whoever gave it need not remember it from now on
+            await self._shelf.note(self._views)
         return True
 
     async def _absorb_pages(

@@ -185,12 +185,12 @@ class Replication:
             self.changing.leave()
 
     async def begin(
-        self, view: View, adopted_epoch: int, giver: Contact | None = None
+        self, view: View, adopted_epoch: int, giver: Contact | None = None, given_epoch: int = 0
     ) -> View | None:
         """Be the primary of a view that is new here, whose content is here: None when a later one
         is known meanwhile, else the view as its copies have it.  Of one that was passed over in
         part while it was noted here that is what is left.  What copies kept for a `giver`, who
-        froze it and gave all, is nothing beside it."""
+        froze it and gave all up to `given_epoch`, is nothing beside it."""
         await self.changing.enter()
         try:
             before = set(self._views.own)
@@ -200,7 +200,7 @@ class Replication:
                 installed = next((one for one in left if one.number not in before), None)
             if installed is not None:
                 self.adopted.keep_only(self._views.own)
-                self.adopted.note(installed, adopted_epoch)
+                self.adopted.note(installed, max(adopted_epoch, given_epoch))
                 self._holdings.gain(installed.intervals, lost=installed.unknown)
                 known = subtract(installed.intervals, installed.lost)
                 self.resync |= {installed.number} if self._views.is_former(known) else set()

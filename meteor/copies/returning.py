@@ -142,8 +142,9 @@ class Returning:
         if owner.id == self._runtime.contact.id:
             known = subtract(self._holdings.held, self._holdings.lost)
             return not subtract((piece,), known) and await self._is_merged(piece)
+        request = Inherit(piece, self._views.taken_in.within((piece,)))
         try:
-            reply = await self._runtime.call(owner, Inherit(piece), OFFER_S)
+            reply = await self._runtime.call(owner, request, OFFER_S)
         except CallError:
             return False
         return isinstance(reply, Inherited)

@@ -54,7 +54,7 @@ class Asked:
     a later epoch, of which its holders of old know nothing."""
     unanswered: Collection[ViewKey] = ()
     """Views under which nothing was acknowledged, though somebody has all of one: the asker's own,
-    for which it asked a giver and never heard, and its gifts to who died before it began."""
+    for which it asked a giver and never heard, and anybody's gifts to who died before it began."""
 
     def waits_for(self, silent: Iterable[Contact]) -> bool:
         """Whether one of these may still answer.  Whose identifier another peer has now, as it was

@@ -15,6 +15,7 @@ from typing import Final
 from chord import Contact, Runtime
 from meteor.copies.config import CopiesConfig
 from meteor.copies.entropy import AntiEntropy
+from meteor.copies.gifts import begun
 from meteor.copies.replication import Replication
 from meteor.copies.turns import Bell
 from meteor.keeping.shelf import Shelf
@@ -56,11 +57,15 @@ class Tending:
         """Tend for ever."""
         while True:
             await self._look()
-            pressing = any(self._replication.lacks(view) for view in self._views.own.values())
-            pause_s = 0.05 if pressing else self._config.tend_s
+            pause_s = 0.05 if self._is_pressing() else self._config.tend_s
             await self._bell.wait(pause_s)
 
+    def _is_pressing(self) -> bool:
+        return any(self._replication.lacks(view) for view in self._views.own.values())
+
     async def _look(self) -> None:
+        if not self._is_pressing():
+            await begun(self._runtime, self._views)
         await self._recruit()
         self._resync()
         await self._unify()
@@ -110,6 +115,8 @@ class Tending:
                 return False
             if under_way and not await self._give(contact, view.intervals, under_way):
                 return False
+            if not self._is_pressing():
+                await begun(self._runtime, self._views)
             return await self._replication.change(view.number, add=contact)
         finally:
             learners.pop(contact.id, None)

@@ -82,6 +82,7 @@ def noted(views: Views) -> Entry:
         tuple(copy.view for copy in views.copies.values() if copy.whole),
         (*views.former, *(one for copy in views.copies.values() for one in copy.before)),
         tuple(views.stored),
+        views.taken_in.ended(),
     )
     return Entry(VIEWS_KEY, codec.encode(note))
 

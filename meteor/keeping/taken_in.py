@@ -2,14 +2,18 @@
 
 Law of this file: pure.  A copy goes over to a later view without a word, and content is merged by
 whoever keeps an interval; that a peer has records of an interval says nothing about whose.  What is
-noted here is true while the interval stays kept without a break (DESIGN section 5).
+noted here is true while the interval stays kept without a break, restarts included (DESIGN
+section 5).
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from typing import Final
 
+from chord import replace
+from meteor.wire.view import Ended
 from squid import Intervals, intersect, merge, subtract
 
 NOTES_MAX: Final = 256
@@ -26,10 +30,27 @@ class TakenIn:
     def __len__(self) -> int:
         return len(self._parts)
 
+    def ended(self) -> tuple[Ended, ...]:
+        """All that is noted, as it is written down."""
+        return tuple(Ended(*key, part) for key, part in self._parts.items())
+
+    def within(self, part: Intervals) -> tuple[Ended, ...]:
+        """What of it lies in `part`."""
+        cut = (replace(one, intervals=intersect(one.intervals, part)) for one in self.ended())
+        return tuple(one for one in cut if one.intervals)
+
+    def restore(self, ended: Iterable[Ended]) -> None:
+        """What was written down, of records that are on the shelf again."""
+        for one in ended:
+            self.note(one.primary, one.epoch, one.intervals)
+
     def note(self, primary_id: int, epoch: int, part: Intervals) -> None:
-        """All that was acknowledged of `part` in an epoch of a primary is on the shelf."""
+        """All that was acknowledged of `part` in an epoch of a primary is on the shelf; what was in
+        an earlier one as well."""
         if part:
             key = (primary_id, epoch)
+            earlier = [one for one in self._parts if one[0] == primary_id and one[1] < epoch]
+            self._keep({one: subtract(self._parts[one], part) for one in earlier})
             self._parts[key] = merge(self._parts.get(key, ()), part)
             while len(self._parts) > NOTES_MAX:
                 self._parts.popitem(last=False)
@@ -53,4 +74,8 @@ class TakenIn:
         self._keep({key: intersect(had, kept) for key, had in self._parts.items()})
 
     def _keep(self, parts: dict[tuple[int, int], Intervals]) -> None:
-        self._parts = OrderedDict((key, part) for key, part in parts.items() if part)
+        for key, part in parts.items():
+            if part:
+                self._parts[key] = part
+            else:
+                del self._parts[key]

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from chord import Contact
 from meteor.keeping.taken_in import TakenIn
-from meteor.wire.view import Copy, Stored, View, ViewKey, parts_of
+from meteor.wire.view import Copy, Ended, Stored, View, ViewKey, parts_of
 from squid import Intervals, intersect, merge, subtract
 
 EPOCHS = 1 << 62
@@ -205,6 +205,10 @@ class Views:
                 left = subtract(left, one.intervals)
         return not left
 
+    def open_gifts(self) -> list[ViewKey]:
+        """What this peer gave and has all of, as a copy of the taker, not knowing that it began."""
+        return [key for key in self.gifts if key in self.copies and self.copies[key].whole]
+
     # -- changes
 
     def learn(self, view: View) -> None:
@@ -363,10 +367,18 @@ class Views:
             if (left := one.view.without(part)) is not None
         ]
 
-    def restore(self, views: Iterable[View], stored: Iterable[Stored] = (), *, whole: bool) -> None:
+    def restore(
+        self,
+        views: Iterable[View],
+        stored: Iterable[Stored] = (),
+        taken_in: Iterable[Ended] = (),
+        *,
+        whole: bool,
+    ) -> None:
         """Come back to life: whatever was is former now.  What is not `whole`, as the journal was
         damaged, is content to be offered, and no proof that all is here."""
         self.damaged = not whole
+        self.taken_in.restore(taken_in if whole else ())
         for view in views:
             self.remember(view)
         self.stored = list(stored)[-FORMER_MAX:]

@@ -42,6 +42,7 @@ from meteor.keeping.shelf import Shelf
 from meteor.keeping.shelf_journal import Restored
 from meteor.keeping.views import Views
 from meteor.rendezvous.application_actions import ApplicationActions
+from meteor.rendezvous.company import Find, find_ring, seek_company
 from meteor.rendezvous.entry import Entry
 from meteor.rendezvous.link_report import ask_all, own_links
 from meteor.rendezvous.monitor import Monitor
@@ -53,7 +54,6 @@ from meteor.rendezvous.telling import Telling
 from meteor.security.gatekeeper import Gatekeeper
 from meteor.security.policy import OPEN, Policy
 from meteor.wire.client_messages import check_sender
-from meteor.wire.greeting import greet, why_silent
 from meteor.wire.link_messages import LinksQuestion
 from meteor.wire.messages import (
     Farewell,
@@ -194,7 +194,8 @@ class RendezvousPeer:
         self.restored = await self.shelf.restore()
         note = self.restored.note
         whole = not (self.restored.incomplete or self.restored.damaged)
-        self.views.restore((*note.own, *note.former, *note.copies), note.stored, whole=whole)
+        had = (*note.own, *note.former, *note.copies)
+        self.views.restore(had, note.stored, note.taken_in, whole=whole)
         self._returning.damaged = not whole
         if whole:
             self._keeper.expect(self._handoff.everything)  # what no view speaks of goes
@@ -202,7 +203,9 @@ class RendezvousPeer:
         moved = kept is not None and kept.contact.id != self._runtime.contact.id
         if kept is not None and not kept.alone and not moved:
             await self._resume(kept, join)
-        elif join and await self._find_ring(join, found_if_alone=found_if_alone):
+        elif join and await find_ring(
+            self._runtime, self.space, join, found_if_alone=found_if_alone
+        ):
             await self._join(join)
         else:
             await self.node.found()
@@ -215,30 +218,10 @@ class RendezvousPeer:
         self._runtime.spawn(self._sweep())
         self._ready = True
 
-    async def _find_ring(self, join: Sequence[Contact], *, found_if_alone: bool) -> bool:
-        """Whether one of the contacts is a peer of a ring with our space."""
-        tried = []
-        for contact in join:
-            try:
-                greeting = await greet(self._runtime, contact, self.space)
-            except CallError as error:
-                tried.append(f"{contact.address}: {why_silent(error, contact)}")
-                continue
-            if greeting.ready:
-                return True
-            tried.append(f"{contact.address}: it is no member of a ring yet")
-        if found_if_alone:
-            return False
-        raise JoinFailed(
-            f"no ring to join: {'; '.join(tried)}. Start one of these peers first, or give "
-            "--found-if-alone to found a ring when nobody answers",
-            tuple(tried),
-        )
-
     async def _resume(self, kept: RingState, join: Sequence[Contact]) -> None:
         """Go back into the ring of the former life; where nobody is there, begin it anew."""
         if join:
-            await self._find_ring(join, found_if_alone=True)
+            await find_ring(self._runtime, self.space, join, found_if_alone=True)
         try:
             if await self.node.resume(kept, join):
                 return
@@ -270,6 +253,11 @@ class RendezvousPeer:
                 return False
             await self._runtime.sleep(0.01)
         return True
+
+    def seek_company(self, find: Find) -> None:
+        """Look round for other rings of the space from now on, and become one with them; `find`
+        gives the addresses of peers that may be of one."""
+        self._runtime.spawn(seek_company(self._runtime, self.node, self.space, find))
 
     async def leave(self, timeout_s: float = 5.0) -> Intervals:
         """Hand over what is held, say good-bye to neighbours and clients; returns what nobody

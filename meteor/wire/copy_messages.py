@@ -9,7 +9,7 @@ from __future__ import annotations
 from chord import WideInt, dataclass
 from meteor.wire.messages import WireInterval
 from meteor.wire.operations import Carried
-from meteor.wire.view import Rival, Stored, View
+from meteor.wire.view import Ended, Rival, Stored, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +111,11 @@ class ViewsNote:
     former: tuple[View, ...] = ()
     stored: tuple[Stored, ...] = ()
     """Former views whose content is in the attic."""
+    taken_in: tuple[Ended, ...] = ()
+    """Of which ended views of others all content is on the shelf."""
 
 
 MESSAGES: tuple[type, ...] = (
     Rival, View, Beside, Keep, Kept, Learn, Instate, Instated, Touch, Touched, Stands, Watermarks,
-    Stored, ViewsNote,
+    Stored, Ended, ViewsNote,
 )  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from chord import Contact, WideInt, dataclass
 from meteor.wire.messages import Found, Notice, Told, WireInterval
-from meteor.wire.view import Rival, View
+from meteor.wire.view import Ended, Rival, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +131,9 @@ class ClaimAnswer:
     """Whether the receiver's memory of that is damaged."""
     learning: tuple[View, ...] = ()
     """Of what of it the receiver is being made a copy."""
+    gifts: tuple[tuple[WideInt, int], ...] = ()
+    """The keys of those `copies` that begin by what the receiver gave, and are not known to have
+    begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +198,9 @@ class TakeOver:
 class Yours:
     """The receiver wrote down that it gave the interval away."""
 
+    epoch: int = 0
+    """The last one in which it had any of it; 0 when it was given before."""
+
 
 @dataclass(frozen=True, slots=True)
 class Inherit:
@@ -202,6 +208,8 @@ class Inherit:
     The reply is `Inherited` once the receiver has all of it."""
 
     interval: WireInterval
+    taken_in: tuple[Ended, ...] = ()
+    """Of which ended views of others it has all there."""
 
 
 @dataclass(frozen=True, slots=True)

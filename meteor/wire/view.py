@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from chord import Contact, dataclass, replace
+from chord import Contact, WideInt, dataclass, replace
 from meteor.wire.messages import WireInterval
 from squid import Intervals, intersect, merge, subtract
 
@@ -107,6 +107,15 @@ class Copy:
     before: tuple[View, ...] = ()
     """What was kept of it for other primaries, until this one is known to have begun: who falls now
     is to say that it had not moved on from that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What of an ended view of somebody's is on the shelf, all of it."""
+
+    primary: WideInt
+    epoch: int
+    intervals: tuple[WireInterval, ...]
 
 
 @dataclass(frozen=True, slots=True)

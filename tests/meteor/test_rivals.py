@@ -142,6 +142,35 @@ def test_who_went_over_to_the_view_from_a_rivals_copy_speaks_for_it(world: Answe
     assert world.peer.core.views.has_all_of(view.intervals, view.primary.id, 77)
 
 
+def test_who_merged_what_a_rival_had_speaks_for_it_after_a_restart(world: AnsweredBeside) -> None:
+    """Nobody else is left who could, and what it had was named as lost after 30 s."""
+    copy = world.copy()
+    ended = View(world.stranger.contact, 7, 77, (world.interval,), (copy.contact,))
+    copy.core.views.take_in(ended, ended.intervals)
+    world.overlay.run(copy.core.shelf.note(copy.core.views))
+    copy.crash()
+    again = world.overlay.run(world.overlay.restart(copy))
+    assert_whole_within(world.overlay)
+    world.note_rival(again.contact)
+    world.overlay.run_for(1.0)
+    assert world.unknown == ()
+    assert ask(world.overlay, world.overlay.client()) == (set(world.stored), True)
+
+
+def test_what_was_taken_in_from_another_peer_is_written_down_before_it_may_forget(
+    world: AnsweredBeside,
+) -> None:
+    copy = world.copy()
+    (view,) = world.peer.core.views.own.values()
+    copy.core.views.take_in(replace(view, epoch=77), view.intervals)
+    reconciling, piece = world.peer.core._handoff.reconciling, (world.interval,)
+    absorbed = reconciling.absorb(piece, copy.contact, 77, world.peer.contact.id)
+    assert world.overlay.run(absorbed)
+    world.peer.crash()
+    again = world.overlay.run(world.overlay.restart(world.peer))
+    assert again.core.views.has_all_of(piece, world.peer.contact.id, 77)
+
+
 def test_a_copy_says_whose_copy_it_was(world: AnsweredBeside) -> None:
     """The rival's primary is dead, and says nothing any more."""
     copy, (mine,) = world.copy(), world.peer.core.views.own.values()

@@ -78,7 +78,8 @@ async def _run(as_json: bool, *, zeroconf: str | None, **options: Any) -> int:
         )
     async with LocalNetwork(zeroconf) as network:
         options["join"] = (*options["join"], *await network.find())
-        return await serve(_made(**options), as_json=as_json, announce=network.announce)
+        found = network.announce, network.find
+        return await serve(_made(**options), as_json=as_json, network=found)
 
 
 def _listed(path: Path | None) -> list[str]:

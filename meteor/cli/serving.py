@@ -14,7 +14,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 import click
@@ -34,13 +34,17 @@ a peer that is silent for so long looks dead (DESIGN section 6)."""
 
 Announce = Callable[[str, int], Awaitable[None]]
 """Lets others find a peer by address and identifier."""
+Find = Callable[[], Awaitable[Sequence[str]]]
+"""The addresses of those that let themselves be found."""
 
 
-async def serve(peer: meteor.Peer, *, as_json: bool, announce: Announce | None = None) -> int:
+async def serve(
+    peer: meteor.Peer, *, as_json: bool, network: tuple[Announce, Find] | None = None
+) -> int:
     """Run the peer until a signal comes, hand over what it holds, and return the exit code; a
     second signal ends the process at once."""
     loop = asyncio.get_running_loop()
-    life = asyncio.ensure_future(_live(peer, as_json, announce))
+    life = asyncio.ensure_future(_live(peer, as_json, network))
     received: list[int] = []
 
     def stop(number: int) -> None:
@@ -60,7 +64,7 @@ async def serve(peer: meteor.Peer, *, as_json: bool, announce: Announce | None =
     return exit_codes.INTERRUPTED if signal.SIGINT in received else exit_codes.DONE
 
 
-async def _live(peer: meteor.Peer, as_json: bool, announce: Announce | None) -> None:
+async def _live(peer: meteor.Peer, as_json: bool, network: tuple[Announce, Find] | None) -> None:
     """Serve; whenever the peer should move, let it leave and come back elsewhere."""
     while True:
         async with peer:
@@ -70,8 +74,10 @@ async def _live(peer: meteor.Peer, as_json: bool, announce: Announce | None) -> 
             gc.set_threshold(700, 10, FULL_COLLECTIONS)
             _heed_hangups(peer)
             _say(peer, as_json)
-            if announce is not None:
+            if network is not None:
+                announce, find = network
                 await announce(peer.address, peer.id)
+                peer.core.seek_company(find)
             place = await peer.wait_place()
             if place is None:
                 raise meteor.Closed("this peer stopped by itself after a failure: see its log")

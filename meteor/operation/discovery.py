@@ -67,7 +67,17 @@ class LocalNetwork:
         await self._zeroconf.async_close()
 
     async def find(self, wait_s: float = BROWSE_S) -> list[str]:
-        """The addresses of peers that say they belong to a ring of this name, sorted."""
+        """The addresses of peers that say they belong to a ring of this name, sorted.
+
+        Raises `MeteorError` when the network cannot be asked."""
+        from zeroconf import Error  # noqa: PLC0415 - an extra
+
+        try:
+            return await self._find(wait_s)
+        except Error as error:
+            raise MeteorError(f"the local network cannot be asked: {error}") from error
+
+    async def _find(self, wait_s: float) -> list[str]:
         from zeroconf import ServiceStateChange  # noqa: PLC0415 - an extra
         from zeroconf.asyncio import AsyncServiceBrowser  # noqa: PLC0415 - an extra
 
@@ -78,8 +88,10 @@ class LocalNetwork:
                 names[name] = None
 
         browser = AsyncServiceBrowser(self._zeroconf.zeroconf, SERVICE, handlers=[changed])
-        await asyncio.sleep(wait_s)
-        await browser.async_cancel()
+        try:
+            await asyncio.sleep(wait_s)
+        finally:
+            await browser.async_cancel()
         found = await asyncio.gather(*(self._addresses_of(name) for name in names))
         return sorted({address for addresses in found for address in addresses})
 

@@ -30,6 +30,9 @@ REFUSED = {
     "'": ("single quotes do not quote", 'use double quotes: "..."'),
 }
 
+SLIPS = {"=>": "write >=", "=<": "write <=", "==": "write one =", "<>": "say what is wanted"}
+"""Operators of elsewhere, and what stands for them here."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mark:
@@ -89,6 +92,9 @@ class Cursor:
             raise self.refuse(
                 "'!=' is not in the language", "say what is wanted, as a range", found.start(1)
             )
+        slip = self.text[found.start(1) : found.end(1) + 1]
+        if slip in SLIPS:
+            raise self.refuse(f"{slip!r} is no operator", SLIPS[slip], found.start(1))
         self.position = found.end()
         return found[1]
 

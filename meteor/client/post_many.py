@@ -34,7 +34,11 @@ class Message:
 
     Raises `ValueError` for an action that has no receipt."""
 
-    __slots__ = ("action", "options", "profile")
+    __slots__ = {
+        "action": "What to do with it: `store` unless said otherwise.",
+        "options": "The other arguments of `post`, by name.",
+        "profile": "What it is.",
+    }
 
     def __init__(
         self, profile: ProfileLike, action: str = "store", **options: Unpack[PostOptions]

@@ -5,7 +5,7 @@ Law of this file: pure functions on arrays; slot s is bit s % 64 of word s // 64
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ import numpy.typing as npt
 Words = npt.NDArray[np.uint64]
 Slots = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
+Number = TypeVar("Number", np.intp, np.float64)
 
 WORD_BITS: Final = 64
 BITS: Final = [np.uint64(1 << place) for place in range(WORD_BITS)]
@@ -78,6 +79,23 @@ def joined(slots: Slots, more: Slots) -> Slots:
     if not len(more):
         return slots
     return np.concatenate([slots, more]) if len(slots) else more
+
+
+def each_once(ordered: npt.NDArray[Number]) -> npt.NDArray[Number]:
+    """Of numbers in order, each once."""
+    # `np.unique` would sort them again, and it holds the peer up when it is asked for the first
+    # time: it loads masked arrays, some ten milliseconds.
+    different = np.empty(len(ordered), bool)
+    different[:1] = True
+    np.not_equal(ordered[1:], ordered[:-1], different[1:])
+    return ordered[different]
+
+
+def sorted_once(numbers: list[npt.NDArray[Number]]) -> npt.NDArray[Number]:
+    """All of them in order, each once."""
+    ordered = np.concatenate(numbers)
+    ordered.sort()
+    return each_once(ordered)
 
 
 def _unpacked(words: Words) -> Mask:

@@ -21,6 +21,7 @@ from arms.index_bits import (
     Batch,
     Slots,
     Words,
+    each_once,
     empty_words,
     grown,
     slots_in,
@@ -293,21 +294,12 @@ def _chosen_edges(low: Floats, high: Floats, most: int) -> list[float]:
     ends = np.sort(ends[np.isfinite(ends)])
     if not len(ends) or not most:
         return []
-    different = _each_once(ends)
+    different = each_once(ends)
     if len(different) > most:
         places = np.linspace(0, len(ends) - 1, most + 2)[1:-1].astype(np.intp)
-        different = _each_once(ends[places])
+        different = each_once(ends[places])
     edges: list[float] = different.tolist()
     return edges
-
-
-def _each_once(ends: Floats) -> Floats:
-    """Of ends in order, those that are different."""
-    # `np.unique` would sort them again, and when it is asked for the first time load what takes
-    # longer than all columns of a start.
-    different = np.ones(len(ends), bool)
-    np.not_equal(ends[1:], ends[:-1], out=different[1:])
-    return ends[different]
 
 
 def _buckets_of(ends: Floats, edges: list[float]) -> Slots:

@@ -27,6 +27,7 @@ from arms.index_bits import (
     set_bits,
     slots_in,
     slots_up_to,
+    sorted_once,
 )
 from arms.index_column import Column, Cut, is_exact
 from arms.index_rows import Test, ambiguous_paths
@@ -170,7 +171,7 @@ class SelectorTable(Table[K]):
                     unclear.append(number)
             elif column.rare:
                 more.append(self._living(column.rare_slots()))
-        others = more[0] if len(more) == 1 else np.unique(np.concatenate(more))
+        others = more[0] if len(more) == 1 else sorted_once(more)
         fitting = self._fitting(frozenset(wide))[:words] & self.live[:words]
         found = _without_misses(fitting, wide.values(), words)
         if not unclear:

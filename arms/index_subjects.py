@@ -22,6 +22,7 @@ from arms.index_bits import (
     set_bits,
     slots_in,
     slots_up_to,
+    sorted_once,
 )
 from arms.index_column import Column, Cut, is_exact
 from arms.index_rows import Row
@@ -249,4 +250,4 @@ def _fewest(rare: list[_Clause]) -> Slots:
     clause = min(rare, key=lambda each: sum(choice.column.count for choice in each))
     if len(clause) == 1:
         return clause[0].column.rare_slots()
-    return np.unique(np.concatenate([choice.column.rare_slots() for choice in clause]))
+    return sorted_once([choice.column.rare_slots() for choice in clause])

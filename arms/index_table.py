@@ -24,6 +24,7 @@ from arms.index_bits import (
     grown,
     set_bits,
     slots_in,
+    sorted_once,
     words_for,
 )
 from arms.index_column import MOST_EDGES, Column
@@ -282,7 +283,7 @@ class Table(ABC, Generic[K]):
         low, high = self.store.entries(slots, number) if ends is None else ends.at(slots)
         words = column.vocabulary
         if words is not None and len(words) > 3 * len(slots) + MOST_WAITING:
-            self._relabel(number, column, np.unique(np.concatenate([low, high])))
+            self._relabel(number, column, sorted_once([low, high]))
             low, high = self.store.entries(slots, number)
         self._build(column, slots, low, high)
 

@@ -61,6 +61,9 @@ class Vocabulary:
     def ends_of(self, first: str, last: str) -> tuple[float, float]:
         """`lowest_at(first)` and `highest_at(last)`: of a word that is known its label, twice."""
         if first == last and first:
+            label = self._learnt.get(first)
+            if label is not None:
+                return label, label
             block = bisect_right(self._firsts, first) - 1
             if block >= 0:
                 words = self._words[block]

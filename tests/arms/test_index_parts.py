@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arms import Profile, ProfileIndex
-from arms.index_bits import Batch, are_set, clear_bits, set_bits, slots_in, slots_up_to
+from arms.index_bits import (
+    Batch,
+    are_set,
+    clear_bits,
+    set_bits,
+    slots_in,
+    slots_up_to,
+    sorted_once,
+)
 from arms.index_column import FEW, Column, Cut, is_exact
 from arms.index_ends import Ends
 from arms.index_vocabulary import Vocabulary
@@ -321,3 +329,9 @@ def test_labels_are_in_the_order_of_words_however_often_they_are_spaced_anew(
             assert vocabulary.lowest_at(each) == vocabulary.highest_at(each) == label
         ordered = [known[each] for each in sorted(known)]
         assert ordered == sorted(set(ordered))
+
+
+@given(st.lists(st.lists(st.integers(0, 20)), min_size=1, max_size=4))
+def test_numbers_in_order_each_once(some: list[list[int]]) -> None:
+    found = sorted_once([np.array(each, np.intp) for each in some])
+    assert found.tolist() == sorted({number for each in some for number in each})

@@ -53,6 +53,9 @@ browser:
 	       apt-get -qq install --yes --no-install-recommends chromium chromium-driver curl >/dev/null; } \
 	  || echo "no chromium, chromedriver and curl here, and they cannot be installed: their tests skip"
 
+# The suite starts some hundred processes of Python: each would compile all of meteor anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 test: $(STAMP) browser
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 

@@ -51,6 +51,20 @@ def test_a_list_entry_without_a_reason_is_refused(tmp_path: Path) -> None:
     assert "no reason given" in output
 
 
+def test_tests_of_a_group_run_in_one_process(tmp_path: Path) -> None:
+    """Else each worker has a Spark of its own, as with pytest 9.2 and pytest-xdist 3.8."""
+    body = (
+        "import os, pathlib, pytest\n"
+        "pytestmark = [pytest.mark.xdist_group('one'), pytest.mark.parametrize('n', range(8))]\n"
+        "def test_a(n): pathlib.Path(f'on-{os.getpid()}').touch()\n"
+    )
+    ini = "[pytest]\nmarkers =\n    xdist_group(name): all on one worker\n"
+    (tmp_path / "pytest.ini").write_text(ini)
+    status, output = run_suite(tmp_path, body, "", "-n", "2", "--dist", "loadgroup")
+    assert status == 0, output
+    assert len(list(tmp_path.glob("on-*"))) == 1, output
+
+
 def test_a_run_without_tests_is_a_failure(tmp_path: Path) -> None:
     status, _ = run_suite(tmp_path, "")
     assert status == 5

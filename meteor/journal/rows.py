@@ -12,7 +12,7 @@ import struct
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from meteor.journal.journal import Entry
 
@@ -42,8 +42,7 @@ Stored = tuple[int, bytes, bytes, int]
 """A row of a known journal as it is read: its sequence, key, value and checksum."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A row as it rests in the file."""
 
     sequence: int

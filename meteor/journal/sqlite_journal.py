@@ -12,11 +12,12 @@ import asyncio
 import logging
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, TypeVar, cast
 
 import aiosqlite
 
@@ -33,7 +34,6 @@ from meteor.journal.rows import (
     INDEX_ROOT,
     SCHEMA,
     TABLE_ROOT,
-    Change,
     Row,
     Stored,
     Write,
@@ -44,7 +44,12 @@ from meteor.journal.rows import (
 )
 from meteor.journal.write_ahead_log import PAGE_BYTES
 
+ResultT = TypeVar("ResultT")
+
 _log = logging.getLogger("meteor.journal")
+
+_ROWS_AT_ONCE: Final = 64
+"""How many rows aiosqlite fetches at once, where one iterates over them."""
 
 _PUT: Final = "REPLACE INTO record (sequence, journal, key, value, checksum) VALUES (?, ?, ?, ?, ?)"
 _REMOVE: Final = "DELETE FROM record WHERE journal = ? AND key = ?"
@@ -157,12 +162,21 @@ class SqliteJournal:
         return self._file.ask(job)
 
 
+class _Connection(aiosqlite.Connection):
+    """A connection that can do several things in one go of its thread."""
+
+    async def do(self, step: Callable[[sqlite3.Connection], ResultT]) -> ResultT:
+        """What `step` makes of the connection, there."""
+        execute = cast(Callable[..., Awaitable[ResultT]], self._execute)
+        return await execute(step, self._conn)
+
+
 @dataclass(slots=True)
 class _Store:
     """The open file, its lock and the noted number of its last transaction."""
 
     path: Path
-    connection: aiosqlite.Connection
+    connection: _Connection
     lock: DirectoryLock
     commits: CommitNumber
     number: int
@@ -174,25 +188,28 @@ class _Store:
         if not any(write.entries or write.clear for write in writes):
             return
         try:
-            await self._commit(change_of(writes, self.number + 1, self.sequence))
+            await self.connection.do(partial(self._commit, writes))
         except sqlite3.Error as error:
             await self.rollback()
             raise JournalFailed(f"{self.path}: {error}") from error
+
+    def _commit(self, writes: Sequence[Write], connection: sqlite3.Connection) -> None:
+        """The whole of it in the store's thread: the event loop is woken once, and goes on
+        meanwhile."""
+        change = change_of(writes, self.number + 1, self.sequence)
+        # Never given again, whatever becomes of this transaction: a sequence tells old from new.
+        self.sequence += len(change.rows)
+        if change.cleared:
+            connection.executemany(_CLEAR, [(journal,) for journal in change.cleared])
+        if change.removed:
+            connection.executemany(_REMOVE, change.removed)
+        connection.executemany(_PUT, change.rows)
+        connection.commit()
         self.number += 1
         try:
             self.commits.write(self.number)
         except OSError as error:  # the records are durable: only a later loss would go unnoticed
             _log.warning("the number of acknowledged transactions cannot be noted: %s", error)
-
-    async def _commit(self, change: Change) -> None:
-        # Never given again, whatever becomes of this transaction: a sequence tells old from new.
-        self.sequence += len(change.rows)
-        if change.cleared:
-            await self.connection.executemany(_CLEAR, [(journal,) for journal in change.cleared])
-        if change.removed:
-            await self.connection.executemany(_REMOVE, change.removed)
-        await self.connection.executemany(_PUT, _values(change.rows))
-        await self.connection.commit()
 
     async def read(self, what: Read) -> list[Stored]:
         """The rows of a journal, whole or not, in the order of their last write."""
@@ -268,7 +285,7 @@ async def _open_store(files: JournalFiles, lock: DirectoryLock) -> _Store:
     return store
 
 
-async def _as_it_is(files: JournalFiles, found: Findings) -> aiosqlite.Connection | None:
+async def _as_it_is(files: JournalFiles, found: Findings) -> _Connection | None:
     """The file, open, when there is nothing wrong with it; else a new one takes its place."""
     trouble = found.trouble
     if not found.is_new and not trouble:
@@ -303,14 +320,14 @@ async def _make(files: JournalFiles, rows: Sequence[Row]) -> None:
     connection = await _connect(files.making)
     try:
         await connection.execute(SCHEMA)
-        await connection.executemany(_PUT, _values(rows))
+        await connection.executemany(_PUT, rows)
         await connection.commit()
     finally:
         await connection.close()
     files.promote()
 
 
-async def _checked(path: Path) -> tuple[aiosqlite.Connection | None, str]:
+async def _checked(path: Path) -> tuple[_Connection | None, str]:
     """Open a file whose log is in order; None, and why, when its pages are not."""
     connection = None
     try:
@@ -342,8 +359,9 @@ def _speaks_of_damage(error: sqlite3.Error, path: Path) -> bool:
     return name == "SQLITE_IOERR_SHORT_READ" or not name.startswith(_NOT_OF_THE_FILE)
 
 
-async def _connect(path: Path) -> aiosqlite.Connection:
-    connection = await aiosqlite.connect(path)
+async def _connect(path: Path) -> _Connection:
+    connection = _Connection(lambda: sqlite3.connect(path), _ROWS_AT_ONCE)
+    await connection
     try:
         for statement in _SETTINGS:
             await connection.execute(statement)
@@ -351,7 +369,3 @@ async def _connect(path: Path) -> aiosqlite.Connection:
         await connection.close()
         raise
     return connection
-
-
-def _values(rows: Sequence[Row]) -> list[tuple[int, str, bytes, bytes, int]]:
-    return [(row.sequence, row.journal, row.key, row.value, row.checksum) for row in rows]

@@ -31,14 +31,12 @@ from meteor.demo import TIME_LIMIT_S, run
     "--time-limit",
     "time_limit_s",
     type=click.FloatRange(min=0, min_open=True),
-    default=TIME_LIMIT_S,
-    show_default=True,
     metavar="S",
-    help="Give up after S seconds.",
+    help=f"Give up after S seconds; {TIME_LIMIT_S:g} when not given, longer on a busy machine.",
 )
 @json_option
 def command(
-    peers: int, readings: Path | None, seed: int, time_limit_s: float, as_json: bool
+    peers: int, readings: Path | None, seed: int, time_limit_s: float | None, as_json: bool
 ) -> int:
     """Start peers in processes of their own and bring sensors and clients together.
 

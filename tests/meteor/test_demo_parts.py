@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import meteor
-from meteor.demo import plain_filter, readings, table
+from meteor.demo import patience_s, plain_filter, readings, table
 from meteor.demo.building import Plan, plan_of, selector, space_of
 from meteor.demo.plain_filter import Anything, Begins, Between, difference, wanted
 from meteor.demo.progress import Progress
@@ -206,3 +206,13 @@ def test_progress_is_one_line_where_nobody_looks() -> None:
             bar.step()
     assert stream.getvalue().count("\n") == 1
     assert "4 of 4" in stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("load", "cores", "seconds"),
+    [(0.0, 2, 58.0), (2.0, 2, 58.0), (6.0, 2, 174.0), (90.0, 2, 290.0)],
+)
+def test_a_machine_that_is_free_has_a_minute_and_a_busy_one_longer(
+    load: float, cores: int, seconds: float
+) -> None:
+    assert patience_s(load, cores) == seconds

@@ -52,7 +52,7 @@ wait $!
 status=$?
 # The claim is there yet where the session was broken off, so that few classes were loaded.
 if [ -s "$part" ] && [ ! -e {claim} ]; then mv -f "$part" "$whole"; fi
-rm -f "$part" {claim}
+rm -f "$part" "$part.config" {claim}
 exit $status
 """
 

@@ -380,7 +380,7 @@ def test_the_front_of_a_java_leaves_one_request_out(tmp_path: Path) -> None:
     (lacking / "release").write_text('JAVA_VERSION="21"\nMODULES="java.base"\n')
     home = java.with_front(lacking, tmp_path / "front")
     assert java.version(home) == 21
-    asked = [home / "bin" / "java", "-Xmx1g", "--add-modules=jdk.incubator.vector", "a b", "c"]
+    asked = [str(home / "bin" / "java"), "-Xmx1g", "--add-modules=jdk.incubator.vector", "a b", "c"]
     told = subprocess.run(asked, capture_output=True, text=True, check=True)
     assert told.stdout == "-Xmx1g a b c\n"
 

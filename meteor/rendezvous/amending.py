@@ -115,7 +115,8 @@ class Amending:
             issued_ms=admitted.issued_ms,
         )
         deadline = self._runtime.now() + amend.timeout_s
-        with self._gatekeeper.charged(admitted, stem, amend.ttl_s, self._runtime.now()):
+        now = self._runtime.now()
+        with self._gatekeeper.charged(admitted, stem, amend.version, amend.ttl_s, now):
             reply = await self._asking.run(sender, amend.token, box, operation, amend.timeout_s)
             if operation.id == amend.id:
                 return reply

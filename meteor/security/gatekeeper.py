@@ -172,7 +172,9 @@ class Gatekeeper:
     # -- how much is left
 
     @contextmanager
-    def charged(self, admitted: Admitted, stem: str, ttl_s: float, now: float) -> Iterator[None]:
+    def charged(
+        self, admitted: Admitted, stem: str, version: int, ttl_s: float, now: float
+    ) -> Iterator[None]:
         """Count what is kept while it is posted; what is refused further on is not counted.
 
         Raises `Refused` beyond the owner's quota."""
@@ -183,7 +185,10 @@ class Gatekeeper:
             yield
             return
         before = self.ledger.holding(owner, stem)
-        holding = Holding(_kind(kind), admitted.size, now + ttl_s, document.profile)
+        expires_s = now + ttl_s
+        if before is not None and before.version == version:
+            expires_s = max(expires_s, before.expires_s)
+        holding = Holding(_kind(kind), admitted.size, expires_s, document.profile, version)
         with self.counted():
             self.ledger.charge(owner, stem, holding, quota, now)
         try:
@@ -193,9 +198,9 @@ class Gatekeeper:
             raise
 
     def amended(self, admitted: Admitted, amend: Amend, matches: int, now: float) -> None:
-        """A renewal or a cancel took effect."""
+        """A renewal or a cancel was carried out; what had no `matches` changed nothing."""
         owner, stem = admitted.actor.owner, stem_of(amend.id)
-        if amend.verb == "cancel":
+        if amend.verb == "cancel" and matches:
             self.ledger.release(owner, stem)
         elif amend.verb == "renew" and matches:
             self.ledger.renew(owner, stem, now + amend.ttl_s)

@@ -33,6 +33,8 @@ class Holding:
     expires_s: float
     profile: bytes
     """Packed, so that a delete by selector gives back what it takes."""
+    version: int = 0
+    """The same version that is posted again lives for the longest time that it was given."""
 
 
 class _Account:

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from meteor import Client, LocalOverlay, Peer, Policy, PolicyError, Refused, parse_policy
+from meteor import Client, LocalOverlay, Peer, Policy, PolicyError, Refused, parse_policy, profile
+from meteor.admission import place
 from meteor.security.policy_file import LOOK_S
+from meteor.wire.record_id import make_id
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE
+from tests.meteor.copies_world import primary_of
 from tests.meteor.security.signers import ALICE, BOB
 
 A = "type=light temperature=20"
@@ -135,6 +138,41 @@ def test_a_store_that_is_refused_further_on_is_not_counted() -> None:
         overlay.run(alice.cancel(full_id))
         assert refused_rule(overlay, alice.store(A, b"1", id=name)) == "deleted"
     overlay.run(alice.store(A, b"1"))
+
+
+def test_a_cancel_that_takes_nothing_gives_nothing_back() -> None:
+    """An id has its region in it, and whoever asks may write one there of which another peer knows,
+    where no such record is."""
+    overlay = Overlay(peers=8, space=SPACE, seed=4, policy=QUOTAS)
+    alice = overlay.client(identity=ALICE)
+    overlay.run(alice.store(A, b"1", id="b"))
+    overlay.run(alice.store(A, b"1", id="a"))
+    overlay.run_for(5.0)  # its copies are where they stay
+    other_peer = next(
+        other
+        for other in (elsewhere(word, at) for word in "adgjmpsvz" for at in range(-40, 125, 15))
+        if primary_of(overlay, other).core.shelf.find((ALICE.key, "a")) is None
+    )
+    assert overlay.run(alice.cancel(other_peer)).matches == 0
+    assert refused_rule(overlay, alice.store(A, b"1", id="c")) == "few"
+
+
+def elsewhere(word: str, temperature: int) -> str:
+    attributes = {"type": word, "temperature": temperature, "humidity": 50}
+    box = place(profile(attributes).typed(SPACE), "store", SPACE, everywhere=False)
+    return make_id("a", box, SPACE.curve)
+
+
+def test_a_version_that_is_posted_again_for_less_time_counts_as_long_as_it_lives() -> None:
+    overlay = Overlay(peers=3, space=SPACE, seed=4, policy=QUOTAS)
+    alice = overlay.client(identity=ALICE)
+    alice._session._version = 7
+    for name in ("a", "b"):
+        for ttl in (600, 1):
+            overlay.run(alice.store(A, b"1", id=name, ttl=ttl))
+    overlay.run(until=overlay.kernel.now() + 30)
+    assert len(overlay.run(alice.retrieve("type=light").all())) == 2
+    assert refused_rule(overlay, alice.store(A, b"1", id="c")) == "few"
 
 
 def test_a_rate_is_kept_and_bytes_are_bounded() -> None:

@@ -9,7 +9,7 @@ origin, and what stays open is `missing`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -121,7 +121,8 @@ class Router:
                     asks=asks,
                     stretch=self._stretch(box, attempt),
                 )
-                self._runtime.begin(self.resolve(share, lasts_s))
+                if not (asks and self._answer_at_once(share)):
+                    self._runtime.begin(self.resolve(share, lasts_s))
                 if not operation.settled:  # by what this peer itself did in this turn
                     with suppress(RequestTimeout):
                         await self._runtime.expect(operation_id, lasts_s)
@@ -277,10 +278,7 @@ class Router:
     ) -> None:
         work = await self._worker.perform(share, mine)
         part = self._next_part()
-        for number, body in enumerate(work.frames, 1):
-            self._send_frame(share, part, number - 1, body)
-            if number % FRAMES_AT_ONCE == 0:
-                await self._runtime.sleep(0.0)
+        await self._send_frames(share, part, 0, work.frames)
         self._report(share, work, mine, handed, part)
         if work.undone:
             blocks = self._handing_on.plan(share, merge(work.undone), self._worker.held())
@@ -292,7 +290,35 @@ class Router:
         part = self._next_part()
         for number, body in enumerate(work.frames):
             self._send_frame(share, part, number, body)
-        self._report(share, work, mine, handed, part)
+        if work.rest is None:
+            self._report(share, work, mine, handed, part)
+        else:
+            self._resolving += 1
+            self._runtime.spawn(self._tell_rest(share, work, work.rest, mine, handed, part))
+
+    async def _tell_rest(
+        self,
+        share: HandOn,
+        work: Work,
+        bring: Callable[[], Awaitable[Work]],
+        mine: tuple[Interval, ...],
+        handed: int,
+        part: int,
+    ) -> None:
+        """Send the pages that were not made at once, then report."""
+        rest = await bring()
+        await self._send_frames(share, part, len(work.frames), rest.frames)
+        frames = (*work.frames, *rest.frames)
+        self._report(share, replace(work, frames=frames, body=rest.body), mine, handed, part)
+        self._resolving -= 1
+
+    async def _send_frames(
+        self, share: HandOn, part: int, first: int, frames: Sequence[bytes]
+    ) -> None:
+        for number, body in enumerate(frames, first):
+            self._send_frame(share, part, number, body)
+            if (number - first + 1) % FRAMES_AT_ONCE == 0:
+                await self._runtime.sleep(0.0)
 
     def _next_part(self) -> int:
         self._parts += 1

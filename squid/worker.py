@@ -5,7 +5,7 @@ Law of this file: a protocol and its values; nothing here does anything.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from chord import Contact, dataclass
@@ -28,6 +28,9 @@ class Work:
     doubted: tuple[Interval, ...] = ()
     """The indexes of the part of which it will soon be known whether all is here: neither covered
     nor missing, so that the origin asks again."""
+    rest: Callable[[], Awaitable[Work]] | None = None
+    """Brings the pages that follow in later turns, and the summary of all; None where `frames` are
+    all there is."""
 
 
 class Worker(Protocol):
@@ -53,7 +56,8 @@ class Worker(Protocol):
         """Wait until an index that the ring gives to this peer is held here, or the time is up."""
 
     def answer(self, share: HandOn, part: tuple[Interval, ...]) -> Work | None:
-        """Do the operation at once, if it changes nothing and needs no waiting; else None."""
+        """Do the operation at once, if it changes nothing and needs no waiting, or begin it where
+        it is much; else None."""
 
     async def perform(self, share: HandOn, part: tuple[Interval, ...]) -> Work:
         """Do the operation in `part`, which was held when this was called."""

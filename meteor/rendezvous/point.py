@@ -99,7 +99,7 @@ class RendezvousPoint:
             return Work(missing=part)
         if not task.passes or not self._lease.in_touch(part) or self._holdings.doubted(part):
             return None
-        return self._told_at_once(task, part) or self._pass_few(task, part)
+        return self._told_at_once(task, part) or self._pass_now(task, part)
 
     def copied(self) -> Intervals:
         """The indexes of which a whole copy is kept here for others."""
@@ -212,17 +212,22 @@ class RendezvousPoint:
             following = await self._reactions.follow(met.steps, passing)
         return self._passed(following, self._moved_lately(passing), missing)
 
-    def _pass_few(self, task: Task, part: Intervals) -> Work | None:
-        """A question's answer in this very turn; None, and nothing is done, when it meets too much,
-        and for what is no question."""
+    def _pass_now(self, task: Task, part: Intervals) -> Work | None:
+        """A question's answer as far as it goes in this very turn; None, and nothing is done, for
+        what is no question."""
         if not _asks(task):
             return None
         passing, now = self._passing(task)
-        asked = self._ask(passing, now, part)
-        following = self._reactions.answer_few(asked, passing, part)
-        if following is None:
-            return None
-        return self._passed(following, self._moved_lately(passing), self._missing_of(task, part))
+        asked, missing = self._ask(passing, now, part), self._missing_of(task, part)
+        following, bring = self._reactions.answer_now(asked, passing, part)
+        if bring is None:
+            return self._passed(following, self._moved_lately(passing), missing)
+
+        async def rest() -> Work:
+            await bring()
+            return self._passed(following, self._moved_lately(passing), missing)
+
+        return Work(frames=following.pages.leave(), missing=missing, rest=rest)
 
     def _ask(self, question: Record, now: float, part: Intervals) -> Asked:
         span = (part[0][0], part[-1][1]) if part else None

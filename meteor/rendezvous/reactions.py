@@ -9,7 +9,7 @@ arrival's number, so that whatever happens meanwhile, what was not told is told 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from itertools import islice
 from typing import Final
 
@@ -30,6 +30,11 @@ AT_ONCE: Final = 32
 SURE_AT_ONCE: Final = 1024
 """Of records that an answer surely has, if they live here: half a microsecond each, and some eight
 where nobody has looked into them since a restart."""
+
+FEW_SURE: Final = 256
+"""Of these so many are answered in the turn of the question; of more the first `FIRST_AT_ONCE`, so
+that who asked has them while peers look at the others."""
+FIRST_AT_ONCE: Final = 32
 
 
 class Following:
@@ -69,23 +74,33 @@ class Reactions:
     async def answer(self, asked: Asked, question: Record, part: Intervals) -> Following:
         """The pages for who asked, and whatever else follows from a question."""
         following = Following(question, self._shelf)
-        for at in range(0, len(asked.sure), SURE_AT_ONCE):
-            if at:
+        await self._answer_from(0, asked, following, part)
+        return following
+
+    async def _answer_from(
+        self, first: int, asked: Asked, following: Following, part: Intervals
+    ) -> None:
+        for at in range(first, len(asked.sure), SURE_AT_ONCE):
+            if at > first:
                 await self._runtime.sleep(0.0)
             self._send(asked.sure[at : at + SURE_AT_ONCE], following, part)
         if self._go_on(asked.steps, following):
             await self._follow_later(asked.steps, following)
-        return following
 
-    def answer_few(self, asked: Asked, question: Record, part: Intervals) -> Following | None:
-        """The same in this very turn; None, and nothing is done, when that is too much."""
-        few = [] if len(asked.sure) > SURE_AT_ONCE else list(islice(asked.steps, AT_ONCE))
-        if len(asked.sure) > SURE_AT_ONCE or len(few) == AT_ONCE:
-            return None
-        following = Following(question, self._shelf)
-        self._send(asked.sure, following, part)
-        self._go_on(iter(few), following)
-        return following
+    def answer_now(
+        self, asked: Asked, question: Record, part: Intervals
+    ) -> tuple[Following, Callable[[], Awaitable[None]] | None]:
+        """The same as far as it goes in this very turn, and what brings the rest in later ones;
+        None where that is all."""
+        following, first = Following(question, self._shelf), len(asked.sure)
+        if first > FEW_SURE:
+            first = FIRST_AT_ONCE
+        self._send(asked.sure[:first], following, part)
+        if first < len(asked.sure):
+            return following, lambda: self._answer_from(first, asked, following, part)
+        if self._go_on(asked.steps, following):
+            return following, lambda: self._follow_later(asked.steps, following)
+        return following, None
 
     def _send(self, sure: Sequence[Record], following: Following, part: Intervals) -> None:
         """Put those of some records onto the pages that live, that are told of for this part, and

@@ -101,6 +101,12 @@ class Pages:
         """The pages: each of at most `PAGE_BYTES`, unless one match alone is larger."""
         return [*self._full, pack(self._rows)] if self._rows else list(self._full)
 
+    def leave(self) -> list[bytes]:
+        """The pages so far, which are sent now; what comes is on later ones."""
+        pages = self.all()
+        self._full, self._rows, self._sizes, self._size = [], [], [], 0
+        return pages
+
     def _pack_full(self) -> None:
         """Pack until what is left fits the next page, or is one match."""
         ends = [0, *accumulate(self._sizes)]

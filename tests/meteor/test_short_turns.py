@@ -21,6 +21,7 @@ from meteor.keeping.shelf import Shelf
 from meteor.rendezvous import changes, deriving, outbox, point, reactions
 from meteor.wire.codec import wire_codec
 from sim.overlay import Overlay
+from squid import Router
 from tests.meteor.building import SPACE
 
 AT_ONCE, SWEPT_AT_ONCE, BURIED_AT_ONCE = 20, 7, 9
@@ -65,6 +66,11 @@ class Work:
 
         monkeypatch.setattr(kind, name, counted)
 
+    @property
+    def turn(self) -> int:
+        """The number of the present one."""
+        return self._turns.number
+
     def most(self, name: str) -> int:
         """The most that was done in one turn, of all since this was asked last."""
         counts = [count for (what, _), count in self.done.items() if what == name]
@@ -78,6 +84,8 @@ class Work:
 def _small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reactions, "AT_ONCE", AT_ONCE)
     monkeypatch.setattr(reactions, "SURE_AT_ONCE", AT_ONCE)
+    monkeypatch.setattr(reactions, "FEW_SURE", AT_ONCE)
+    monkeypatch.setattr(reactions, "FIRST_AT_ONCE", AT_ONCE // 4)
     monkeypatch.setattr(changes, "AT_ONCE", AT_ONCE)
     monkeypatch.setattr(changes, "SWEPT_AT_ONCE", SWEPT_AT_ONCE)
     monkeypatch.setattr(point, "BURIED_AT_ONCE", BURIED_AT_ONCE)
@@ -117,6 +125,24 @@ def test_a_query_that_finds_much(overlay: Overlay, client: Client, work: Work) -
     matches = overlay.run(client.retrieve("type=lamp").all())
     assert sorted((match.data for match in matches), key=int) == EVERYTHING
     assert work.most("looked through") <= AT_ONCE
+
+
+def test_the_first_of_much_leaves_before_the_rest_is_looked_at(
+    overlay: Overlay, client: Client, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[int] = []
+    real = Router._send_frame
+
+    def noted(self: Router, *args: Any) -> None:
+        sent.append(work.turn)
+        real(self, *args)
+
+    monkeypatch.setattr(Router, "_send_frame", noted)
+    overlay.run(store_all(client))
+    work.done.clear()
+    assert len(overlay.run(client.retrieve("type=lamp").all())) == STORED
+    looked = [turn for what, turn in work.done if what == "looked through"]
+    assert sent[0] == min(looked) < max(looked) <= sent[-1]
 
 
 def test_a_query_about_which_many_trees_must_be_asked(

@@ -20,8 +20,8 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Record(AtRest):
-    """A profile with what is kept beside it; at rest its kind, expiry and index
-    are known, and nothing else."""
+    """A profile with what is kept beside it; at rest its kind, identity, expiry and index are
+    known, maybe that everybody may know of it, and nothing else."""
 
     kind: Kind
     stem: str
@@ -62,7 +62,7 @@ class RestingRecord(Protocol):
     """What a record at rest is made from."""
 
     def record_fields(self) -> Mapping[str, object]:
-        """All that is not known of it: every field but `kind`, `expires_s` and `index`."""
+        """Every field but `kind`, `expires_s` and `index`."""
 
 
 class RestingRecords(Protocol):

@@ -8,7 +8,7 @@ columns; a row that is asked for becomes an object at rest, which is decoded whe
 from __future__ import annotations
 
 from arms import Record, at_rest
-from meteor.keeping.placement import Placed
+from meteor.keeping.placement import Key, Placed
 from meteor.keeping.plain_rows import PlainRows
 from meteor.keeping.record_front import KINDS
 
@@ -16,13 +16,14 @@ from meteor.keeping.record_front import KINDS
 class RestingRows:
     """Rows by number, in the order in which they were written."""
 
-    __slots__ = ("_clock_s", "_expiries_ms", "_first", "_kinds", "_lowest", "_numbers", "_points",
-                 "_rows")  # fmt: skip
+    __slots__ = ("_clock_s", "_expiries_ms", "_first", "_hidden", "_keys", "_kinds", "_lowest",
+                 "_numbers", "_points", "_rows")  # fmt: skip
 
     def __init__(self, rows: PlainRows, first: int, clock_s: float) -> None:
         self._first, self._clock_s = first, clock_s
         self._rows: list[bytes | Placed | None] = list(rows.values)
-        self._lowest, self._points = rows.lowest, rows.points
+        self._keys: list[Key | None] = list(rows.keys)
+        self._lowest, self._points, self._hidden = rows.lowest, rows.points, rows.hidden
         self._kinds, self._numbers, self._expiries_ms = rows.kinds, rows.numbers, rows.ttl_ms
 
     def point(self, number: int) -> int | None:
@@ -47,16 +48,23 @@ class RestingRows:
 
     def record(self, number: int) -> Record:
         """The record in the form of the store."""
+        key = self._keys[number]
+        assert key is not None, "what left the shelf is not asked for"
+        # Who counts what everybody may see looks no further.
+        public: dict[str, object] = {} if self._hidden[number] else {"visible_to": ()}
         return at_rest(
             Record,
             rest=self.placed(number),
             kind=KINDS[self._kinds[number]],
             expires_s=int(self._expiries_ms[number]) / 1000 + self._clock_s,
             index=self.point(number),
+            owner=key[0],
+            stem=key[1],
+            **public,
         )
 
     def forget(self, placed: Placed) -> None:
         """A record left the shelf: whoever has it by now keeps it.  Harmless for others."""
         number = placed.change - self._first
         if 0 <= number < len(self._rows):
-            self._rows[number] = None
+            self._rows[number] = self._keys[number] = None

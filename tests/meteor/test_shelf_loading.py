@@ -154,7 +154,13 @@ async def test_rows_rest_until_somebody_asks() -> None:
     assert len(resting) > 40
     one = resting[0]
     assert one.lives(7.25)
-    assert hasattr(one, "rest"), "its expiry is known without looking"
+    assert shelf.table[one.key].carried.owner == one.owner
+    assert hasattr(one, "rest"), "its expiry and its key are known without looking"
+    public = [r for r in shelf.store.public_records() if hasattr(r, "rest")]
+    hidden = [r for r in shelf.store.records() if r.visible_to]
+    assert len(public) > 20
+    assert len(hidden) > 10
+    assert not {r.id for r in public} & {r.id for r in hidden}
     later = replace(one, expires_s=99.0)
     assert (later.id, later.expires_s) == (one.id, 99.0)
     assert not hasattr(one, "rest")

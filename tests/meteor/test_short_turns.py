@@ -16,9 +16,11 @@ import pytest
 
 from arms import Profile, Store
 from meteor import Client, Interest, LocalOverlay
+from meteor.client.session import Session
 from meteor.keeping.placement import Admission
 from meteor.keeping.shelf import Shelf
-from meteor.rendezvous import changes, deriving, outbox, point, reactions
+from meteor.rendezvous import changes, deriving, outbox, point, reactions, telling
+from meteor.rendezvous.outbox import Outbox
 from meteor.wire.codec import wire_codec
 from sim.overlay import Overlay
 from squid import Router
@@ -221,6 +223,30 @@ def test_data_that_many_wait_for(overlay: Overlay, client: Client, work: Work) -
 
     overlay.run(all_told())
     assert work.most("lowest_common") <= AT_ONCE
+
+
+def test_many_interests_of_which_nothing_was_acknowledged(
+    overlay: Overlay, client: Client, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is due to all of them at once is sent again in several turns."""
+    monkeypatch.setattr(telling, "SENT_AT_ONCE", AT_ONCE)
+    real = Outbox.due
+
+    def counted(*args: Any) -> Any:
+        notices = real(*args)
+        work.done["sent", work._turns.number] += len(notices)
+        return notices
+
+    async def told() -> None:
+        for at in range(STORED):
+            await client.notify_data(f"temperature<={100 + at}", ttl=3600)
+        monkeypatch.setattr(Session, "_acknowledge", lambda _: None)
+        await client.store("type=lamp temperature=21", b"0")
+
+    overlay.run(told())
+    monkeypatch.setattr(Outbox, "due", counted)
+    overlay.run_for(2.5)
+    assert work.most("sent") <= AT_ONCE
 
 
 def test_data_about_which_many_trees_must_be_asked(

@@ -4,7 +4,8 @@ Law of this file: decisions are pure; files only in one folder of the user's own
 that goes wrong there fails a session: it then has no archive.  Loading and linking 15,000 classes
 is most of what Spark's start costs.  The JVM that writes an archive does so when it ends, to a name
 of its own that is renamed when it is whole (`java.with_front`).  The name of the whole one holds a
-digest of all that makes it invalid, so that another Java or Spark is another archive.
+digest of all that makes it invalid, so that another Java or Spark is another archive; and its size,
+as the JVM looks at that too late: one that was cut off brings it down.
 """
 
 from __future__ import annotations
@@ -52,21 +53,21 @@ def identity(release: str, jars: Iterable[tuple[str, int, int]], options: Iterab
 
 
 def whole(digest: str) -> str:
-    """The name of an archive."""
+    """The name of an archive; its size comes behind it."""
     return f"spark-{digest}{_SUFFIX}"
 
 
-def choose(path: Path, java: int, process: int, names: Iterable[str]) -> Choice:
-    """Of a session in this process: map the archive `path` if it is among the `names` in its
-    folder, write it if nobody does; `names` are without those of writers that have ended."""
-    there = set(names)
+def choose(path: Path, java: int, process: int, sizes: Mapping[str, int]) -> Choice:
+    """Of a session in this process: map the archive `path` if it is whole among the files in its
+    folder (names, and bytes), write it if nobody does; without files of writers that have ended."""
     ahead = java >= KEEPS_PROFILES
     # Whatever is wrong with an archive is no concern of who waits for the study.
     quiet = ("-Xlog:cds*=off", "-Xlog:aot*=off") if ahead else ("-Xlog:cds*=off",)
-    if path.name in there:
-        use = f"-XX:AOTCache={path}" if ahead else f"-XX:SharedArchiveFile={path}"
-        return Choice((use, *quiet))
-    if any(name.startswith(f"{path.name}.") for name in there):
+    for name, size in sizes.items():
+        if name == f"{path.name}-{size}":
+            use = "-XX:AOTCache=" if ahead else "-XX:SharedArchiveFile="
+            return Choice((f"{use}{path.with_name(name)}", *quiet))
+    if any(name.startswith(f"{path.name}.") for name in sizes):
         return Choice()
     write = f"-XX:AOTCacheOutput={path}" if ahead else f"-XX:ArchiveClassesAtExit={path}"
     return Choice((write, *quiet), path.with_name(f"{path.name}.{process}{_PART}"))
@@ -77,7 +78,7 @@ def outdated(ages_s: Mapping[str, float]) -> list[str]:
     return sorted(
         name for name, age_s in ages_s.items()
         if name.startswith("spark-") and _SUFFIX in name
-        and age_s > (KEPT_S if name.endswith(_SUFFIX) else LEFT_S)
+        and age_s > (LEFT_S if _PART in name else KEPT_S)
     )  # fmt: skip
 
 
@@ -95,15 +96,17 @@ def chosen(
         release = f"{home}\n{(home / 'release').read_text(errors='replace')}\n{jars}"
         path = folder / whole(identity(release, stamps, options))
         now_s = time.time()
-        ages_s = {each.name: now_s - each.stat().st_mtime for each in folder.iterdir()}
-        alive = [name for name in ages_s if name.endswith(_SUFFIX) or _is_claimed(name)]
-        choice = choose(path, java, os.getpid(), alive)
+        here = {each.name: each.stat() for each in folder.iterdir()}
+        choice = choose(path, java, os.getpid(), {
+            name: seen.st_size for name, seen in here.items()
+            if _PART not in name or _is_claimed(name)
+        })  # fmt: skip
         if choice.claim is not None:
-            for name in outdated(ages_s):
+            for name in outdated({name: now_s - seen.st_mtime for name, seen in here.items()}):
                 (folder / name).unlink(missing_ok=True)
             choice.claim.touch()
-        elif path.name in alive:
-            path.touch()
+        elif choice.options:
+            Path(choice.options[0].partition("=")[2]).touch()
     except OSError:
         return Choice()
     return choice

@@ -51,7 +51,8 @@ exec 3<&- < /dev/null > /dev/null 2>&1
 wait $!
 status=$?
 # The claim is there yet where the session was broken off, so that few classes were loaded.
-if [ -s "$part" ] && [ ! -e {claim} ]; then mv -f "$part" "$whole"; fi
+size=$(wc -c < "$part" | tr -d ' ')
+if [ "$size" != 0 ] && [ ! -e {claim} ]; then mv -f "$part" "$whole-$size"; fi
 rm -f "$part" "$part.config" {claim}
 exit $status
 """

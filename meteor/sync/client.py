@@ -53,11 +53,11 @@ def connect(
     )
     thread = LoopThread()
     try:
-        inner = thread.wait(connecting.open)
+        connected = thread.wait(connecting.open)
     except BaseException:
         thread.stop()
         raise
-    return Client(thread, callbacks, inner)
+    return Client(thread, callbacks, connected)
 
 
 class Client(Verbs, ClientLife):

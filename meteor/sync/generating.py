@@ -244,9 +244,9 @@ def client_text(connection: Source, client: Source) -> str:
     call = wrapped("    ", "connecting = async_connect", items, "")
     opened = (
         "    thread = LoopThread()\n    try:\n"
-        "        inner = thread.wait(connecting.open)\n"
+        "        connected = thread.wait(connecting.open)\n"
         "    except BaseException:\n        thread.stop()\n        raise\n"
-        "    return Client(thread, callbacks, inner)\n"
+        "    return Client(thread, callbacks, connected)\n"
     )
     text = f"{head}\n    {connection.docstring(function)}\n{made}{call}\n{opened}\n\n"
     text += _class(CLIENT, client, "Verbs, ClientLife")

@@ -212,7 +212,7 @@ class Giving:
         if view is not None and set(rivals_within(rivals, part)) - set(view.rivals):
             raise Fault("Busy", "a rival showed meanwhile: pull again")
         numbers = [one.number for one in self._views.touching(part)]
-        epoch = max(one.epoch for one in self._views.touching(part))
+        epoch = max((one.epoch for one in self._views.touching(part)), default=0)
         self._views.give(part)
         if view is not None and view.has_copy(self._runtime.contact.id):
             self._views.put_given(view)

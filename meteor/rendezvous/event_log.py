@@ -101,7 +101,7 @@ async def _log_load(log: EventLog, peer: RendezvousPeer, runtime: Runtime, id_bi
     while True:
         arc = peer.node.arc
         if arc is not None:
-            log.load(peer.state(), arc.length(id_bits) / (1 << id_bits))
+            log.load(await peer.census.in_turns(), arc.length(id_bits) / (1 << id_bits))
         await runtime.sleep(LOAD_S)
 
 

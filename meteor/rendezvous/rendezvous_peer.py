@@ -42,6 +42,7 @@ from meteor.keeping.shelf import Shelf
 from meteor.keeping.shelf_journal import Restored
 from meteor.keeping.views import Views
 from meteor.rendezvous.application_actions import ApplicationActions
+from meteor.rendezvous.census import Census
 from meteor.rendezvous.company import Find, find_ring, seek_company
 from meteor.rendezvous.entry import Entry
 from meteor.rendezvous.link_report import ask_all, own_links
@@ -165,6 +166,9 @@ class RendezvousPeer:
             self.node, runtime, self.views, self.replication, curve=curve, id_bits=bits,
             admit=self.gatekeeper.admit_forget,
         )  # fmt: skip
+        self.census = Census(
+            runtime, self.shelf, self.holdings, self.views, lambda: self.forgetting.count
+        )
         self._entropy = AntiEntropy(runtime, curve, source)
         self._tending = Tending(
             runtime, self.views, self.shelf, self.replication, self._entropy,
@@ -339,21 +343,13 @@ class RendezvousPeer:
         except MeteorError as error:
             return f"another space, which cannot be read: {error}" if toml else "another space"
 
-    def _on_state_question(self, _: Contact, __: object, ___: float) -> State:
-        return self.state()
+    def _on_state_question(self, _: Contact, __: object, ___: float) -> Deferred:
+        return Deferred(self.census.in_turns())
 
     def state(self) -> State:
         """How much this peer answers for; copies that it keeps for others are not counted, nor what
         not everybody may see."""
-        counts = {"data": 0, "interest": 0, "watch": 0}
-        held = self.holdings.held
-        for record in self.shelf.store.public_records():
-            counts[record.kind] += self.shelf.lives_in(record, held)
-        copies = [1 + len(view.copies) for view in self.views.own.values()]
-        return State(
-            counts["data"], counts["interest"], counts["watch"],
-            self.views.lost(), min(copies, default=-1), self.forgetting.count,
-        )  # fmt: skip
+        return self.census.at_once()
 
     def _on_ring_question(self, _: Contact, message: object, __: float) -> Deferred:
         assert isinstance(message, RingQuestion)
@@ -361,7 +357,8 @@ class RendezvousPeer:
 
     async def picture(self, limit: int = 1024) -> RingPicture:
         """The ring in order, as walking along successors finds it."""
-        return await walk_ring(self._runtime, self.node, self.state(), limit, self.id_bits)
+        own = await self.census.in_turns()
+        return await walk_ring(self._runtime, self.node, own, limit, self.id_bits)
 
     async def links(self, limit: int) -> dict[str, Any]:
         """How good the links of at most `limit` peers are, as each of them measures its own."""

@@ -19,7 +19,7 @@ from meteor import Client, Interest, LocalOverlay
 from meteor.client.session import Session
 from meteor.keeping.placement import Admission
 from meteor.keeping.shelf import Shelf
-from meteor.rendezvous import changes, deriving, outbox, point, reactions, telling
+from meteor.rendezvous import census, changes, deriving, outbox, point, reactions, telling
 from meteor.rendezvous.outbox import Outbox
 from meteor.wire.codec import wire_codec
 from sim.overlay import Overlay
@@ -48,6 +48,7 @@ class Work:
         self._turns = overlay.kernel._ready = _Turns(overlay.kernel._ready)
         self.done: Counter[tuple[str, int]] = Counter()
         self._count(monkeypatch, Shelf, "lowest_common")
+        self._count(monkeypatch, Shelf, "lives_in")
         self._count(monkeypatch, Store, "remove")
         self._count(monkeypatch, Store, "holds")
         self._count(monkeypatch, Profile, "matches")
@@ -91,6 +92,7 @@ def _small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(changes, "AT_ONCE", AT_ONCE)
     monkeypatch.setattr(changes, "SWEPT_AT_ONCE", SWEPT_AT_ONCE)
     monkeypatch.setattr(point, "BURIED_AT_ONCE", BURIED_AT_ONCE)
+    monkeypatch.setattr(census, "A_TURN", AT_ONCE)
 
 
 @pytest.fixture
@@ -127,6 +129,16 @@ def test_a_query_that_finds_much(overlay: Overlay, client: Client, work: Work) -
     matches = overlay.run(client.retrieve("type=lamp").all())
     assert sorted((match.data for match in matches), key=int) == EVERYTHING
     assert work.most("looked through") <= AT_ONCE
+
+
+def test_a_picture_of_a_ring_that_holds_much(
+    overlay: Overlay, client: Client, work: Work
+) -> None:
+    overlay.run(store_all(client))
+    work.done.clear()
+    (peer,) = overlay.run(client.ring()).peers
+    assert peer.data == STORED
+    assert work.most("lives_in") <= AT_ONCE
 
 
 def test_the_first_of_much_leaves_before_the_rest_is_looked_at(

@@ -99,6 +99,7 @@ def test_a_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
         .public_key()
         .public_bytes(PEM, serialization.PublicFormat.SubjectPublicKeyInfo),
     ],
+    ids=["empty", "rubbish", "another curve", "encrypted", "public"],  # keys are drawn anew
 )
 def test_what_holds_no_identity_is_refused(tmp_path: Path, text: bytes) -> None:
     path = tmp_path / "id.pem"

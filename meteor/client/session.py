@@ -289,8 +289,8 @@ class Session:
                 if self.runtime.link(peer).last_heard_s <= began_s:
                     self.uplink.lost(peer, error)
                 raise Timeout(
-                    f"{operation}: no answer from {peer} within {timeout_s:g} s; "
-                    "give a longer timeout, or look at the peer"
+                    f"{operation}: no answer from {peer} within {timeout_s:g} s, which may still "
+                    "carry it out; give a longer timeout, or look at the peer"
                 ) from None
             except Busy:
                 if self.runtime.now() + pause_s >= deadline:

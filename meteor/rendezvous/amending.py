@@ -53,7 +53,7 @@ class Amending:
         split_id(amend.id, self._curve)
         admitted = self._gatekeeper.admit_amend(amend, None, self._runtime.now())
         reply = await self.once(sender, amend, admitted)
-        self._gatekeeper.amended(admitted, amend, reply.matches, self._runtime.now())
+        self._gatekeeper.amended(admitted, amend, reply, self._runtime.now())
         return reply
 
     async def once(self, sender: Contact, amend: Amend, admitted: Admitted) -> PostReply:
@@ -116,11 +116,16 @@ class Amending:
         )
         deadline = self._runtime.now() + amend.timeout_s
         now = self._runtime.now()
-        with self._gatekeeper.charged(admitted, stem, amend.version, amend.ttl_s, now):
+        with self._gatekeeper.charged(
+            admitted, operation.id, amend.version, amend.ttl_s, now, instead=amend.id
+        ):
             reply = await self._asking.run(sender, amend.token, box, operation, amend.timeout_s)
             if operation.id == amend.id:
                 return reply
-            return await self._leave(sender, amend, operation, admitted, reply, deadline)
+            reply = await self._leave(sender, amend, operation, admitted, reply, deadline)
+            if reply.complete:
+                self._gatekeeper.replaced(admitted, amend.id)
+            return reply
 
     async def _leave(
         self,

@@ -208,7 +208,7 @@ class Entry:
         if document.action.startswith("delete") and not post.dry_run:
             return await self._delete(sender, post, box, operation, admitted)
         now = self._runtime.now()
-        with self._gatekeeper.charged(admitted, post.stem, post.version, post.ttl_s, now):
+        with self._gatekeeper.charged(admitted, operation.id, post.version, post.ttl_s, now):
             return await self._asking.run(sender, post.token, box, operation, post.timeout_s)
 
     async def _delete(

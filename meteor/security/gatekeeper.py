@@ -21,8 +21,7 @@ from meteor.security.policy import FORGET, OPEN, REPLY_ADDRESSES, Policy, Reques
 from meteor.security.quotas import Holding, Ledger
 from meteor.security.verifying import DELEGATION, NOBODY, Actor, Verifier
 from meteor.wire.document import pack_profile, unpack_profile
-from meteor.wire.messages import Amend, Document, Forget, Post
-from meteor.wire.record_id import stem_of
+from meteor.wire.messages import Amend, Document, Forget, Post, PostReply
 from squid import KeywordSpace
 
 
@@ -173,9 +172,16 @@ class Gatekeeper:
 
     @contextmanager
     def charged(
-        self, admitted: Admitted, stem: str, version: int, ttl_s: float, now: float
+        self,
+        admitted: Admitted,
+        full_id: str,
+        version: int,
+        ttl_s: float,
+        now: float,
+        instead: str = "",
     ) -> Iterator[None]:
-        """Count what is kept while it is posted; what is refused further on is not counted.
+        """Count what is kept while it is posted, `instead` of what is then `replaced`; what is
+        refused further on is not counted.
 
         Raises `Refused` beyond the owner's quota."""
         document, owner = admitted.document, admitted.actor.owner
@@ -184,26 +190,30 @@ class Gatekeeper:
         if quota is None or document is None or kind is None or not check_ttl_ms(ttl_s):
             yield
             return
-        before = self.ledger.holding(owner, stem)
+        before = self.ledger.holding(owner, full_id)
         expires_s = now + ttl_s
         if before is not None and before.version == version:
             expires_s = max(expires_s, before.expires_s)
         holding = Holding(_kind(kind), admitted.size, expires_s, document.profile, version)
         with self.counted():
-            self.ledger.charge(owner, stem, holding, quota, now)
+            self.ledger.charge(owner, full_id, holding, quota, now, instead)
         try:
             yield
         except Refused:
-            self.ledger.restore(owner, stem, before)
+            self.ledger.restore(owner, full_id, before)
             raise
 
-    def amended(self, admitted: Admitted, amend: Amend, matches: int, now: float) -> None:
-        """A renewal or a cancel was carried out; what had no `matches` changed nothing."""
-        owner, stem = admitted.actor.owner, stem_of(amend.id)
-        if amend.verb == "cancel" and matches:
-            self.ledger.release(owner, stem)
-        elif amend.verb == "renew" and matches:
-            self.ledger.renew(owner, stem, now + amend.ttl_s)
+    def replaced(self, admitted: Admitted, full_id: str) -> None:
+        """A record has another id now, under which it was `charged`."""
+        self.ledger.release(admitted.actor.owner, full_id)
+
+    def amended(self, admitted: Admitted, amend: Amend, reply: PostReply, now: float) -> None:
+        """A renewal or a cancel was carried out, where the record lies now; what had no matches
+        changed nothing."""
+        if amend.verb == "cancel" and reply.matches:
+            self.ledger.release(admitted.actor.owner, reply.id)
+        elif amend.verb == "renew" and reply.matches:
+            self.ledger.renew(admitted.actor.owner, reply.id, now + amend.ttl_s)
 
     def deleted(self, admitted: Admitted, mode: str) -> None:
         """A delete by selector took effect: what it takes counts no more."""

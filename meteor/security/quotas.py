@@ -47,15 +47,15 @@ class _Account:
         self.data = self.interests = self.size = 0
         self.looked_at_s = -LOOK_S
 
-    def put(self, stem: str, holding: Holding) -> None:
-        """Enter a record in the place of what its stem was before."""
-        self.remove(stem)
-        self.records[stem] = holding
+    def put(self, full_id: str, holding: Holding) -> None:
+        """Enter a record in the place of what had its id before."""
+        self.remove(full_id)
+        self.records[full_id] = holding
         self._add(holding, 1)
 
-    def remove(self, stem: str) -> None:
+    def remove(self, full_id: str) -> None:
         """Forget a record; harmless when there is none."""
-        known = self.records.pop(stem, None)
+        known = self.records.pop(full_id, None)
         if known is not None:
             self._add(known, -1)
 
@@ -65,13 +65,12 @@ class _Account:
         if now - self.looked_at_s < LOOK_S:
             return
         self.looked_at_s = now
-        for stem in [name for name, one in self.records.items() if one.expires_s <= now]:
-            self.remove(stem)
+        for name in [name for name, one in self.records.items() if one.expires_s <= now]:
+            self.remove(name)
 
-    def excess(self, stem: str, holding: Holding, quota: Quota) -> str:
-        """Which limit one more record would break; empty for none."""
-        before = self.records.get(stem)
-        left = [before] if before is not None else []
+    def excess(self, leaving: set[str], holding: Holding, quota: Quota) -> str:
+        """Which limit a record in the place of those would break; empty for none."""
+        left = [self.records[full_id] for full_id in leaving if full_id in self.records]
         if holding.kind == DATA:
             most, what = quota.profiles, "profiles"
             count = self.data - sum(one.kind == DATA for one in left) + 1
@@ -113,60 +112,71 @@ class Ledger:
 
     # -- what it has
 
-    def charge(self, owner: str, stem: str, holding: Holding, quota: Quota, now: float) -> None:
-        """Enter a record, in the place of what its stem was before; raises `Refused` when it is
-        beyond the quota."""
+    def charge(
+        self,
+        owner: str,
+        full_id: str,
+        holding: Holding,
+        quota: Quota,
+        now: float,
+        instead: str = "",
+    ) -> None:
+        """Enter a record, in the place of what had its id before; raises `Refused` when it is
+        beyond the quota.  `instead`: the id of what it is to replace elsewhere, which counts until
+        it is released, but not against this one.
+
+        By the whole id, not by its stem: one stem may lie in many regions."""
         account = self._accounts.setdefault(owner, _Account())
         self._accounts.move_to_end(owner)
-        if account.excess(stem, holding, quota):
+        if account.excess({full_id, instead}, holding, quota):
             account.expire(now)
-            excess = account.excess(stem, holding, quota)
+            excess = account.excess({full_id, instead}, holding, quota)
             if excess:
                 raise Refused(
                     f"quota {quota.name!r}: {excess}, counted by the peer that you are linked to; "
                     "delete something, or wait until it runs out",
                     quota.name,
                 )
-        account.put(stem, holding)
+        account.put(full_id, holding)
         while len(self._accounts) > IDENTITIES_MAX:
             self._accounts.popitem(last=False)
 
-    def holding(self, owner: str, stem: str) -> Holding | None:
-        """What a stem is counted as."""
+    def holding(self, owner: str, full_id: str) -> Holding | None:
+        """What a record is counted as."""
         account = self._accounts.get(owner)
-        return None if account is None else account.records.get(stem)
+        return None if account is None else account.records.get(full_id)
 
     def holds(self, owner: str) -> bool:
         """Whether anything of an identity is counted here."""
         return owner in self._accounts
 
-    def restore(self, owner: str, stem: str, before: Holding | None) -> None:
+    def restore(self, owner: str, full_id: str, before: Holding | None) -> None:
         """Undo a `charge` whose post was refused further on."""
         if before is None:
-            self.release(owner, stem)
+            self.release(owner, full_id)
         elif owner in self._accounts:
-            self._accounts[owner].put(stem, before)
+            self._accounts[owner].put(full_id, before)
 
-    def renew(self, owner: str, stem: str, expires_s: float) -> None:
+    def renew(self, owner: str, full_id: str, expires_s: float) -> None:
         """A record lives until then, if it is counted here."""
-        known = self.holding(owner, stem)
+        known = self.holding(owner, full_id)
         if known is not None:
-            self._accounts[owner].put(stem, replace(known, expires_s=expires_s))
+            self._accounts[owner].put(full_id, replace(known, expires_s=expires_s))
 
-    def release(self, owner: str, stem: str) -> None:
+    def release(self, owner: str, full_id: str) -> None:
         """A record is gone."""
         account = self._accounts.get(owner)
         if account is not None:
-            account.remove(stem)
+            account.remove(full_id)
             if not account.records:
                 del self._accounts[owner]
 
     def release_those(self, owner: str, is_gone: Callable[[Holding], bool]) -> None:
         """A delete by selector has taken those."""
         account = self._accounts.get(owner)
-        for stem, one in list(account.records.items()) if account is not None else ():
+        for full_id, one in list(account.records.items()) if account is not None else ():
             if is_gone(one):
-                self.release(owner, stem)
+                self.release(owner, full_id)
 
     # -- how fast it is
 

@@ -157,6 +157,29 @@ def test_a_cancel_that_takes_nothing_gives_nothing_back() -> None:
     assert refused_rule(overlay, alice.store(A, b"1", id="c")) == "few"
 
 
+def test_one_stem_in_many_regions_is_many_records() -> None:
+    overlay = Overlay(peers=8, space=SPACE, seed=4, policy=QUOTAS)
+    alice = overlay.client(identity=ALICE)
+    for at in range(2):
+        overlay.run(alice.store(f"type=light temperature={10 * at} humidity=1", b"1", id="a"))
+    third = alice.store("type=light temperature=20 humidity=1", b"1", id="a")
+    assert refused_rule(overlay, third) == "few"
+
+
+def test_what_moves_counts_once() -> None:
+    overlay = Overlay(peers=8, space=SPACE, seed=4, policy=QUOTAS)
+    alice = overlay.client(identity=ALICE)
+    overlay.run(alice.store(A, b"1"))
+    full_id = overlay.run(alice.store(A, b"2")).id
+    for at in range(3):
+        new = f"type=light temperature={10 * at} humidity=1"
+        full_id = overlay.run(alice.replace(full_id, new, b"2")).id
+        assert refused_rule(overlay, alice.store(A, b"3")) == "few"
+    assert overlay.run(alice.cancel(full_id)).matches == 1
+    overlay.run(alice.store(A, b"3"))
+    assert refused_rule(overlay, alice.store(A, b"4")) == "few"
+
+
 def elsewhere(word: str, temperature: int) -> str:
     attributes = {"type": word, "temperature": temperature, "humidity": 50}
     box = place(profile(attributes).typed(SPACE), "store", SPACE, everywhere=False)

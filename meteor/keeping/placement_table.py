@@ -67,9 +67,11 @@ class PlacementTable:
                 found.append(placed.lowest)
         return found
 
-    def buried(self, operation: bytes) -> list[Placed]:
-        """The tombstones that this delete put here, or where it was handed over from."""
-        return [self[key] for key in self._buried.get(operation, ())]
+    def buried(self, operation: bytes) -> Iterator[Placed]:
+        """The tombstones that this delete put here, or where it was handed over from; looked at
+        one by one, as there may be a hundred thousand, and without those that go meanwhile."""
+        keys = tuple(self._buried.get(operation, ()))
+        return (self[key] for key in keys if key in self._placed)
 
     def meets(self, placed: Placed, interval: Interval) -> bool:
         """Whether a record lives in an interval."""

@@ -9,7 +9,7 @@ local clock (DESIGN sections 4 and 5).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from arms import Profile, Record, Store
 from chord import replace
@@ -241,8 +241,8 @@ class Shelf:
         """The record or tombstone of an identity."""
         return self.table.find(key)
 
-    def buried(self, operation: bytes) -> list[Placed]:
-        """The tombstones that this delete put here, or where it was handed over from."""
+    def buried(self, operation: bytes) -> Iterator[Placed]:
+        """The tombstones that this delete put here, or where it was handed over from, in turn."""
         return self.table.buried(operation)
 
     def number_of_pair(self, left: Record, right: Record) -> int:

@@ -182,7 +182,7 @@ class Changes:
         lowest cell is."""
         done = self._remember(operation_id)
         done.part = merge(part, done.part)
-        count, stones = 0, iter(self._shelf.buried(operation_id))
+        count, stones = 0, self._shelf.buried(operation_id)
         while some := list(islice(stones, COUNTED_AT_ONCE)):
             count += sum(covers(part, stone.lowest) for stone in some)
             if len(some) == COUNTED_AT_ONCE:

@@ -183,7 +183,7 @@ def test_word_of_a_move_lives_beside_the_record_and_survives_a_restart() -> None
         assert shelf.store.get("", "y") is None
         assert [placed.carried.id for placed in shelf.buried(b"delete")] == [gone.id]
     world.run(restarted.drop([("", "y")]))
-    assert restarted.buried(b"delete") == []
+    assert list(restarted.buried(b"delete")) == []
 
 
 def test_a_record_that_moves_while_it_is_handed_over_does_not_stay_with_the_taker() -> None:

@@ -18,6 +18,7 @@ from arms import Profile, Store
 from meteor import Client, Interest, LocalOverlay
 from meteor.client.session import Session
 from meteor.keeping.placement import Admission
+from meteor.keeping.placement_table import PlacementTable
 from meteor.keeping.shelf import Shelf
 from meteor.rendezvous import census, changes, deriving, outbox, point, reactions, telling
 from meteor.rendezvous.outbox import Outbox
@@ -49,6 +50,7 @@ class Work:
         self.done: Counter[tuple[str, int]] = Counter()
         self._count(monkeypatch, Shelf, "lowest_common")
         self._count(monkeypatch, Shelf, "lives_in")
+        self._count(monkeypatch, PlacementTable, "__getitem__")
         self._count(monkeypatch, Store, "remove")
         self._count(monkeypatch, Store, "holds")
         self._count(monkeypatch, Profile, "matches")
@@ -90,6 +92,7 @@ def _small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reactions, "FEW_SURE", AT_ONCE)
     monkeypatch.setattr(reactions, "FIRST_AT_ONCE", AT_ONCE // 4)
     monkeypatch.setattr(changes, "AT_ONCE", AT_ONCE)
+    monkeypatch.setattr(changes, "COUNTED_AT_ONCE", AT_ONCE)
     monkeypatch.setattr(changes, "SWEPT_AT_ONCE", SWEPT_AT_ONCE)
     monkeypatch.setattr(point, "BURIED_AT_ONCE", BURIED_AT_ONCE)
     monkeypatch.setattr(census, "A_TURN", AT_ONCE)
@@ -327,7 +330,10 @@ def test_a_delete_of_much(overlay: Overlay, client: Client, work: Work) -> None:
     overlay.run(store_all(client))
     work.done.clear()
     assert overlay.run(client.delete_data("type=lamp", dry_run=True)).matches == STORED
+    work.done.clear()
     assert overlay.run(client.delete_data("type=lamp")).matches == STORED
+    looked_up = max(count for (what, _), count in work.done.items() if what == "__getitem__")
+    assert looked_up <= 3 * AT_ONCE < STORED
     assert work.most("remove") <= 2 * BURIED_AT_ONCE
     assert overlay.run(client.retrieve("type=lamp").all()) == []
 

@@ -36,14 +36,15 @@ from meteor.rest.json_form import intervals_object, match_object
 from meteor.rest.negotiation import EVENTS
 from meteor.rest.parameters import Parameter
 from meteor.rest.profiles import EVERYWHERE, SELECT, timeout_parameter
-from meteor.rest.signed import verbs_of
+from meteor.rest.signed import signer_of, verbs_of
 from meteor.rest.streaming import StreamWriter
 from meteor.values import Notification
 from meteor.wire.record_id import new_stem
 
 NAME: Final = re.compile(r"events-[a-z2-7]{26}")
 """The stem of a stream's interest.  Only such a one is taken up by `Last-Event-ID`: 128 random bits
-that nobody guesses, so that no stream takes over the interest of another program."""
+that nobody guesses, so that no stream takes over the interest of another program.  Who watches
+interests reads it, so that a signed stream goes on for its own key alone."""
 LAST_ID_LENGTH_MAX: Final = 300
 
 
@@ -54,6 +55,8 @@ class _Stream:
     feed: Feed
     address: str
     """Who opened it, as far as the socket tells."""
+    owner: str = ""
+    """The key that signed for it: it tells what that one may see."""
     interest: Interest | None = None
     news: asyncio.Event = field(default_factory=asyncio.Event)
     reader: object = None
@@ -136,12 +139,12 @@ class Events:
         last_id = call.request.headers.get("Last-Event-ID", "").strip()
         if len(last_id) > LAST_ID_LENGTH_MAX:
             raise LimitExceeded("Last-Event-ID characters", len(last_id), LAST_ID_LENGTH_MAX)
-        name = last_id.partition(":")[0]
-        if NAME.fullmatch(name) is None:
-            reason = "this id is of no stream of ours" if last_id else ""
-            return await self._open(call, self._new_name()), reason
+        name, verbs = last_id.partition(":")[0], await verbs_of(self._verbs, call, standing=True)
+        known, owner = self._streams.get(name), signer_of(call)
+        if NAME.fullmatch(name) is None or (known is not None and known.owner != owner):
+            reason = "this id is of no stream of yours" if last_id else ""
+            return await self._open(call, verbs, self._new_name()), reason
         question = _question(call)
-        known = self._streams.get(name)
         if known is not None and known.feed.select == question and not known.feed.ended:
             if known.feed.resume(last_id):
                 return known, ""
@@ -150,18 +153,18 @@ class Events:
             reason = "this peer does not know the stream any more, or never did"
         if known is not None:
             self._forget(known)
-            return await self._open(call, self._new_name()), reason
+            return await self._open(call, verbs, self._new_name()), reason
         try:
-            return await self._open(call, name), reason
+            return await self._open(call, verbs, name), reason
         except Refused as error:
             if error.rule != "deleted":
                 raise
-            return await self._open(call, self._new_name()), reason
+            return await self._open(call, verbs, self._new_name()), reason
 
     def _new_name(self) -> str:
         return f"events-{new_stem(self._random)}"
 
-    async def _open(self, call: Call, name: str) -> _Stream:
+    async def _open(self, call: Call, verbs: Verbs, name: str) -> _Stream:
         """Post an interest, and queue what it brings; raises as every verb."""
         address = call.request.remote or ""
         self._make_room(address)
@@ -172,13 +175,12 @@ class Events:
             name, question, self._config.stream_queue, news.set,
             bytes_max=self._config.stream_bytes,
         )  # fmt: skip
-        stream = _Stream(feed, address, news=news)
+        stream = _Stream(feed, address, signer_of(call), news=news)
         select = call.parameters.text("select")
 
         def take(notification: Notification) -> None:
             feed.put(_event_of(notification))
 
-        verbs = await verbs_of(self._verbs, call, standing=True)
         if call.parameters.optional("action") == "notify_interest":
             stream.interest = verbs.notify_interest(
                 select, handler=take, id=name, timeout=call.timeout_s, allow_partial=True

@@ -90,6 +90,11 @@ async def verbs_of(verbs: Verbs, call: Call, *, standing: bool = False) -> Verbs
     )
 
 
+def signer_of(call: Call) -> str:
+    """The key in whose name a request comes whose `verbs_of` were given; empty for nobody's."""
+    return call.request.headers.get(KEY, "")
+
+
 def request_statement(
     method: str, raw_path: str, issued_ms: int, version: int, body: bytes
 ) -> bytes:

@@ -17,6 +17,7 @@ from meteor import ActionContext, Match, Peer, Policy, connect, parse_policy
 from meteor.rest.replies import Replies
 from meteor.rest.signed import request_statement
 from tests.meteor.building import SPACE
+from tests.meteor.rest.http_client import events, take
 from tests.meteor.security.signers import ALICE, BOB, identity
 
 pytestmark = pytest.mark.sockets
@@ -51,6 +52,14 @@ class Http:
         signed = headers(method, path, body, who) if who is not None else {}
         signed |= {name.replace("_", "-"): value for name, value in changed.items()}
         return await self.send(method, path, body, signed)
+
+    def stream(self, path: str, signed: dict[str, str]) -> Any:
+        """An answer that goes on, to be read while it comes."""
+        from yarl import URL
+
+        return self._session.get(
+            URL(f"http://{self.peer.address}{path}", encoded=True), headers=signed
+        )
 
     async def send(
         self, method: str, path: str, body: bytes, signed: dict[str, str]
@@ -197,6 +206,31 @@ async def test_what_is_hidden_is_seen_by_whom_it_is_for(http: Http) -> None:
         assert form["total"] == count
     _, form = await http.ask("GET", "/ring")
     assert sum(peer["data"] for peer in form["peers"]) == 0
+
+
+async def test_a_signed_stream_is_resumed_by_its_signer_alone(http: Http) -> None:
+    """Its name is that of an interest, and everybody may know of that: what is told there is for
+    one key."""
+    path = f"/events?select={PROFILE}"
+    async with http.stream(path, headers("GET", path)) as reply:
+        stream = events(reply)
+        ((_, name, _),) = await take(stream, 1)
+        stored = f"/profiles?profile={PROFILE}&visible_to="
+        assert (await http.ask("POST", stored, b"hidden", ALICE))[0] == 200
+        ((_, last, match),) = await take(stream, 1)
+        assert match["data"] == "hidden"
+        for who in (BOB, None):
+            signed = headers("GET", path, who=who) if who is not None else {}
+            async with http.stream(path, signed | {"Last-Event-ID": name}) as theirs:
+                begins = await take(events(theirs), 2)
+            assert [kind for kind, _, _ in begins] == ["reset", "open"]
+            assert begins[1][1] != name
+        assert (await http.ask("POST", stored, b"later", ALICE))[0] == 200
+        ((_, later, match),) = await take(stream, 1)
+        assert match["data"] == "later", "nobody took the stream from her"
+    async with http.stream(path, headers("GET", path) | {"Last-Event-ID": last}) as reply:
+        ((kind, again, _),) = await take(events(reply), 1)
+    assert (kind, again) == ("match", later), "she herself goes on where she was"
 
 
 async def test_a_policy_holds_for_rest_too() -> None:

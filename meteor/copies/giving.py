@@ -113,6 +113,7 @@ class Giving:
             damaged=self._views.damaged,
             learning=parts_of(self._views.learning(), part),
             gifts=tuple(self._views.open_gifts()),
+            taken_in=self._views.taken_in.within(part),
         )
 
     def _on_pull(self, _: Contact, message: object, __: float) -> PulledPage:

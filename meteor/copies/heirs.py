@@ -152,7 +152,8 @@ class Heirs:
         if held:
             found.holders.append((contact, held))
             found.lost = merge(found.lost, intersect(answer.lost, held))
-        fresh = [Evidence(contact, view, fresh=True) for view in answer.copies]
+        taken_in = answer.taken_in
+        fresh = [Evidence(contact, view, True, taken_in=taken_in) for view in answer.copies]
         former = [Evidence(contact, view, False, answer.damaged) for view in answer.former]
         former += [Evidence(contact, view, False, damaged=True) for view in answer.learning]
         found.evidence += fresh + former
@@ -166,7 +167,10 @@ class Heirs:
         whole = [copy.view for copy in self._views.copies.values() if copy.whole]
         damaged, learning = self._views.damaged, parts_of(self._views.learning(), part)
         found.evidence += [Evidence(own, view, False, damaged=True) for view in learning]
-        found.evidence += [Evidence(own, view, True) for view in parts_of(whole, part)]
+        taken_in = self._views.taken_in.within(part)
+        found.evidence += [
+            Evidence(own, view, True, taken_in=taken_in) for view in parts_of(whole, part)
+        ]
         found.evidence += [
             Evidence(own, view, False, damaged) for view in parts_of(self._views.remembered(), part)
         ]

@@ -8,10 +8,12 @@ at most one is silent, as a later epoch has at least two holders, of whom one wo
 asked.  Where its primary is there, it vouches for an earlier epoch of the same view, as it notes
 the next one after its copies and keeps itself whatever it acknowledged: then all count who know of
 the view in any epoch, or noted what this primary tried next and never began.  A holder that answers
-and does not know the epoch has moved on from it, and with it the
-interval: then one copy alone proves nothing, nor does a restarted one.  A view of which its own
-primary knows nothing, though it remembers an earlier one, never began; one that remembers nothing
-is just about to begin it, as its copies know of it first, and is waited for (DESIGN section 5).
+and does not know the epoch has moved on from it, and with it the interval: then one copy alone
+proves nothing, nor does a restarted one.  Not so a copy that lived all the time and still has what
+the epoch took the place of: whoever is told of any later one lets go of that.  It was not told, as
+the primary fell just then.  A view of which its own primary knows nothing, though it remembers an
+earlier one, never began; one that remembers nothing is just about to begin it, as its copies know
+of it first, and is waited for (DESIGN section 5).
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from chord import Contact
-from meteor.wire.view import View, ViewKey
+from meteor.wire.view import Ended, View, ViewKey
 from squid import Interval, Intervals, intersect, merge
 
 SILENT_MAX = 1
@@ -39,6 +41,8 @@ class Evidence:
     damaged: bool = False
     """Whether it only knows of the epoch: its journal has lost something, or it was still being
     filled."""
+    taken_in: tuple[Ended, ...] = ()
+    """Of which ended views of others it has all content as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +129,8 @@ def plan(
     that a piece without evidence is lost at once."""
     steps: list[Step] = []
     for piece in _pieces(part, evidence):
-        step = _decide(piece, [e for e in evidence if _has(e.view, piece)], asked, orphaned)
+        of_piece = [_cut_to(e, piece) for e in evidence if _has(e.view, piece)]
+        step = _decide(piece, of_piece, asked, orphaned)
         if steps and _same(steps[-1], step):
             steps[-1] = _joined(steps[-1], step)
         else:
@@ -135,10 +140,9 @@ def plan(
 
 def _pieces(part: Intervals, evidence: Sequence[Evidence]) -> list[Interval]:
     """`part` cut wherever the evidence changes."""
-    borders = sorted(
-        {first for one in evidence for first, _ in one.view.intervals}
-        | {last + 1 for one in evidence for _, last in one.view.intervals}
-    )
+    known = [one.view.intervals for one in evidence]
+    known += [ended.intervals for one in evidence for ended in one.taken_in]
+    borders = sorted({end for of in known for first, last in of for end in (first, last + 1)})
     pieces = []
     for first, last in part:
         starts = [first, *(border for border in borders if first < border <= last)]
@@ -214,13 +218,31 @@ def _proven(
     there = [one for one in know if not one.damaged] if vouched else having
     have = [one for one in holders if _is_among(one, [e.contact for e in there])]
     came = {one for one in holders if any(_speaks_for(peer, one, evidence) for peer in answered)}
+    fresh = [one for one in having if one.fresh]
+    know += [one for one in evidence if fresh and _is_behind(one, newest, fresh)]
     moved_on = [one for one in holders
                 if one in came and not _is_among(one, [e.contact for e in know])]  # fmt: skip
     most = 2 * len(have) > len(holders)
-    if any(one.fresh for one in having):
+    if fresh:
         return most or not moved_on
     silent = len(holders) - len(have) - len(moved_on)
     return most and not moved_on and silent <= SILENT_MAX
+
+
+def _is_behind(one: Evidence, newest: View, survivors: Sequence[Evidence]) -> bool:
+    """Whether a copy was not told of the newest view: what it has whole is earlier, and not beside
+    that one, as all that it has is with every survivor of the newest as well."""
+    earlier = one.fresh and one.view.epoch < newest.epoch
+    return earlier and all(_has_all_of(survivor, one.view) for survivor in survivors)
+
+
+def _has_all_of(survivor: Evidence, view: View) -> bool:
+    if view.primary in (survivor.contact, survivor.view.primary):  # one after the other
+        return True
+    return any(
+        ended.primary == view.primary.id and ended.epoch >= view.epoch
+        for ended in survivor.taken_in
+    )
 
 
 def _is_tried_after(newest: View, view: View) -> bool:
@@ -231,6 +253,12 @@ def _is_tried_after(newest: View, view: View) -> bool:
 
 def _is_at(one: Evidence, newest: View) -> bool:
     return one.view.key == newest.key and one.view.epoch == newest.epoch
+
+
+def _cut_to(one: Evidence, piece: Interval) -> Evidence:
+    """What was taken in of a piece at whose borders all evidence changes."""
+    of_piece = (ended for ended in one.taken_in if intersect(ended.intervals, (piece,)))
+    return replace(one, taken_in=tuple(of_piece)) if one.taken_in else one
 
 
 def _has(view: View, piece: Interval) -> bool:

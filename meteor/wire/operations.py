@@ -58,6 +58,8 @@ class Summary:
     """Whether the record in question is here."""
     moved: tuple[str, ...] = ()
     """Of a query: the new ids of what left this part lately for another place of the query's."""
+    repeated: bool = False
+    """Whether this is what was said of the same signed request before: nothing was done now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,8 @@ class ClaimAnswer:
     gifts: tuple[tuple[WideInt, int], ...] = ()
     """The keys of those `copies` that begin by what the receiver gave, and are not known to have
     begun."""
+    taken_in: tuple[Ended, ...] = ()
+    """Of which ended views of others the receiver has all content of it."""
 
 
 @dataclass(frozen=True, slots=True)

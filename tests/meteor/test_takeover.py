@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chord import Contact
 from meteor.copies.takeover import Asked, Evidence, Step, as_before, plan
-from meteor.wire.view import View
+from meteor.wire.view import Ended, View
 from squid import Interval, Intervals, merge
 
 FEWER = settings(max_examples=settings().max_examples // 3)
@@ -28,7 +28,11 @@ views = st.builds(
     View, peers, st.integers(1, 2), st.integers(1, 3), parts,
     st.lists(peers, max_size=2, unique=True).map(tuple),
 )  # fmt: skip
-evidences = st.lists(st.builds(Evidence, peers, views, st.booleans(), st.booleans()), max_size=6)
+ended = st.builds(Ended, st.sampled_from(IDS), st.integers(1, 3), parts)
+taken_in = st.lists(ended, max_size=2).map(tuple)
+evidences = st.lists(
+    st.builds(Evidence, peers, views, st.booleans(), st.booleans(), taken_in), max_size=6
+)
 askings = st.builds(
     Asked, st.lists(st.sampled_from(PEERS), unique=True), st.sets(st.sampled_from(IDS)),
     st.booleans(), st.booleans(),
@@ -79,6 +83,11 @@ def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bo
     of_view = [one for one in known if one.view.key == newest.key]
     known_by_primary = [one for one in of_view if one.contact == newest.primary]
     moved_on = newest.holder_ids - unheard - heard_of - {one.contact.id for one in tried}
+    earlier = [one for one in known if one.fresh and one.view.epoch < newest.epoch]
+    fresh = [one for one in having if one.fresh]
+    for one in earlier if fresh else ():
+        if all(has_all_of(other, one.view, index) for other in fresh):
+            moved_on -= {one.contact.id}
 
     def is_last(those: Sequence[Evidence]) -> bool:
         have = {one.contact.id for one in those} & newest.holder_ids
@@ -99,6 +108,13 @@ def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bo
     if at and not having and is_last(at):
         return ("lost", name, tuple(one.contact for one in at))
     return ("lost", None, ())
+
+
+def has_all_of(one: Evidence, view: View, index: int) -> bool:
+    """Whether a survivor has what was acknowledged under another view."""
+    said = [(of.primary, of.epoch) for of in one.taken_in if index in indexes(of.intervals)]
+    later = [primary for primary, epoch in said if epoch >= view.epoch]
+    return view.primary.id in (one.contact.id, one.view.primary.id, *later)
 
 
 def of_step(step: Step) -> Decision:
@@ -284,6 +300,32 @@ def test_a_copy_that_noted_what_its_primary_tried_and_never_began_has_not_moved_
     of_another = [evidence[0], replace(evidence[1], view=replace(tried, primary=PEERS[2]))]
     (step,) = plan(((2, 3),), of_another, asked, orphaned=True)
     assert step.kind == "lost", "somebody else took it over, and may have begun"
+
+
+def test_a_copy_that_was_not_told_of_the_last_view_has_not_moved_on_from_it() -> None:
+    """Its primary fell while it told its copies: nothing was acknowledged there but what they all
+    had before (storm, seed 1).  What was acknowledged beside that view is not there: lost, and
+    named, until it is known."""
+    heirs_first = View(PEERS[0], 1, 5, ((0, 9),), (PEERS[1], PEERS[2]))
+    last = View(PEERS[0], 2, 6, ((0, 9),), (PEERS[2], PEERS[1]))
+    told, behind = Evidence(PEERS[1], last, True), Evidence(PEERS[2], heirs_first, True)
+    asked = Asked(PEERS[1:4], [0], patient=False)
+    (step,) = plan(((2, 3),), [told, behind], asked, orphaned=True)
+    assert (step.kind, step.view, step.sources) == ("adopt", last, (PEERS[1],))
+
+    of_another = replace(behind, view=replace(heirs_first, primary=PEERS[4]))
+    asked = replace(asked, patient=True)
+    (step,) = plan(((2, 3),), [told, of_another], asked, orphaned=True)
+    assert step.kind == "lost", "the two may have parted long ago"
+    went_over = replace(told, taken_in=(Ended(PEERS[4].id, 5, ((0, 9),)),))
+    (step,) = plan(((2, 3),), [went_over, of_another], asked, orphaned=True)
+    assert (step.kind, step.sources) == ("adopt", (PEERS[1],))
+    of_the_giver = replace(behind, view=replace(heirs_first, primary=PEERS[1]))
+    (step,) = plan(((2, 3),), [told, of_the_giver], asked, orphaned=True)
+    assert (step.kind, step.sources) == ("adopt", (PEERS[1],))
+    restarted = replace(behind, fresh=False)
+    (step,) = plan(((2, 3),), [told, restarted], asked, orphaned=True)
+    assert step.kind == "lost", "it may have been told of a later one, and have forgotten it"
 
 
 def test_a_holder_that_is_slow_is_waited_for() -> None:

@@ -116,7 +116,9 @@ class Network:
             return
         arrival_s = self._now() + self._draw(self._stream)
         least_s = end.arrival_s + GAP_S
-        end.arrival_s = arrival_s = max(arrival_s, least_s)
+        if arrival_s < least_s:
+            arrival_s = least_s
+        end.arrival_s = arrival_s
         self._set_timer_at(arrival_s, self._arrive, (end, kind, number, duration_s, message))
 
     def launch(
@@ -177,14 +179,14 @@ class Network:
                 return
             if other is None:
                 other = self._connect(end)
-        what = type(message).__name__
+        what, now_s = type(message).__name__, self._now()
         if other is None or other.lost:
-            self._record(self._now(), "lost", end.owner.name, end.contact.address, what)
+            self._record(now_s, "lost", end.owner.name, end.contact.address, what)
             if self.on_lost is not None:
                 self.on_lost(message)
             return
         receiver = other.owner
-        self._record(self._now(), "deliver", end.owner.name, receiver.name, what)
+        self._record(now_s, "deliver", end.owner.name, receiver.name, what)
         if kind == _FORWARD:
             self._acknowledge(end, number)
         receiver.exchange.receive(other, kind, number, duration_s, message)

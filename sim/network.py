@@ -116,9 +116,7 @@ class Network:
             return
         arrival_s = self._now() + self._draw(self._stream)
         least_s = end.arrival_s + GAP_S
-        if arrival_s < least_s:
-            arrival_s = least_s
-        end.arrival_s = arrival_s
+        end.arrival_s = arrival_s = max(arrival_s, least_s)
         self._set_timer_at(arrival_s, self._arrive, (end, kind, number, duration_s, message))
 
     def launch(

@@ -91,6 +91,7 @@ class Amending:
             hops=outcome.hops,
             ttl_s=amend.ttl_s,
             found=tuple(collector.found),
+            repeated=any(summary.repeated for summary in summaries),
         )
 
     async def _replace(
@@ -118,13 +119,11 @@ class Amending:
         now = self._runtime.now()
         with self._gatekeeper.charged(
             admitted, operation.id, amend.version, amend.ttl_s, now, instead=amend.id
-        ):
+        ) as answered:
             reply = await self._asking.run(sender, amend.token, box, operation, amend.timeout_s)
-            if operation.id == amend.id:
-                return reply
-            reply = await self._leave(sender, amend, operation, admitted, reply, deadline)
-            if reply.complete:
-                self._gatekeeper.replaced(admitted, amend.id)
+            if operation.id != amend.id:
+                reply = await self._leave(sender, amend, operation, admitted, reply, deadline)
+            answered(reply)
             return reply
 
     async def _leave(
@@ -156,6 +155,7 @@ class Amending:
             reply,
             complete=reply.complete and outcome.complete,
             missing=reply.missing + outcome.missing,
+            repeated=reply.repeated or any(summary.repeated for summary in summaries),
         )
 
     async def delete_overlapping(
@@ -172,12 +172,19 @@ class Amending:
         outcome = await self._router.disseminate(
             box, body, timeout_s=post.timeout_s, on_frame=on_frame
         )
+        summaries = summaries_of(outcome)
+        repeated = any(summary.repeated for summary in summaries)
         complete, missing, removed = outcome.complete, outcome.missing, 0
+        if repeated:  # what was found then was taken then, and is not said again
+            removed = sum(summary.matches for summary in summaries)
         for full_id in sorted(ids):
             left_s = deadline - self._runtime.now()
             amend = Amend(post.token, "cancel", full_id, ids[full_id], 0.0, left_s)
             reply = await self.once(sender, amend, admitted)
+            self._gatekeeper.amended(admitted, amend, reply, self._runtime.now())
             complete = complete and reply.complete
             missing += reply.missing
             removed += reply.matches
-        return PostReply(operation.id, complete, missing, removed, outcome.peers)
+        return PostReply(
+            operation.id, complete, missing, removed, outcome.peers, repeated=repeated
+        )

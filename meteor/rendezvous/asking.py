@@ -67,6 +67,7 @@ class Asking:
             hops=outcome.hops,
             ttl_s=operation.ttl_ms / 1000,
             packed=relay.leave(),
+            repeated=any(one.repeated for one in summaries),
         )
 
     async def _ask(

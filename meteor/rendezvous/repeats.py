@@ -57,7 +57,7 @@ class Repeats:
             return None
         matches = sum(one.matches for lowest, one in done.summaries if covers(part, lowest))
         last = done.summaries[-1][1]
-        return replace(last, matches=matches)
+        return replace(last, matches=matches, repeated=True)
 
     def note(
         self,

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from arms import Kind, Profile, Record
+from arms import DATA, INTEREST, Kind, Profile, Record
 from chord import dataclass
 from meteor.admission import KEPT_KINDS, SUBJECTS, check_ttl_ms
 from meteor.errors import Refused
@@ -18,7 +18,7 @@ from meteor.security.audience import checked_audience, may_see
 from meteor.security.credentials import Request as Signable
 from meteor.security.credentials import statement_of
 from meteor.security.policy import FORGET, OPEN, REPLY_ADDRESSES, Policy, Request
-from meteor.security.quotas import Holding, Ledger
+from meteor.security.quotas import Counted, Holding, Ledger
 from meteor.security.verifying import DELEGATION, NOBODY, Actor, Verifier
 from meteor.wire.document import pack_profile, unpack_profile
 from meteor.wire.messages import Amend, Document, Forget, Post, PostReply
@@ -179,60 +179,58 @@ class Gatekeeper:
         ttl_s: float,
         now: float,
         instead: str = "",
-    ) -> Iterator[None]:
-        """Count what is kept while it is posted, `instead` of what is then `replaced`; what is
-        refused further on is not counted.
+    ) -> Iterator[Callable[[PostReply], None]]:
+        """Count what is kept while it is posted, `instead` of a record of another id; what is
+        refused further on is not counted.  Whoever posts gives the reply: before that, and where it
+        says that not all of this happened, what was there counts on.
 
         Raises `Refused` beyond the owner's quota."""
+        answered: list[PostReply] = []
         document, owner = admitted.document, admitted.actor.owner
         kind = None if document is None else KEPT_KINDS.get(document.action)
         quota = self.policy.quota_of(owner)
         if quota is None or document is None or kind is None or not check_ttl_ms(ttl_s):
-            yield
+            yield answered.append
             return
-        before = self.ledger.holding(owner, full_id)
-        expires_s = now + ttl_s
-        if before is not None and before.version == version:
-            expires_s = max(expires_s, before.expires_s)
-        holding = Holding(_kind(kind), admitted.size, expires_s, document.profile, version)
+        holding = Holding(_kind(kind), admitted.size, now + ttl_s, document.profile, version)
         with self.counted():
-            self.ledger.charge(owner, full_id, holding, quota, now, instead)
+            charge = self.ledger.charge(owner, full_id, holding, quota, now, instead)
         try:
-            yield
+            yield answered.append
         except Refused:
-            self.ledger.restore(owner, full_id, before)
+            self.ledger.take_back(charge)
             raise
-
-    def replaced(self, admitted: Admitted, full_id: str) -> None:
-        """A record has another id now, under which it was `charged`."""
-        self.ledger.release(admitted.actor.owner, full_id)
+        finally:
+            self.ledger.settle(charge, has_replaced=any(map(_took_effect, answered)))
 
     def amended(self, admitted: Admitted, amend: Amend, reply: PostReply, now: float) -> None:
-        """A renewal or a cancel was carried out, where the record lies now; what had no matches
+        """A renewal or a cancel was answered, where the record lies now; what had no matches
         changed nothing."""
-        if amend.verb == "cancel" and reply.matches:
+        if amend.verb == "cancel" and reply.matches and _took_effect(reply):
             self.ledger.release(admitted.actor.owner, reply.id)
         elif amend.verb == "renew" and reply.matches:
             self.ledger.renew(admitted.actor.owner, reply.id, now + amend.ttl_s)
 
-    def deleted(self, admitted: Admitted, mode: str) -> None:
-        """A delete by selector took effect: what it takes counts no more."""
+    def counted_of(self, admitted: Admitted) -> Counted:
+        """What counts for an owner as a delete begins: it takes nothing that comes later."""
+        return self.ledger.settled_of(admitted.actor.owner)
+
+    def deleted(self, admitted: Admitted, reply: PostReply, counted: Counted) -> Iterator[None]:
+        """A delete by selector was answered: what it or an earlier one took counts no more.  One
+        step a record."""
         document = admitted.document
         assert document is not None, "a delete has a selector"
-        if not self.ledger.holds(admitted.actor.owner):
+        if not _took_effect(reply):
             return
         selector = unpack_profile(document.profile).typed(self._space)
         is_data = document.action == "delete_data"
-
-        def is_gone(holding: Holding) -> bool:
-            if (holding.kind == "data") != is_data:
-                return False
-            profile = unpack_profile(holding.profile).typed(self._space)
-            if mode == "overlap":
-                return selector.matches(profile)
-            return selector.contains_profile(profile, as_selector=holding.kind == "interest")
-
-        self.ledger.release_those(admitted.actor.owner, is_gone)
+        for full_id, holding in counted:
+            if (holding.kind == DATA) == is_data:
+                profile = unpack_profile(holding.profile).typed(self._space)
+                as_selector = holding.kind == INTEREST
+                if selector.contains_profile(profile, as_selector=as_selector):
+                    self.ledger.release_this(admitted.actor.owner, full_id, holding)
+            yield
 
     # -- who sees whom
 
@@ -249,6 +247,11 @@ class Gatekeeper:
         except Refused as error:
             self.denials[error.rule] += 1
             raise
+
+
+def _took_effect(reply: PostReply) -> bool:
+    """Whether all of what was asked happened, and now: only then has what was there gone."""
+    return reply.complete and not reply.repeated
 
 
 def _issued_ms(request: Post | Amend) -> int:

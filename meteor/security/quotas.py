@@ -8,7 +8,7 @@ is remembered of one identity by its quota, of all by `IDENTITIES_MAX`.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -35,6 +35,37 @@ class Holding:
     """Packed, so that a delete by selector gives back what it takes."""
     version: int = 0
     """The same version that is posted again lives for the longest time that it was given."""
+    is_settled: bool = False
+    """Whether the post that brought it was answered; a delete that began earlier takes it not."""
+
+    def at_least(self, other: Holding | None) -> Holding:
+        """As large and as long as the other besides: either of them may be there."""
+        if other is None:
+            return self
+        expires_s = max(self.expires_s, other.expires_s)
+        return replace(self, size=max(self.size, other.size), expires_s=expires_s)
+
+
+Counted = Sequence[tuple[str, Holding]]
+"""Records by their ids, as they are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """A record that is being posted: what takes its place, and what comes back if it is not."""
+
+    owner: str
+    full_id: str
+    holding: Holding
+    """How it counts when it alone is there."""
+    claimed: Holding
+    """How it counts until that is known."""
+    before: Holding | None
+    """What had its id before, and is of its kind."""
+    instead: str
+    """The id that it is to leave; empty for none."""
+    left: Holding | None
+    """What has that id."""
 
 
 class _Account:
@@ -43,19 +74,21 @@ class _Account:
     __slots__ = ("data", "interests", "looked_at_s", "records", "size")
 
     def __init__(self) -> None:
-        self.records: dict[str, Holding] = {}
+        self.records: dict[tuple[str, bool], Holding] = {}
+        """By id, and by whether it is data: until a post is answered both kinds may be there."""
         self.data = self.interests = self.size = 0
         self.looked_at_s = -LOOK_S
 
     def put(self, full_id: str, holding: Holding) -> None:
         """Enter a record in the place of what had its id before."""
-        self.remove(full_id)
-        self.records[full_id] = holding
+        key = full_id, holding.kind == DATA
+        self.remove(key)
+        self.records[key] = holding
         self._add(holding, 1)
 
-    def remove(self, full_id: str) -> None:
+    def remove(self, key: tuple[str, bool]) -> None:
         """Forget a record; harmless when there is none."""
-        known = self.records.pop(full_id, None)
+        known = self.records.pop(key, None)
         if known is not None:
             self._add(known, -1)
 
@@ -65,21 +98,19 @@ class _Account:
         if now - self.looked_at_s < LOOK_S:
             return
         self.looked_at_s = now
-        for name in [name for name, one in self.records.items() if one.expires_s <= now]:
-            self.remove(name)
+        for key in [key for key, one in self.records.items() if one.expires_s <= now]:
+            self.remove(key)
 
-    def excess(self, leaving: set[str], holding: Holding, quota: Quota) -> str:
+    def excess(self, leaving: Sequence[Holding], holding: Holding, quota: Quota) -> str:
         """Which limit a record in the place of those would break; empty for none."""
-        left = [self.records[full_id] for full_id in leaving if full_id in self.records]
         if holding.kind == DATA:
-            most, what = quota.profiles, "profiles"
-            count = self.data - sum(one.kind == DATA for one in left) + 1
+            most, what, count = quota.profiles, "profiles", self.data
         else:
-            most, what = quota.interests, "interests"
-            count = self.interests - sum(one.kind != DATA for one in left) + 1
+            most, what, count = quota.interests, "interests", self.interests
+        count += 1 - len(leaving)
         if most is not None and count > most:
             return f"{count} {what} are more than {most}"
-        size = self.size - sum(one.size for one in left) + holding.size
+        size = self.size - sum(one.size for one in leaving) + holding.size
         if quota.bytes is not None and size > quota.bytes:
             return f"{size} bytes are more than {quota.bytes}"
         return ""
@@ -120,63 +151,99 @@ class Ledger:
         quota: Quota,
         now: float,
         instead: str = "",
-    ) -> None:
-        """Enter a record, in the place of what had its id before; raises `Refused` when it is
-        beyond the quota.  `instead`: the id of what it is to replace elsewhere, which counts until
-        it is released, but not against this one.
+    ) -> Charge:
+        """Enter a record that is being posted, to be settled or taken back; raises `Refused` when
+        it is beyond the quota.  It counts as large and as long as what had its id before, as
+        nobody knows yet which will be there; `instead`, the id of what it is to replace elsewhere,
+        counts on, but not against this one.
 
         By the whole id, not by its stem: one stem may lie in many regions."""
         account = self._accounts.setdefault(owner, _Account())
         self._accounts.move_to_end(owner)
-        if account.excess({full_id, instead}, holding, quota):
+        charge = _charge(account, owner, full_id, holding, instead)
+        leaving = [one for one in (charge.before, charge.left) if one is not None]
+        if account.excess(leaving, holding, quota):
             account.expire(now)
-            excess = account.excess({full_id, instead}, holding, quota)
+            charge = _charge(account, owner, full_id, holding, instead)
+            leaving = [one for one in (charge.before, charge.left) if one is not None]
+            excess = account.excess(leaving, holding, quota)
             if excess:
                 raise Refused(
                     f"quota {quota.name!r}: {excess}, counted by the peer that you are linked to; "
                     "delete something, or wait until it runs out",
                     quota.name,
                 )
-        account.put(full_id, holding)
+        account.put(full_id, charge.claimed)
         while len(self._accounts) > IDENTITIES_MAX:
             self._accounts.popitem(last=False)
+        return charge
 
-    def holding(self, owner: str, full_id: str) -> Holding | None:
+    def settle(self, charge: Charge, *, has_replaced: bool) -> None:
+        """The post was answered: it has taken the place of what was there before, or may not have.
+        Harmless after `take_back`, and where the id was posted again meanwhile."""
+        account = self._claimed(charge)
+        if account is None:
+            return
+        if not has_replaced:
+            account.put(charge.full_id, replace(charge.claimed, is_settled=True))
+            return
+        account.remove((charge.full_id, charge.holding.kind != DATA))
+        account.put(charge.full_id, replace(charge.holding, is_settled=True))
+        if charge.left is not None:
+            self.release_this(charge.owner, charge.instead, charge.left)
+
+    def take_back(self, charge: Charge) -> None:
+        """Undo a `charge` whose post was refused further on, unless its id was posted again."""
+        account = self._claimed(charge)
+        if account is None:
+            return
+        account.remove((charge.full_id, charge.holding.kind == DATA))
+        if charge.before is not None:
+            account.put(charge.full_id, charge.before)
+        self._drop_empty(charge.owner)
+
+    def _claimed(self, charge: Charge) -> _Account | None:
+        """Whose record still counts as it was charged; None where that was overtaken."""
+        account, is_data = self._accounts.get(charge.owner), charge.holding.kind == DATA
+        known = None if account is None else account.records.get((charge.full_id, is_data))
+        return account if known is charge.claimed else None
+
+    def holding(self, owner: str, full_id: str, *, is_data: bool = True) -> Holding | None:
         """What a record is counted as."""
         account = self._accounts.get(owner)
-        return None if account is None else account.records.get(full_id)
+        return None if account is None else account.records.get((full_id, is_data))
 
-    def holds(self, owner: str) -> bool:
-        """Whether anything of an identity is counted here."""
-        return owner in self._accounts
-
-    def restore(self, owner: str, full_id: str, before: Holding | None) -> None:
-        """Undo a `charge` whose post was refused further on."""
-        if before is None:
-            self.release(owner, full_id)
-        elif owner in self._accounts:
-            self._accounts[owner].put(full_id, before)
+    def settled_of(self, owner: str) -> Counted:
+        """What an identity has, but for what is being posted."""
+        account = self._accounts.get(owner)
+        records = () if account is None else account.records.items()
+        return [(key[0], one) for key, one in records if one.is_settled]
 
     def renew(self, owner: str, full_id: str, expires_s: float) -> None:
-        """A record lives until then, if it is counted here."""
-        known = self.holding(owner, full_id)
-        if known is not None:
-            self._accounts[owner].put(full_id, replace(known, expires_s=expires_s))
+        """A record lives until then at least, if it is counted here: of two renewals nobody knows
+        which came last."""
+        for is_data in (True, False):
+            known = self.holding(owner, full_id, is_data=is_data)
+            if known is not None and known.expires_s < expires_s:
+                self._accounts[owner].put(full_id, replace(known, expires_s=expires_s))
 
     def release(self, owner: str, full_id: str) -> None:
         """A record is gone."""
         account = self._accounts.get(owner)
         if account is not None:
-            account.remove(full_id)
-            if not account.records:
-                del self._accounts[owner]
+            for is_data in (True, False):
+                account.remove((full_id, is_data))
+            self._drop_empty(owner)
 
-    def release_those(self, owner: str, is_gone: Callable[[Holding], bool]) -> None:
-        """A delete by selector has taken those."""
-        account = self._accounts.get(owner)
-        for full_id, one in list(account.records.items()) if account is not None else ():
-            if is_gone(one):
-                self.release(owner, full_id)
+    def release_this(self, owner: str, full_id: str, holding: Holding) -> None:
+        """A record is gone, unless it was posted or renewed since it was counted so."""
+        if self.holding(owner, full_id, is_data=holding.kind == DATA) is holding:
+            self._accounts[owner].remove((full_id, holding.kind == DATA))
+            self._drop_empty(owner)
+
+    def _drop_empty(self, owner: str) -> None:
+        if not self._accounts[owner].records:
+            del self._accounts[owner]
 
     # -- how fast it is
 
@@ -199,3 +266,12 @@ class Ledger:
         bucket.tokens -= 1.0
         while len(self._buckets) > IDENTITIES_MAX:
             self._buckets.popitem(last=False)
+
+
+def _charge(account: _Account, owner: str, full_id: str, holding: Holding, instead: str) -> Charge:
+    is_data = holding.kind == DATA
+    before = account.records.get((full_id, is_data))
+    left = None if instead in ("", full_id) else account.records.get((instead, is_data))
+    if before is not None and before.version == holding.version:
+        holding = replace(holding, expires_s=max(holding.expires_s, before.expires_s))
+    return Charge(owner, full_id, holding, holding.at_least(before), before, instead, left)

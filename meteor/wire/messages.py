@@ -134,6 +134,8 @@ class PostReply:
     """Of an application's action: why peers did not run it, the first few."""
     packed: tuple[bytes, ...] = ()
     """The last pages, where they were ready together with the reply, as in `ResultPage`."""
+    repeated: bool = False
+    """Whether a peer knew the same signed request from before, and did nothing now."""
 
 
 @described

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ def holding(kind: Any = "data", size: int = 10, expires_s: float = 1000.0) -> Ho
 @given(st.integers(0, 2**32))
 def test_the_ledger_against_a_recount(seed: int) -> None:
     drawn = random.Random(seed)
-    ledger, twin = Ledger(), dict[str, Holding]()
+    ledger, twin = Ledger(), dict[tuple[str, bool], Holding]()
     now = 0.0
     for _ in range(60):
         now += LOOK_S * drawn.randrange(3)
@@ -31,56 +32,134 @@ def test_the_ledger_against_a_recount(seed: int) -> None:
         which = drawn.randrange(5)
         if which == 0:
             ledger.release("me", stem)
-            twin.pop(stem, None)
+            for is_data in (True, False):
+                twin.pop((stem, is_data), None)
         elif which == 1:
             ledger.renew("me", stem, now + 5)
-            if stem in twin:
-                twin[stem] = Holding(twin[stem].kind, twin[stem].size, now + 5, b"")
+            for is_data in (True, False):
+                if (stem, is_data) in twin:
+                    twin[stem, is_data] = twin[stem, is_data].at_least(
+                        replace(twin[stem, is_data], expires_s=now + 5)
+                    )
         else:
             one = holding(
                 drawn.choice(["data", "interest"]), drawn.randrange(40), now + drawn.randrange(1, 9)
             )
-            others = [kept for name, kept in twin.items() if name != stem] + [one]
+            one = replace(one, version=drawn.randrange(2))
+            name = stem, one.kind == "data"
+            others = [kept for other, kept in twin.items() if other != name] + [one]
             fits = (sum(kept.kind == "data" for kept in others) <= 3 or one.kind != "data") and (
                 sum(kept.kind != "data" for kept in others) <= 2 or one.kind == "data"
             )
             fits = fits and sum(kept.size for kept in others) <= 100
             try:
-                ledger.charge("me", stem, one, QUOTA, now)
+                charge = ledger.charge("me", stem, one, QUOTA, now)
             except Refused:
                 assert not fits
                 # what has run out counts no more, but is looked for every so often only
                 account = ledger._accounts["me"]
                 assert now - account.looked_at_s < LOOK_S
             else:
-                gone = [name for name in twin if ledger.holding("me", name) is None]
-                assert all(twin[name].expires_s <= now for name in gone)
-                twin = {name: kept for name, kept in twin.items() if name not in gone}
-                twin[stem] = one
+                gone = [key for key in twin if ledger.holding("me", key[0], is_data=key[1]) is None]
+                assert all(twin[key].expires_s <= now for key in gone)
+                twin = {key: kept for key, kept in twin.items() if key not in gone}
+                ends = drawn.randrange(3)
+                if ends == 0:  # something further on refuses it
+                    ledger.take_back(charge)
+                    continue
+                ledger.settle(charge, has_replaced=ends == 1)
+                before = twin.get(name)
+                if before is not None and before.version == one.version:
+                    one = replace(one, expires_s=max(one.expires_s, before.expires_s))
+                if ends == 1:
+                    twin.pop((stem, one.kind != "data"), None)
+                    twin[name] = one
+                else:  # the one or the other is there
+                    twin[name] = one.at_least(before)
         account = ledger._accounts.get("me")
         if account is not None:
-            for name in set(twin) - set(account.records):
-                del twin[name]
+            for key in set(twin) - set(account.records):
+                del twin[key]
             kept = list(account.records.values())
+            assert sorted(map(as_it_counts, kept)) == sorted(map(as_it_counts, twin.values()))
             assert account.data == sum(one.kind == "data" for one in kept)
             assert account.size == sum(one.size for one in kept)
             assert account.interests == len(kept) - account.data
 
 
+def as_it_counts(one: Holding) -> tuple[str, int, float]:
+    return one.kind, one.size, one.expires_s
+
+
+def settled(ledger: Ledger, name: str, one: Holding, *, instead: str = "") -> None:
+    charge = ledger.charge("me", name, one, QUOTA, 0.0, instead)
+    ledger.settle(charge, has_replaced=True)
+
+
 def test_what_was_refused_further_on_is_not_counted() -> None:
     ledger = Ledger()
-    for name in "abc":
-        ledger.charge("me", name, holding(), QUOTA, 0.0)
-    ledger.restore("me", "c", None)
-    ledger.charge("me", "d", holding(), QUOTA, 0.0)
-    ledger.charge("me", "d", holding(size=70), QUOTA, 0.0)  # in its own place
-    ledger.restore("me", "d", holding(size=10))
-    ledger.charge("me", "a", holding(size=80), QUOTA, 0.0)
+    for name in "ab":
+        settled(ledger, name, holding())
+    ledger.take_back(ledger.charge("me", "c", holding(), QUOTA, 0.0))
+    settled(ledger, "d", holding())
+    ledger.take_back(ledger.charge("me", "d", holding(size=70), QUOTA, 0.0))  # in its own place
+    settled(ledger, "a", holding(size=80))
     with pytest.raises(Refused, match="4 profiles are more than 3"):
         ledger.charge("me", "e", holding(), QUOTA, 0.0)
     with pytest.raises(Refused, match="bytes are more than 100"):
         ledger.charge("me", "a", holding(size=81), QUOTA, 0.0)
     ledger.charge("you", "e", holding(), QUOTA, 0.0)
+
+
+def test_until_it_is_known_which_is_there_the_larger_and_longer_counts() -> None:
+    ledger = Ledger()
+    settled(ledger, "a", holding(size=50, expires_s=1000.0))
+    one = replace(holding(size=10, expires_s=1.0), version=1)
+    charge = ledger.charge("me", "a", one, QUOTA, 0.0)
+    for has_replaced, counts in ((False, (50, 1000.0)), (True, (50, 1000.0))):
+        ledger.settle(charge, has_replaced=has_replaced)  # the second time it says nothing
+        known = ledger.holding("me", "a")
+        assert known is not None
+        assert (known.size, known.expires_s) == counts
+    settled(ledger, "a", replace(one, version=2))
+    known = ledger.holding("me", "a")
+    assert known is not None
+    assert (known.size, known.expires_s, known.is_settled) == (10, 1.0, True)
+
+
+def test_what_is_replaced_elsewhere_makes_room_for_one_alone() -> None:
+    ledger = Ledger()
+    for name in "abc":
+        settled(ledger, name, holding())
+    first = ledger.charge("me", "a2", holding(), QUOTA, 0.0, instead="a")
+    with pytest.raises(Refused, match="4 profiles"):
+        ledger.charge("me", "a3", holding(), QUOTA, 0.0, instead="a")
+    ledger.settle(first, has_replaced=False)  # both may be there
+    assert {name for name, _ in ledger.settled_of("me")} == {"a", "a2", "b", "c"}
+    ledger.release("me", "a")
+    settled(ledger, "a3", holding(), instead="a2")
+    assert {name for name, _ in ledger.settled_of("me")} == {"a3", "b", "c"}
+    ledger.take_back(ledger.charge("me", "a4", holding(), QUOTA, 0.0, instead="a3"))
+    assert {name for name, _ in ledger.settled_of("me")} == {"a3", "b", "c"}
+
+
+def test_a_delete_gives_back_what_is_as_it_was_when_it_began() -> None:
+    ledger = Ledger()
+    for name in "ab":
+        settled(ledger, name, holding())
+    charge = ledger.charge("me", "c", holding(), QUOTA, 0.0)
+    counted = ledger.settled_of("me")
+    assert [name for name, _ in counted] == ["a", "b"]
+    ledger.settle(charge, has_replaced=True)
+    settled(ledger, "a", holding(size=5))
+    ledger.renew("me", "b", 2000.0)
+    for name, one in counted:
+        ledger.release_this("me", name, one)
+    assert [name for name, _ in ledger.settled_of("me")] == ["c", "a", "b"]
+    for name, one in ledger.settled_of("me"):
+        ledger.release_this("me", name, one)
+    assert not ledger.settled_of("me")
+    assert len(ledger) == 0
 
 
 @given(st.lists(st.floats(0, 2), min_size=1, max_size=60), st.sampled_from([0.5, 1.0, 3.0]))

@@ -182,7 +182,7 @@ class Troubles:
         if peer.alive or not peer.runtime.exchange.closed:
             arc = peer.core.node.arc
             uncovered = peer.core._handoff.uncovered() if arc is not None else ()
-            awaited = peer.core.holdings._awaited  # it may have been given them just now
+            awaited = peer.core.holdings.awaited  # it may have been given them just now
             self.lost = merge(self.lost, peer.core.holdings.held, uncovered, awaited)
             peer.crash()
 

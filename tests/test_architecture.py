@@ -73,7 +73,7 @@ def is_edge(path: PurePosixPath) -> bool:
     """Whether a module may know of sockets, clocks and processes."""
     if path.parts[:2] == ("sim", "spark"):
         # Which Java, which Python, what is kept of them: the machine's business.
-        return path.stem in ("session", "java", "class_archive")
+        return path.stem in ("session", "java", "class_archive", "training")
     if path.parts[0] == "sim":
         return path.parts[1] in ("cli.py", "cli", "measure", "__main__.py")
     return path.parts[0] == "meteor" and (

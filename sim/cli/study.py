@@ -45,6 +45,17 @@ def _prepared(words: Source) -> Iterator[Callable[[], None]]:
         yield beside.submit(prepare).result
 
 
+def _train() -> None:
+    """Have later runs start sooner, if the run that is done was the first one here."""
+    from sim.spark import class_archive, training  # noqa: PLC0415 (needs PySpark)
+
+    if training.begin():
+        progress(
+            "in the background Java's classes are kept for later runs, for a minute or so "
+            f"({class_archive.SWITCH}=off: never)"
+        )
+
+
 class Sizes(click.Command):
     """A command in which one option takes several values: `--peers 1000 2000 --profiles 5`."""
 
@@ -134,7 +145,7 @@ def command(
         "peers": peers, "profiles": profiles, "queries": queries, "seeds": seeds, "words": words,
         "fixed_profiles": fixed_profiles,
     }  # fmt: skip
-    with _prepared(words) as ready, session(remote, bars=on_terminal, archives=True) as spark:
+    with _prepared(words) as ready, session(remote, bars=on_terminal, newer=True) as spark:
         from sim.spark import publishing  # noqa: PLC0415 (needs PySpark, which is there now)
 
         timed(f"Spark {spark.version} is up")
@@ -147,6 +158,8 @@ def command(
             text, holds = publishing.study(spark, out, folder, progress=timed, **options)
         timed("done")
     click.echo(text)
+    if remote is None:
+        _train()
     if not plot.is_available():
         click.echo(plot.HOW_TO_GET, err=True)
     return DONE if holds else VIOLATED

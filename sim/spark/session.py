@@ -65,14 +65,13 @@ def session(
     options: Mapping[str, str] | None = None,
     *,
     bars: bool = False,
-    archives: bool = False,
+    newer: bool = False,
 ) -> Iterator[SparkSession]:
     """A session: of the Spark Connect server `remote` (`sc://host:15002`, or `local[2]` for one
     here), the one that `spark-submit` or a notebook has begun, or a local one, which ends with the
     block.  `options` are set in a local one.  `bars`: how many tasks are done is shown on the
-    terminal while they run, by Spark itself in a local session.  `archives`: the JVM of a local one
-    maps the classes that an earlier one kept (`class_archive.py`), or keeps them when it ends, some
-    15 s after the session.
+    terminal while they run, by Spark itself in a local session.  `newer`: a local one takes the
+    Java that starts sooner, which maps the classes that are kept of it (`class_archive.py`).
 
     Raises SparkMissing and `JavaMissing`, with what to install."""
     try:
@@ -92,29 +91,21 @@ def session(
         finally:
             connected.stop()
         return
-    submitted = "PYSPARK_GATEWAY_PORT" in os.environ
-    if submitted or SparkSession.getActiveSession() is not None:
+    if not is_made_here() or SparkSession.getActiveSession() is not None:
         yield SparkSession.builder.getOrCreate()
         return
-    home, kept = _java(archives=archives)
+    home, kept = java_of(newer=newer)
     shown = {"spark.ui.showConsoleProgress": str(bars).lower()}
-    local = _local({**shown, **(options or {})}, home, kept)
+    local = begun({**shown, **(options or {})}, home, kept.options)
     try:
         yield local
-        kept.fulfil()
     finally:
         local.stop()
-        if kept.claim is not None:
-            _let_go(local)
 
 
-def _let_go(local: SparkSession) -> None:
-    """The JVM lets go of what this process prints to: whoever waits for the end of that is not to
-    wait for an archive that is written after it.  Java does not close these two files when it is
-    told to: it lets them lead nowhere."""
-    java: Any = local._jvm
-    for file in (java.java.io.FileDescriptor.out, java.java.io.FileDescriptor.err):
-        java.java.io.FileOutputStream(file).close()
+def is_made_here() -> bool:
+    """Whether no `spark-submit` has begun the session of this process."""
+    return "PYSPARK_GATEWAY_PORT" not in os.environ
 
 
 def tell_tasks(
@@ -131,30 +122,29 @@ def tell_tasks(
     sys.stderr.flush()
 
 
-def _local(options: Mapping[str, str], home: Path, kept: class_archive.Choice) -> SparkSession:
+def begun(options: Mapping[str, str], home: Path, java: Iterable[str]) -> SparkSession:
+    """A local session on the Java in `home`, with further options of its JVM."""
     from pyspark.sql import SparkSession  # noqa: PLC0415 (an extra)
 
     scratch = _scratch()
     builder = SparkSession.builder.master(options.get("spark.master", "local[*]"))
-    for name, value in {**_settings(scratch, kept.options), **options}.items():
+    for name, value in {**_settings(scratch, java), **options}.items():
         builder = builder.config(name, value)
-    with _environment(scratch, home, kept.claim):
+    with _environment(scratch, home):
         return builder.appName("meteor routing study").getOrCreate()
 
 
-def _java(*, archives: bool) -> tuple[Path, class_archive.Choice]:
-    """The home of Java, and what this machine has of an archive for it and the Spark here."""
+def java_of(*, newer: bool) -> tuple[Path, class_archive.Choice]:
+    """The home of Java, and what this machine keeps of it for the Spark here."""
     from pyspark import __version__ as spark  # noqa: PLC0415 (an extra)
     from pyspark.find_spark_home import _find_spark_home  # noqa: PLC0415 (an extra)
 
-    if archives:
-        # Before 4.1 Spark's Hadoop asks for what Java 24 has no more.
-        home = java_home(archiving=tuple(map(int, spark.split(".")[:2])) >= (4, 1))
-        jars = Path(_find_spark_home()) / "jars"
-        kept = class_archive.chosen(home, version(home), jars, _JAVA, os.environ)
-        if kept.options:
-            return home, kept
-    return java_home(), class_archive.Choice()
+    if not newer:
+        return java_home(), class_archive.Choice()
+    # Before 4.1 Spark's Hadoop asks for what Java 24 has no more.
+    home = java_home(newer=tuple(map(int, spark.split(".")[:2])) >= (4, 1))
+    jars = Path(_find_spark_home()) / "jars"
+    return home, class_archive.chosen(home, version(home), jars, _JAVA, os.environ)
 
 
 def _scratch() -> Path:
@@ -165,17 +155,17 @@ def _scratch() -> Path:
 
 
 @contextmanager
-def _environment(scratch: Path, home: Path, claim: Path | None = None) -> Iterator[None]:
+def _environment(scratch: Path, home: Path) -> Iterator[None]:
     """What a Spark that this process starts is told of its Java, its Python and where it is; these
     variables are then again what they were."""
     told = {
-        "JAVA_HOME": str(with_front(home, scratch / "java", claim)),
+        "JAVA_HOME": str(with_front(home, scratch / "java")),
         # Workers would be the `python3` of the path, and the machine's name may lead anywhere.
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_LOCAL_HOSTNAME": "localhost",
-        "PYTHONPATH": os.pathsep.join(_module_folders()),
+        "PYTHONPATH": module_path(),
     }
     before = {name: os.environ.get(name) for name in told}
     os.environ.update(told)
@@ -189,11 +179,11 @@ def _environment(scratch: Path, home: Path, claim: Path | None = None) -> Iterat
                 os.environ[name] = value
 
 
-def _module_folders() -> list[str]:
-    """Where workers find this package: functions travel by their module's name."""
+def module_path() -> str:
+    """PYTHONPATH by which processes find this package: functions travel by their module's name."""
     here = str(Path(__file__).parents[2])
     known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    return [here, *(folder for folder in known if folder and folder != here)]
+    return os.pathsep.join([here, *(folder for folder in known if folder and folder != here)])
 
 
 def _settings(scratch: Path, java: Iterable[str]) -> dict[str, str]:

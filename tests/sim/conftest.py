@@ -11,6 +11,9 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# What a test begins ends with it: no study of one leaves a process that keeps Java's classes.
+os.environ.setdefault("METEOR_CLASS_ARCHIVE", "off")
+
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:

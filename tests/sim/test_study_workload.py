@@ -362,11 +362,11 @@ def test_java_is_told_found_or_brought(tmp_path: Path, monkeypatch: pytest.Monke
     told, found = fake_java(tmp_path / "told", "21.0.1"), fake_java(tmp_path / "found", "17.0.15")
     monkeypatch.setenv("JAVA_HOME", str(told))
     monkeypatch.setenv("PATH", str(found / "bin"))
-    assert java.java_home() == java.java_home(archiving=True) == told
+    assert java.java_home() == java.java_home(newer=True) == told
     (told / "release").write_text('JAVA_VERSION="1.8.0_392"\n')
     assert (java.version(told), java.version(tmp_path)) == (8, 0)
     assert java.java_home() == found
-    brought = java.java_home(archiving=True)
+    brought = java.java_home(newer=True)
     assert java.version(brought) >= java.KEEPS_PROFILES
     monkeypatch.setenv("PATH", str(tmp_path))
     assert java.java_home() == brought
@@ -383,6 +383,17 @@ def test_the_front_of_a_java_leaves_one_request_out(tmp_path: Path) -> None:
     asked = [str(home / "bin" / "java"), "-Xmx1g", "--add-modules=jdk.incubator.vector", "a b", "c"]
     told = subprocess.run(asked, capture_output=True, text=True, check=True)
     assert told.stdout == "-Xmx1g a b c\n"
+    whole = fake_java(tmp_path / "whole", "17")
+    assert java.with_front(whole, tmp_path / "none") == whole
+
+
+def test_java_is_not_asked_for_a_package_that_it_has_no_more(tmp_path: Path) -> None:
+    """Which it said on every start of a study: WARNING: package sun.security.action not in ..."""
+    gone = "--add-opens=java.base/sun.security.action=ALL-UNNAMED"
+    home = java.with_front(fake_java(tmp_path / "newer", "25.0.2"), tmp_path / "front")
+    asked = [str(home / "bin" / "java"), gone, "--add-modules=jdk.incubator.vector", "a"]
+    told = subprocess.run(asked, capture_output=True, text=True, check=True)
+    assert told.stdout == "--add-modules=jdk.incubator.vector a\n"
 
 
 def test_without_pyspark_the_extra_is_named(tmp_path: Path) -> None:
@@ -463,8 +474,8 @@ def test_no_step_touches_an_rdd_or_the_context() -> None:
             node.attr for node in ast.walk(ast.parse(path.read_text()))
             if isinstance(node, ast.Attribute)
         }  # fmt: skip
-        # A session that was made here has a JVM of its own, which is told what it prints to.
-        may = {"study": {"toPandas"}, "publishing": {"toPandas"}, "session": {"_jvm"}}
+        # What trains a JVM made it here, and waits until it has ended.
+        may = {"study": {"toPandas"}, "publishing": {"toPandas"}, "training": {"sparkContext"}}
         forbidden = {"rdd", "sparkContext", "_jvm", "_jdf", "toPandas"}
         assert not names & forbidden - may.get(path.stem, set()), path
 

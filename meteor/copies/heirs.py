@@ -43,6 +43,8 @@ class Found:
     """Views that begin by what a peer gave that does not know of it: by whom."""
     answered: dict[int, Contact] = field(default_factory=dict)
     """By identifier."""
+    forgetful: set[int] = field(default_factory=set)
+    """Whose journal has lost something."""
     refused: set[int] = field(default_factory=set)
     everybody: bool = True
     """Whether everybody asked either answered, or is dead."""
@@ -147,6 +149,7 @@ class Heirs:
 
     def _note(self, contact: Contact, answer: ClaimAnswer, found: Found) -> list[Contact]:
         found.answered[contact.id] = contact
+        found.forgetful |= {contact.id} if answer.damaged else set()
         found.conclusive = found.conclusive and answer.settled
         held = intersect(answer.held, (found.interval,))
         if held:
@@ -166,6 +169,7 @@ class Heirs:
         part = (found.interval,)
         whole = [copy.view for copy in self._views.copies.values() if copy.whole]
         damaged, learning = self._views.damaged, parts_of(self._views.learning(), part)
+        found.forgetful |= {own.id} if damaged else set()
         found.evidence += [Evidence(own, view, False, damaged=True) for view in learning]
         taken_in = self._views.taken_in.within(part)
         found.evidence += [
@@ -194,7 +198,7 @@ class Heirs:
         dead = found.refused | set(self._dead) | self._silent(found, now - since_s)
         unanswered = {*self._unanswered, *self._died_before_they_began(found, dead)}
         asked = Asked(
-            found.answered.values(), dead, patient, found.everybody, unanswered=unanswered
+            found.answered.values(), dead, patient, found.everybody, unanswered, found.forgetful
         )
         evidence = as_before(found.evidence, self._given_up, self._runtime.contact)
         return plan((found.interval,), evidence, asked, orphaned=orphaned)
@@ -243,7 +247,9 @@ class Heirs:
         """What of a lost interval can be known again."""
         dead = found.refused | set(self._dead)
         unanswered = self._died_before_they_began(found, dead)
-        asked = Asked(found.answered.values(), dead, patient=True, unanswered=unanswered)
+        asked = Asked(
+            found.answered.values(), dead, True, unanswered=unanswered, forgetful=found.forgetful
+        )
         steps = plan((found.interval,), _of_the_past(found.evidence), asked, orphaned=True)
         return [step for step in steps if step.kind == "adopt"]
 

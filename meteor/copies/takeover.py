@@ -13,7 +13,8 @@ proves nothing, nor does a restarted one.  Not so a copy that lived all the time
 the epoch took the place of: whoever is told of any later one lets go of that.  It was not told, as
 the primary fell just then.  A view of which its own primary knows nothing, though it remembers an
 earlier one, never began; one that remembers nothing is just about to begin it, as its copies know
-of it first, and is waited for (DESIGN section 5).
+of it first, and is waited for.  What a peer does not know of before it was restarted says nothing
+when its journal has lost something: it is as one that is silent (DESIGN section 5).
 """
 
 from __future__ import annotations
@@ -59,6 +60,12 @@ class Asked:
     unanswered: Collection[ViewKey] = ()
     """Views under which nothing was acknowledged, though somebody has all of one: the asker's own,
     for which it asked a giver and never heard, and anybody's gifts to who died before it began."""
+    forgetful: Collection[int] = ()
+    """The identifiers of those who answered and whose journal has lost something."""
+
+    def has_forgotten(self, contact: Contact, named: Contact) -> bool:
+        """Whether a peer may have known a view that names it, in a life before this one."""
+        return contact.id in self.forgetful and contact.incarnation > named.incarnation
 
     def waits_for(self, silent: Iterable[Contact]) -> bool:
         """Whether one of these may still answer.  Whose identifier another peer has now, as it was
@@ -167,12 +174,12 @@ def _decide(piece: Interval, evidence: Sequence[Evidence], asked: Asked, orphane
     fresh = [one for one in having if one.fresh]
     if not fresh and not asked.everybody and not asked.patient:
         return Step((piece,), "wait")
-    if not having or not _proven(newest, having, evidence, asked.answered):
+    if not having or not _proven(newest, having, evidence, asked):
         # whoever does not know of it may be about to have it: an heir's copies know of it first
         if not asked.patient:
             return Step((piece,), "wait")
         torn = [] if having else [one for one in evidence if _is_at(one, newest)]
-        if torn and _proven(newest, torn, evidence, asked.answered):
+        if torn and _proven(newest, torn, evidence, asked):
             return Step((piece,), "lost", newest, tuple(one.contact for one in torn))
         return Step((piece,), "lost")
     sources = tuple(one.contact for one in having if one.fresh or not fresh)
@@ -189,7 +196,14 @@ def _began(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:
     memory of the piece, knows nothing of it.  It gave up while only some copies had noted it."""
     of_primary = [one for one in evidence if _speaks_for(one.contact, view.primary, evidence)]
     knows = any(one.view.key == view.key for one in of_primary)
-    return knows or not of_primary or not _is_among(view.primary, asked.answered)
+    return (
+        knows
+        or not of_primary
+        or not any(
+            is_peer(one, view.primary) and not asked.has_forgotten(one, view.primary)
+            for one in asked.answered
+        )
+    )
 
 
 def _begins(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:
@@ -202,10 +216,7 @@ def _begins(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:
 
 
 def _proven(
-    newest: View,
-    having: Sequence[Evidence],
-    evidence: Sequence[Evidence],
-    answered: Collection[Contact],
+    newest: View, having: Sequence[Evidence], evidence: Sequence[Evidence], asked: Asked
 ) -> bool:
     """Whether no later epoch can be that nobody named: see the head of this file."""
     holders = newest.holders
@@ -217,7 +228,9 @@ def _proven(
                   and not one.damaged for one in know)  # fmt: skip
     there = [one for one in know if not one.damaged] if vouched else having
     have = [one for one in holders if _is_among(one, [e.contact for e in there])]
-    came = {one for one in holders if any(_speaks_for(peer, one, evidence) for peer in answered)}
+    came = {one for one in holders
+            if any(_speaks_for(peer, one, evidence) and not asked.has_forgotten(peer, one)
+                   for peer in asked.answered)}  # fmt: skip
     fresh = [one for one in having if one.fresh]
     know += [one for one in evidence if fresh and _is_behind(one, newest, fresh)]
     moved_on = [one for one in holders

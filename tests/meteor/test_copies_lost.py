@@ -210,3 +210,19 @@ def test_an_ancient_copy_that_was_never_told_does_not_step_up(seed: int) -> None
             peer.crash()
     overlay.run(ancient.core._handoff.step_up(view))
     assert covers(ancient.core.holdings.held, index[0])
+
+
+def test_an_heir_hears_whose_journal_has_lost_something() -> None:
+    """Its own memory included: what such a one does not know says nothing."""
+    overlay = build(1)
+    (probe,) = store_some(overlay, overlay.client(), random.Random(1), 1)
+    assert_whole_within(overlay)
+    copies = copies_of(overlay, probe)
+    primary_of(overlay, probe).crash()
+    heir = next(peer for peer in overlay.living if peer not in copies)
+    copy = copies[0]
+    for peer in (copy, heir):
+        peer.core.views.damaged = True
+    interval = index_of(probe), index_of(probe)
+    found = overlay.run(heir.core._handoff.heirs.ask(interval, [copy.contact]))
+    assert found.forgetful == {copy.contact.id, heir.contact.id}

@@ -33,9 +33,13 @@ taken_in = st.lists(ended, max_size=2).map(tuple)
 evidences = st.lists(
     st.builds(Evidence, peers, views, st.booleans(), st.booleans(), taken_in), max_size=6
 )
+later_lives = [replace(peer, incarnation=1) for peer in PEERS]
+answering = st.lists(
+    st.sampled_from([*PEERS, *later_lives]), unique_by=lambda peer: peer.id, max_size=len(PEERS)
+)
 askings = st.builds(
-    Asked, st.lists(st.sampled_from(PEERS), unique=True), st.sets(st.sampled_from(IDS)),
-    st.booleans(), st.booleans(),
+    Asked, answering, st.sets(st.sampled_from(IDS)), st.booleans(), st.booleans(),
+    forgetful=st.sets(st.sampled_from(IDS)),
 )  # fmt: skip
 
 
@@ -58,8 +62,9 @@ def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bo
         return ("lost" if orphaned or asked.patient else "wait", None, ())
     said = {one.contact.id: {other.view.key for other in known if other.contact == one.contact}
             for one in known if one.contact.id in answered}  # fmt: skip
+    telling = {peer: keys for peer, keys in said.items() if peer not in forgetful(asked)}
     begun = [one for one in known
-             if one.view.key in said.get(one.view.primary.id, {one.view.key})]  # fmt: skip
+             if one.view.key in telling.get(one.view.primary.id, {one.view.key})]  # fmt: skip
     if not begun:
         return ("lost" if asked.patient else "wait", None, ())
     newest = max((one.view for one in begun), key=lambda view: (view.epoch, view.key, ids(view)))
@@ -70,7 +75,7 @@ def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bo
         return ("wait", None, ())
     if (
         not asked.patient
-        and newest.primary.id in answered
+        and newest.primary in asked.answered
         and newest.key not in said.get(newest.primary.id, set())
     ):
         return ("wait", None, ())
@@ -82,7 +87,8 @@ def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bo
              if one.view.primary == newest.primary and one.view.epoch > newest.epoch]  # fmt: skip
     of_view = [one for one in known if one.view.key == newest.key]
     known_by_primary = [one for one in of_view if one.contact == newest.primary]
-    moved_on = newest.holder_ids - unheard - heard_of - {one.contact.id for one in tried}
+    moved_on = newest.holder_ids - unheard - forgetful(asked)
+    moved_on -= heard_of | {one.contact.id for one in tried}
     earlier = [one for one in known if one.fresh and one.view.epoch < newest.epoch]
     fresh = [one for one in having if one.fresh]
     for one in earlier if fresh else ():
@@ -108,6 +114,11 @@ def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bo
     if at and not having and is_last(at):
         return ("lost", name, tuple(one.contact for one in at))
     return ("lost", None, ())
+
+
+def forgetful(asked: Asked) -> set[int]:
+    """Who was restarted since, with a journal that has lost something."""
+    return {one.id for one in asked.answered if one.incarnation} & set(asked.forgetful)
 
 
 def has_all_of(one: Evidence, view: View, index: int) -> bool:
@@ -157,7 +168,7 @@ def can_have_begun(index: int, evidence: Sequence[Evidence], asked: Asked) -> li
     """The views of an index under which something may have been acknowledged: all, but those of
     which their own primary, who answered and remembers something of the index, knows nothing."""
     known = [one for one in evidence if index in indexes(one.view.intervals)]
-    answered = {one.id for one in asked.answered}
+    answered = {one.id for one in asked.answered} - forgetful(asked)
     remembered = {(one.contact.id, one.view.key) for one in known if one.contact.id in answered}
     telling = {peer for peer, _ in remembered}
     return [
@@ -287,6 +298,34 @@ def test_a_primary_that_fell_before_it_noted_its_next_epoch_counts_with_the_one_
     torn = [replace(evidence[0], damaged=True), *evidence[1:]]
     (step,) = plan(((2, 3),), torn, asked, orphaned=True)
     assert step.kind == "lost"
+
+
+def test_who_has_forgotten_something_says_nothing_by_what_it_does_not_know() -> None:
+    """The primary's journal was cut off before its last view: what it acknowledged there was absent
+    without a word, as a copy that had been evicted from there counted instead of one that has it.
+    """
+    before = View(PEERS[0], 1, 5, ((0, 9),), (PEERS[1], PEERS[2]))
+    last = View(PEERS[0], 8, 8, ((0, 9),), (PEERS[1], PEERS[3]))
+    survivor, evicted = Evidence(PEERS[1], last, True), Evidence(PEERS[2], before, True)
+    again = replace(PEERS[0], incarnation=1)
+    cut_off = Evidence(again, before, fresh=False, damaged=True)
+    asked = Asked([again, *PEERS[1:3]], [3], patient=True)
+    evidence = [survivor, evicted, cut_off]
+    (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
+    assert (step.view, step.sources) == (before, (PEERS[2],)), "a sound memory counts"
+    asked = replace(asked, forgetful=[again.id])
+    (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
+    assert (step.kind, step.view, step.sources) == ("adopt", last, (PEERS[1],))
+    since = [replace(one, view=replace(one.view, primary=again)) for one in evidence]
+    (step,) = plan(((2, 3),), since, asked, orphaned=True)
+    assert step.sources == (PEERS[2],), "what was since its journal was read, it remembers"
+    restarted = [replace(survivor, fresh=False), evicted, cut_off]
+    (step,) = plan(((2, 3),), restarted, asked, orphaned=True)
+    assert step.kind == "lost", "one restarted copy of three proves nothing"
+    both = [restarted[0], replace(restarted[0], contact=PEERS[3]), cut_off]
+    asked = replace(asked, answered=[again, *PEERS[1:4]], dead=[])
+    (step,) = plan(((2, 3),), both, asked, orphaned=True)
+    assert (step.kind, step.sources) == ("adopt", (PEERS[1], PEERS[3]))
 
 
 def test_a_copy_that_noted_what_its_primary_tried_and_never_began_has_not_moved_on() -> None:

@@ -83,6 +83,8 @@ def _unpack(packed: object, depth: int, budget: list[int]) -> Node:
         raise ProfileError("a packed element has too many parts")
     if name == GROUP and (axis != NONE or not children):
         raise ProfileError("a packed group has a value, or nothing in it")
+    if bits & ANY_OF and not children:
+        raise ProfileError("a packed choice offers nothing")
     return Node(name, value, children, bits & ANY_OF != 0, bits & DESCENDANT != 0)
 
 

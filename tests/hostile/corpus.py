@@ -132,6 +132,8 @@ def documents() -> Iterator[tuple[str, bytes]]:
     for size in (5_000, 300_000):
         packed = msgspec.msgpack.encode(["x", b"", ["", 0, branches[:size]]])
         yield f"a profile of {size} elements", encode_document(Document("store", packed))
+    nothing = msgspec.msgpack.encode(["x", b"", ["", 0, [["x", 4]]]])
+    yield "a choice of nothing", encode_document(Document("store", nothing))
     yield "a deep profile", encode_document(Document("store", b"\x91" * 60_000))
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from contextlib import suppress
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arms import MeteorError, Profile
 from tests.hostile.corpus import everything
-from tests.hostile.doors import DOORS, knock
+from tests.hostile.doors import DOORS, SPACE, knock, take
 
 EXAMPLES = 60
 SEEDS = {
@@ -61,3 +64,37 @@ def mutated(data: bytes, random: Random) -> bytes:
 def test_changed_documents_are_read_or_refused(door: str, seed: int) -> None:
     random = Random(seed)
     knock(door, mutated(random.choice(SEEDS[door]), random))
+
+
+NAMES = st.sampled_from(["word", "number", "level", "wind", "name", "speed", "when", "x", "_", ""])
+WORDS = st.sampled_from(["", "a", "low", "zzz", "\u0390", "\U0010ffff"])
+NUMBERS = st.sampled_from([-math.inf, -1e308, -0.0, 5e-324, 1.0, 11.0, 1e308, math.inf])
+CHOICE, ANYWHERE = 4, 8
+
+
+@st.composite
+def packed_leaves(draw: st.DrawFn) -> list[object]:
+    """An element as a program packs it, with flags that no text has."""
+    axis = draw(st.integers(0, 3))
+    ends = WORDS if axis == 3 else NUMBERS
+    bounds = sorted([draw(ends), draw(ends)]) if axis > 1 else []
+    flags = draw(st.sampled_from([0, 0, 0, CHOICE, ANYWHERE, CHOICE + ANYWHERE]))
+    return [draw(NAMES), axis + flags, *bounds]
+
+
+PACKED = st.recursive(
+    packed_leaves(),
+    lambda below: st.tuples(packed_leaves(), st.lists(below, min_size=1, max_size=4)).map(
+        lambda drawn: [*drawn[0], drawn[1]]
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.lists(PACKED, min_size=1, max_size=5), st.sampled_from([0, CHOICE]), st.booleans())
+@settings(max_examples=4 * EXAMPLES)
+def test_any_packed_tree_is_taken_or_refused(
+    children: list[object], flags: int, is_typed: bool
+) -> None:
+    with suppress(MeteorError):
+        take(Profile.unpack(["x", SPACE.digest if is_typed else b"", ["", flags, children]]))

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 
 from arms import Profile
@@ -45,6 +46,7 @@ ID = make_id("stem", POINT, CURVE)
 PROFILE = pack_profile(Profile.parse("type=alarm temperature=50", SPACE))
 DOCUMENT = encode_document(Document("store", PROFILE, b"x"))
 TOO_DEEP = b"\x91" * 100_000 + b"\x90"
+OF_NOTHING = msgspec.msgpack.encode(["type", b"", ["", 0, [["type", 4]]]])
 POST = Post(1, DOCUMENT, "stem", 1, 60.0, 5.0)
 
 
@@ -117,6 +119,7 @@ def test_a_greeting_with_a_space_that_cannot_be_read_is_refused(
         replace(POST, document=b"\x02rubbish"),
         replace(POST, document=encode_document(Document("store", TOO_DEEP))),
         replace(POST, document=encode_document(Document("store", b"\xa1\xff"))),
+        replace(POST, document=encode_document(Document("retrieve", OF_NOTHING))),
         replace(POST, document=encode_document(Document("burn", PROFILE))),
         Amend(1, "renew", ID, 1, 60.0, float("nan")),
         Amend(1, "cancel", ID, 1, 0.0, float("inf")),

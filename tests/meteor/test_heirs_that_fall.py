@@ -1,4 +1,4 @@
-"""Heirs that fall while they tell the copies: what these have is not lost by it.
+"""Heirs, and takers, that fall while they tell the copies: what these have is not lost by it.
 
 An heir that has nothing itself lets the copies of a dead primary refuse that one, fetches what they
 have, and tells them that it begins.  Here it falls when one of the two has heard of it.
@@ -35,6 +35,7 @@ class Fall:
     def __init__(self, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
         self.told: list[Contact] = []
         self.heir: SimPeer | None = None
+        self._first: Contact | None = None
         self._before: set[int] = set()
         self._number = number
         self._views: dict[int, None] = {}
@@ -45,7 +46,7 @@ class Fall:
             view, heir = message.view, self.heir
             if heir is None or view.primary != heir.contact or view.number in self._before:
                 return on_instate(keeper, sender, message, now_s)
-            if self.told:
+            if self.told or self._first not in (None, keeper._runtime.contact):
                 return Instated(known=False)  # it had not left the heir's machine
             self._views[view.number] = None
             if len(self._views) == self._number:
@@ -55,9 +56,10 @@ class Fall:
 
         monkeypatch.setattr(CopyKeeper, "_on_instate", heard)
 
-    def let(self, heir: SimPeer) -> None:
-        """This one falls by the views that it tries from now on."""
-        self.heir, self._before = heir, set(heir.core.views.own)
+    def let(self, heir: SimPeer, first: Contact | None = None) -> None:
+        """This one falls by the views that it tries from now on, when `first` heard of one."""
+        self.heir, self._first = heir, first
+        self._before = set(heir.core.views.own)
 
 
 @pytest.mark.parametrize("number", VIEWS.values(), ids=list(VIEWS))
@@ -81,6 +83,32 @@ def test_an_heir_that_falls_before_all_copies_heard_of_it_takes_nothing_along(
     overlay.run_for(0.1)
     assert not heir.alive
     assert fall.told[0] in view.copies
+    client = overlay.client()
+    for _ in range(15):
+        assert_never_silently_partial(overlay, client, stored)
+        overlay.run_for(0.5)
+    assert_whole_within(overlay)
+    assert ask(overlay, client) == (set(stored), True)
+
+
+@pytest.mark.parametrize("seed", seeds(2, 8))
+def test_a_taker_that_falls_when_its_giver_alone_heard_that_it_begins_takes_nothing_along(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The giver takes its gift for begun then, and its copies still have the giver's own view."""
+    fall = Fall(1, monkeypatch)
+    overlay, drawn = build(seed, disk_s=0.002), random.Random(seed)
+    stored = store_some(overlay, overlay.client(), drawn, 20)
+    assert_whole_within(overlay)
+    giver = max(overlay.living, key=lambda peer: len(peer.core.shelf.store))
+    arc = giver.core.node.arc
+    assert arc is not None
+    taker = overlay.new_peer((arc.after + (arc.last - arc.after) % (1 << 160) // 2) % (1 << 160))
+    fall.let(taker, giver.contact)
+    taker.runtime.spawn(taker.core.start([giver.contact]))
+    overlay.run_for(1.0)
+    assert not taker.alive
+    assert fall.told == [giver.contact]
     client = overlay.client()
     for _ in range(15):
         assert_never_silently_partial(overlay, client, stored)

@@ -46,7 +46,7 @@ ID = make_id("stem", POINT, CURVE)
 PROFILE = pack_profile(Profile.parse("type=alarm temperature=50", SPACE))
 DOCUMENT = encode_document(Document("store", PROFILE, b"x"))
 TOO_DEEP = b"\x91" * 100_000 + b"\x90"
-OF_NOTHING = msgspec.msgpack.encode(["type", b"", ["", 0, [["type", 4]]]])
+OF_NOTHING = msgspec.msgpack.encode(["type", SPACE.digest, ["", 0, [["type", 4]]]])
 POST = Post(1, DOCUMENT, "stem", 1, 60.0, 5.0)
 
 

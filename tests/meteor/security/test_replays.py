@@ -131,6 +131,17 @@ def test_a_delete_takes_nothing_that_came_later(
     assert data_of(overlay) == [b"2"]
 
 
+def test_a_delete_of_what_overlaps_gets_its_first_receipt(
+    overlay: Overlay, alice: Client, wire: Wire
+) -> None:
+    overlay.run(alice.store(A, b"1"))
+    assert overlay.run(alice.delete_data("type=light", mode="overlap")).matches == 1
+    overlay.run(alice.store(A, b"2"))
+    reply = wire.again(wire.read[1], 3)
+    assert (reply.matches, reply.repeated) == (1, True)
+    assert data_of(overlay) == [b"2"]
+
+
 def test_what_was_cancelled_stays_so(overlay: Overlay, alice: Client, wire: Wire) -> None:
     full_id = overlay.run(alice.store(A, b"1")).id
     overlay.run(alice.cancel(full_id))

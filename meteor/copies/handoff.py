@@ -31,7 +31,7 @@ from meteor.copies.pulling import Pulling
 from meteor.copies.reconciling import Reconciling
 from meteor.copies.replication import Replication
 from meteor.copies.rivals import Rivals
-from meteor.copies.turns import Bell
+from meteor.copies.turns import GAINED, Bell
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.placement import Admission
 from meteor.keeping.shelf import Shelf
@@ -116,11 +116,7 @@ class Handoff:
 
     def _given(self) -> None:
         """Who waits for an index that is elsewhere now need not wait."""
-        self._runtime.deliver(self._gained_token, None)
-
-    @property
-    def _gained_token(self) -> tuple[str, str]:
-        return ("handoff", "gained")
+        self._runtime.deliver(GAINED, None)
 
     # -- the peer's own course
 
@@ -164,7 +160,7 @@ class Handoff:
             if left_s <= 0 or self._holdings.holder_of(index) is not None:
                 return
             try:
-                await self._runtime.expect(self._gained_token, min(left_s, self._config.idle_s))
+                await self._runtime.expect(GAINED, min(left_s, self._config.idle_s))
             except RequestTimeout:
                 continue
 
@@ -287,7 +283,7 @@ class Handoff:
     def _gained(self, part: Intervals, admission: Admission) -> None:
         """Answer for `part` from now on."""
         self.heirs.closed(self._holdings.held)
-        self._runtime.deliver(self._gained_token, None)
+        self._runtime.deliver(GAINED, None)
         self._on_gained(part, admission)
 
     # -- taking over from who leaves, or has what is ours

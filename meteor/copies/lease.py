@@ -15,10 +15,11 @@ from typing import Final
 from chord import CallError, Contact, RequestTimeout, Runtime
 from meteor.copies.config import CopiesConfig
 from meteor.copies.replication import Replication
+from meteor.copies.turns import GAINED
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Touch, Touched
 from meteor.wire.view import View
-from squid import Intervals, intersect
+from squid import Intervals, intersect, subtract
 
 Token = tuple[str, int]
 OTHERWISE_S: Final = 0.02
@@ -124,8 +125,7 @@ class Lease:
             if view is None:
                 continue
             others = tuple(one for one in view.copies if one.id != own)
-            request = Touch(view.epoch, view.intervals, view.primary.id)
-            if not await self._any_confirms(others, request):
+            if not await self._counts(view, others):
                 left.append(copy.view)
         return left
 
@@ -138,17 +138,32 @@ class Lease:
         heard_s = max(self._runtime.link(one).last_heard_s for one in others)
         return now - heard_s >= self._config.silence_s
 
-    async def _any_confirms(self, others: tuple[Contact, ...], request: Touch) -> bool:
-        """Whether one of them has the same epoch; the first that says so counts."""
+    async def _counts(self, view: View, others: tuple[Contact, ...]) -> bool:
+        """Whether one of the others has the same epoch, the first that says so counts; or this peer
+        took the view over meanwhile, as those who are dead do not answer."""
         token = self._next_token()
-        confirmed = self._runtime.expect(token, self._config.silence_s)
+        settled = self._runtime.expect(token, self._config.silence_s)
+        request = Touch(view.epoch, view.intervals, view.primary.id)
         for other in others:
             self._runtime.spawn(self._confirms(other, request, token))
+        self._runtime.spawn(self._takes_over(view.intervals, token))
         try:
-            await confirmed
+            await settled
         except RequestTimeout:
             return False
         return True
+
+    async def _takes_over(self, part: Intervals, token: Token) -> None:
+        ends_s = self._runtime.now() + self._config.silence_s
+        while subtract(part, self._views.held()):
+            left_s = ends_s - self._runtime.now()
+            if left_s <= 0:
+                return
+            try:
+                await self._runtime.expect(GAINED, left_s)
+            except RequestTimeout:
+                return
+        self._runtime.deliver(token, None)
 
     async def _confirms(self, other: Contact, request: Touch, token: Token) -> None:
         try:

@@ -10,6 +10,9 @@ from typing import Final
 
 from chord import RequestTimeout, Runtime
 
+GAINED: Final = ("handoff", "gained")
+"""Delivered whenever a peer answers for more than before, or knows of more that it is elsewhere."""
+
 
 class Mutex:
     """Lets one conversation in at a time, first come first served."""

@@ -244,7 +244,7 @@ class Peer(Verbs):
 
     async def _start(self) -> None:
         options = self._options
-        self._journal = await open_journal(options)
+        self._journal, contents = await open_journal(options, time.time)
         note = await read_note(self._journal)
         transport = self._transport = make_transport(options)
         self._serve_http(transport)  # before it listens: aiohttp freezes its routes then
@@ -270,7 +270,9 @@ class Peer(Verbs):
         self._core.adopt(dict(heard_by(session, guest)), session.link_closed)
         self._core.serve()
         self._events = await open_event_log(options, self._core, self._runtime, time.time)
-        await self._core.start(options.contacts, found_if_alone=options.found_if_alone)
+        await self._core.start(
+            options.contacts, found_if_alone=options.found_if_alone, contents=contents
+        )
         self._report_damage()
         await self._core.settled(SETTLE_S)
         self._is_settled = True

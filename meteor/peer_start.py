@@ -7,10 +7,14 @@ what was kept, then by the ring.  No state stays here.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from chord import CallError, Contact, ask_for_place, identifier
 from meteor.errors import JoinFailed, SpaceError, SpaceMismatch
-from meteor.journal.journal import Entry, Journal, MemoryJournal
+from meteor.journal.first_look import FirstLook
+from meteor.journal.journal import Entries, Entry, Journal, MemoryJournal, Scan
+from meteor.keeping.shelf_journal import Contents, read
+from meteor.keeping.shelf_loading import no_collections
 from meteor.links.asyncio_event_files import EventFiles
 from meteor.links.asyncio_runtime import AsyncioRuntime
 from meteor.links.transport import Transport
@@ -28,18 +32,36 @@ IDENTITY_KEY = b"peer"
 """Under which a journal keeps whose it is."""
 
 
-async def open_journal(options: PeerOptions) -> Journal:
-    """The journal of the data directory, else one in memory; raises `DataDirLocked`."""
+async def open_journal(
+    options: PeerOptions, wall_clock: Callable[[], float]
+) -> tuple[Journal, Contents | None]:
+    """The journal of the data directory, else one in memory, and what it holds, if that was read
+    while its file was checked; raises `DataDirLocked`."""
     if options.data_dir is None:
-        return MemoryJournal()
+        return MemoryJournal(), None
     from meteor.journal.sqlite_journal import SqliteJournal  # noqa: PLC0415 - only where it is used
 
-    return await SqliteJournal.open(options.data_dir / "meteor.sqlite")
+    look = FirstLook(partial(_contents, options, wall_clock))
+    with no_collections():
+        journal = await SqliteJournal.open(options.data_dir / "meteor.sqlite", first_look=look)
+    return journal, look.made
+
+
+def _contents(options: PeerOptions, wall_clock: Callable[[], float], scan: Scan) -> Contents | None:
+    """What a journal holds, by the space that it will be read with."""
+    space, entries = options.space, Entries.of(scan.entries)
+    if space is None and IDENTITY_KEY in entries.keys:
+        note = _note_in(entries.values[entries.keys.index(IDENTITY_KEY)])
+        space = None if note is None else KeywordSpace.from_toml(note.space)
+    return None if space is None else read(scan, space.curve, int(wall_clock() * 1000))
 
 
 async def read_note(journal: Journal) -> PeerNote | None:
     """Whose journal it is; None for a new one."""
-    value = await journal.read(IDENTITY_KEY)
+    return _note_in(await journal.read(IDENTITY_KEY))
+
+
+def _note_in(value: bytes | None) -> PeerNote | None:
     note = None if value is None else codec.decode(value)
     return note if isinstance(note, PeerNote) else None
 

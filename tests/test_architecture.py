@@ -45,15 +45,15 @@ ARMS_SEES = {
 }
 """arms knows what a dimension is, never how a region is routed; `chord` is the root error."""
 EDGES = (
-    "peer", "connection", "local", "sqlite_journal", "directory_lock", "tls", "routes", "discovery",
-    "rounds", "__main__",
+    "peer", "connection", "local", "sqlite_file", "sqlite_journal", "directory_lock", "tls",
+    "routes", "discovery", "rounds", "__main__",
 )  # fmt: skip
 """Modules of meteor that face the outside, beside `asyncio_*`, `websocket_*`, `*transport`, cli/
 and demo/."""
 ONLY_IN: dict[str, Callable[[PurePosixPath], bool]] = {
     "lxml": lambda path: path.stem.endswith("_xml"),
-    "aiosqlite": lambda path: path.stem == "sqlite_journal",
-    "sqlite3": lambda path: path.stem == "sqlite_journal",
+    "aiosqlite": lambda path: path.stem == "sqlite_file",
+    "sqlite3": lambda path: path.stem == "sqlite_file",
     "simpy": lambda path: path.parts[0] == "sim",
     "pyspark": lambda path: path.parts[:2] == ("sim", "spark"),
     "click": lambda path: path.parts[1] == "cli",

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from meteor.journal.journal import Entry
+from meteor.journal.journal import Entries, Entry, Scan
 
 SCHEMA: Final = """\
 CREATE TABLE record (
@@ -39,7 +39,8 @@ NEVER: Final = -1
 
 
 Stored = tuple[int, bytes, bytes, int]
-"""A row of a known journal as it is read: its sequence, key, value and checksum."""
+"""A row of a known journal as it is read: its sequence, key, value and checksum; a damaged one may
+have a number or nothing in any other place."""
 
 
 class Row(NamedTuple):
@@ -100,6 +101,14 @@ def change_of(writes: Sequence[Write], number: int, sequence: int) -> Change:
     )
 
 
+def scan_of(journal: str, rows: Iterable[Stored], of_the_file: Iterable[Stored]) -> Scan:
+    """What a journal holds, by its rows and those of the file's own journal."""
+    notes = {key for _, key, _, _ in of_the_file}
+    keys, values, broken = whole(journal, rows)
+    incomplete = INCOMPLETE in notes and whole_key(journal) not in notes
+    return Scan(Entries(keys, values), tuple(broken), incomplete)
+
+
 def whole(journal: str, rows: Iterable[Stored]) -> tuple[list[bytes], list[bytes], list[bytes]]:
     """Keys and values of the rows that are as they were written, and the keys of the others."""
     name, crc, place = journal.encode(), zlib.crc32, _PLACE.pack
@@ -107,12 +116,23 @@ def whole(journal: str, rows: Iterable[Stored]) -> tuple[list[bytes], list[bytes
     values: list[bytes] = []
     broken: list[bytes] = []
     for sequence, key, value, written in rows:  # a million of them: in line
-        if crc(value, crc(place(sequence, len(key)) + name + key)) == written:
+        try:
+            fits = crc(value, crc(place(sequence, len(key)) + name + key)) == written
+        except TypeError:  # a column of another kind
+            fits = False
+        if fits:
             keys.append(key)
             values.append(value)
         else:
-            broken.append(key)
+            broken.append(_as_bytes(key))
     return keys, values, broken
+
+
+def _as_bytes(key: object) -> bytes:
+    """A damaged key, for whoever is told of it."""
+    if isinstance(key, bytes):
+        return key
+    return b"" if key is None else str(key).encode()
 
 
 def rows_of_salvage(

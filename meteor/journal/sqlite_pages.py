@@ -2,7 +2,7 @@
 
 Law of this file: bytes in, records out; nothing is written, and damaged bytes lead to an
 `Unreadable`, never to another error, an endless walk or a large allocation.  Read are tables by
-row number and indexes as `meteor.journal.sqlite_journal` makes them.  The format:
+row number and indexes as `meteor.journal.sqlite_file` makes them.  The format:
 sqlite.org/fileformat2.html, sections 1.5 to 2.1.
 """
 

@@ -331,13 +331,14 @@ class Shelf:
             if any(self.table.meets(placed, interval) for interval in part)
         )
 
-    async def restore(self) -> Restored:
-        """Read the journal back; what expired meanwhile is left out.  Nothing is held yet."""
+    async def restore(self, found: Contents | None = None) -> Restored:
+        """Read the journal back, or take what was `found` in it by now; what expired meanwhile is
+        left out.  Nothing is held yet."""
         with no_collections():
-            scan = await self._journal.scan()
-            found = read(scan, self._curve, self.wall_ms())
+            if found is None:
+                found = read(await self._journal.scan(), self._curve, self.wall_ms())
             self._load(found)
-        return Restored(found.note, len(self.table), tuple(found.damaged), scan.incomplete)
+        return Restored(found.note, len(self.table), tuple(found.damaged), found.incomplete)
 
     def _load(self, found: Contents) -> None:
         clock_s = self._now() - self._wall_clock()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from arms import Profile
-from chord import MeteorError
+from chord import MeteorError, replace
 from meteor.journal.journal import Entries, Entry, Scan
 from meteor.keeping.attic import PREFIX as ATTIC_KEYS
 from meteor.keeping.attic import Attic
@@ -57,6 +57,7 @@ class Contents:
     stored: list[tuple[bytes, Carried]]
     """Of the attic, with its keys."""
     damaged: list[bytes]
+    incomplete: bool = False
 
 
 def entry_of(carried: Carried, curve: HilbertCurve) -> Entry:
@@ -98,7 +99,7 @@ def anew(
 def read(scan: Scan, curve: HilbertCurve, now_ms: int) -> Contents:
     """All that can be read; what cannot is named.  What expired before `now_ms` may be left out."""
     plain, others = read_plain(Entries.of(scan.entries), curve, now_ms)
-    found = Contents(ViewsNote(), plain, [], [], [], list(scan.damaged))
+    found = Contents(ViewsNote(), plain, [], [], [], list(scan.damaged), scan.incomplete)
     note = found.note
     for entry in others:
         if entry.value is None or not entry.key.startswith(OWN_KEYS):
@@ -120,7 +121,7 @@ def read(scan: Scan, curve: HilbertCurve, now_ms: int) -> Contents:
                 found.stored.append((entry.key, value))
         else:
             _sort_in(entry.key, value, curve, found)
-    return Contents(note, plain, found.shown, found.words, found.stored, found.damaged)
+    return replace(found, note=note)
 
 
 def _sort_in(key: bytes, carried: Carried, curve: HilbertCurve, found: Contents) -> None:

@@ -39,7 +39,7 @@ from meteor.journal.journal import Journal
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.load import placing_of
 from meteor.keeping.shelf import Shelf
-from meteor.keeping.shelf_journal import Restored
+from meteor.keeping.shelf_journal import Contents, Restored
 from meteor.keeping.views import Views
 from meteor.rendezvous.application_actions import ApplicationActions
 from meteor.rendezvous.census import Census
@@ -191,11 +191,18 @@ class RendezvousPeer:
         """Answer from now on; operations wait until the peer is a member."""
         self._runtime.serve(self._handle, self._link_closed)
 
-    async def start(self, join: Sequence[Contact] = (), *, found_if_alone: bool = False) -> None:
-        """Found a ring, or join that of any of these peers, and hold one's arc.
+    async def start(
+        self,
+        join: Sequence[Contact] = (),
+        *,
+        found_if_alone: bool = False,
+        contents: Contents | None = None,
+    ) -> None:
+        """Found a ring, or join that of any of these peers, and hold one's arc; with the `contents`
+        of the journal, if they were read by now.
 
         Raises `JoinFailed` when nobody answers, `SpaceMismatch` when the ring's space differs."""
-        self.restored = await self.shelf.restore()
+        self.restored = await self.shelf.restore(contents)
         note = self.restored.note
         whole = not (self.restored.incomplete or self.restored.damaged)
         had = (*note.own, *note.former, *note.copies)

@@ -1,5 +1,6 @@
 """How long a restarted peer takes to have its records back from the journal, and what part of it
-is which.  Processor time, as the machines are shared; one JSON line each; nothing is asserted."""
+is which.  Processor time beside the clock's, as the machines are shared and two threads share the
+work; one JSON line each; nothing is asserted."""
 
 from __future__ import annotations
 
@@ -14,10 +15,11 @@ import pytest
 
 from arms import Profile, ProfileIndex, Store, plain_form
 from arms.plain_columns import columns_of
+from meteor.journal.first_look import FirstLook
 from meteor.journal.journal import Entry, MemoryJournal
 from meteor.journal.sqlite_journal import SqliteJournal
 from meteor.keeping.shelf import Shelf
-from meteor.keeping.shelf_journal import entry_of
+from meteor.keeping.shelf_journal import entry_of, read
 from meteor.keeping.shelf_loading import no_collections
 from meteor.wire.document import encode_document, pack_profile
 from meteor.wire.messages import Document
@@ -45,7 +47,8 @@ def entry(random: Random, number: int) -> Entry:
 
 async def test_a_peer_back_from_its_file(tmp_path: Path):
     """All that a restart does with the file of a peer that was killed: look at the files, let
-    SQLite check its trees, read the rows, try their checksums, and fill the shelf."""
+    SQLite check its trees while the rows are read and their checksums tried, and fill the
+    shelf."""
     random = Random(1)
     path, copy = tmp_path / "meteor.sqlite", tmp_path / "copy" / "meteor.sqlite"
     journal = await SqliteJournal.open(path)
@@ -56,24 +59,21 @@ async def test_a_peer_back_from_its_file(tmp_path: Path):
     await journal.close()
     gc.collect()
     start_s, wall_s = time.process_time(), time.perf_counter()
-    again = await SqliteJournal.open(copy)
-    opened_s = time.process_time()
+    look = FirstLook(lambda scan: read(scan, SPACE.curve, int(time.time() * 1000)))
     with no_collections():
-        scan = await again.scan()
-    scanned_s = time.process_time()
-    del scan
+        again = await SqliteJournal.open(copy, first_look=look)
+    opened_s, opened_wall_s = time.process_time(), time.perf_counter()
     shelf = Shelf(Store(), again, SPACE.curve, time.monotonic, time.time)
-    began_s = time.process_time()
-    restored = await shelf.restore()
-    used_s, wall_s = time.process_time() - began_s, time.perf_counter() - wall_s
+    assert look.made is not None
+    restored = await shelf.restore(look.made)
+    filled_s, filled_wall_s = time.process_time(), time.perf_counter()
     assert (restored.records, restored.damaged) == (STORED, ())
     await again.close()
-    scan_s, whole_s = scanned_s - opened_s, opened_s - start_s + used_s
     report(
-        "reload", what="a killed peer's file", stored=STORED,
-        whole_s=whole_s, us_a_record=whole_s / STORED * 1e6,
-        open_and_check_s=opened_s - start_s, read_rows_and_sums_s=scan_s,
-        fill_the_shelf_s=used_s - scan_s, wall_s_with_a_second_scan=wall_s,
+        "reload", what="a killed peer's file", stored=STORED, wall_s=filled_wall_s - wall_s,
+        open_check_and_read_wall_s=opened_wall_s - wall_s, processor_s=filled_s - start_s,
+        open_check_and_read_s=opened_s - start_s, fill_the_shelf_s=filled_s - opened_s,
+        processor_us_a_record=(filled_s - start_s) / STORED * 1e6,
     )  # fmt: skip
 
 

@@ -380,7 +380,7 @@ async def test_a_large_file_is_announced(
 ) -> None:
     caplog.set_level("INFO", "meteor.journal")
     for limit_mb, said in ((1000, 0), (0, 1)):
-        monkeypatch.setattr("meteor.journal.sqlite_journal._WORTH_A_WORD_MB", limit_mb)
+        monkeypatch.setattr("meteor.journal.sqlite_file._WORTH_A_WORD_MB", limit_mb)
         for _ in range(2):
             journal = await SqliteJournal.open(tmp_path / "journal.sqlite")
             await journal.append([Entry(b"a", b"1")])

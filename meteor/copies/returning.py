@@ -20,6 +20,7 @@ from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Instated, Stands
 from meteor.wire.operations import Inherit, Inherited
+from meteor.wire.view import View
 from squid import Interval, Intervals, intersect, of_arc, subtract
 
 OUTSIDE_S: Final = 2.0
@@ -74,16 +75,20 @@ class Returning:
             found = await self._handoff.heirs.ask(interval, ())
             for step in self._handoff.heirs.heal(found):
                 if step.view is not None:
-                    await self._find(step.piece, step.view.epoch, step.sources)
+                    await self._find(step.piece, step.view, step.sources)
 
-    async def _find(self, piece: Intervals, epoch: int, sources: tuple[Contact, ...]) -> None:
-        here = any(one.id == self._runtime.contact.id for one in sources)
-        reconciling = self._handoff.reconciling
-        if here:
-            taken_in = await reconciling.absorb_own(piece, epoch)
+    async def _find(self, piece: Intervals, found: View, sources: tuple[Contact, ...]) -> None:
+        """The past of a piece is what these have of a view: known here once one of them could show
+        that it has all of that still.  Asked a moment later, it may have moved on."""
+        primary_id, reconciling = found.primary.id, self._handoff.reconciling
+        for source in sources:
+            if source.id == self._runtime.contact.id:
+                taken_in = await reconciling.absorb_own(piece, found.epoch, primary_id)
+            else:
+                taken_in = await reconciling.absorb(piece, source, found.epoch, primary_id)
+            if taken_in and self._views.has_all_of(piece, primary_id, found.epoch):
+                break
         else:
-            taken_in = await reconciling.absorb(piece, sources[0], epoch)
-        if not taken_in:
             return
         for view in self._views.touching(piece):
             part = intersect(view.lost, piece)

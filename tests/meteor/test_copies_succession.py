@@ -167,7 +167,7 @@ def test_a_restarted_peer_takes_its_place_among_the_copies(seed: int) -> None:
     assert ask(overlay, client_at(overlay, again)) == (set(stored), True)
 
 
-@pytest.mark.parametrize("seed", seeds(3))
+@pytest.mark.parametrize("seed", seeds(5))
 def test_all_peers_come_back_in_any_order_without_one(seed: int) -> None:
     """Nothing is lost, nothing that was deleted comes back, and until all is there again what is
     absent is named."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -21,6 +21,7 @@ from sim.cli.publishing import progress
 
 if TYPE_CHECKING:
     from sim.spark.attributes import Source
+    from sim.spark.publishing import Beside
 
 _CLEARED = "\r\x1b[K"
 """Takes a line of the terminal away: Spark's bar."""
@@ -28,10 +29,11 @@ DEFAULT_SIZES = (1000, 2000, 3000, 4000, 5000)
 
 
 @contextmanager
-def _prepared(words: Source) -> Iterator[Callable[[], None]]:
+def _prepared(words: Source) -> Iterator[tuple[Callable[[], None], Beside]]:
     """Words, numbers and what draws the figure, made ready in a thread: Java takes longer to start
-    than that, and leaves a core idle.  What it yields waits until they are; raises ImportError
-    where the words are not installed."""
+    than that, and leaves a core idle.  Yields what waits until they are, which raises ImportError
+    where the words are not installed; and what has the thread do something else, such as draw
+    while Spark stops.  What fails of that is raised at the end."""
 
     def prepare() -> None:
         from sim.spark.workload import Workload  # noqa: PLC0415 (only where it is used)
@@ -41,19 +43,25 @@ def _prepared(words: Source) -> Iterator[Callable[[], None]]:
             import matplotlib.backends.backend_agg  # noqa: F401, PLC0415 (an extra)
             import pandas  # noqa: F401, PLC0415 (an extra)
 
+    left: list[Future[None]] = []
     with ThreadPoolExecutor(1, "prepare") as beside:
-        yield beside.submit(prepare).result
+        yield beside.submit(prepare).result, lambda work: left.append(beside.submit(work))
+    for each in left:
+        each.result()
 
 
-def _train() -> None:
-    """Have later runs start sooner, if the run that is done was the first one here."""
+def _end(text: str, *, here: bool) -> None:
+    """Say what came of it, and have later runs start sooner if this was the first one here."""
     from sim.spark import class_archive, training  # noqa: PLC0415 (needs PySpark)
 
-    if training.begin():
+    click.echo(text)
+    if here and training.begin():
         progress(
             "in the background Java's classes are kept for later runs, for a minute or so "
             f"({class_archive.SWITCH}=off: never)"
         )
+    if not plot.is_available():
+        click.echo(plot.HOW_TO_GET, err=True)
 
 
 class Sizes(click.Command):
@@ -141,25 +149,22 @@ def command(
         progress(f"{_CLEARED if on_terminal else ''}{elapsed_s(began_s):7.1f} s  {line}")
 
     folder = str(stages or out.resolve())
-    options = {
-        "peers": peers, "profiles": profiles, "queries": queries, "seeds": seeds, "words": words,
-        "fixed_profiles": fixed_profiles,
-    }  # fmt: skip
-    with _prepared(words) as ready, session(remote, bars=on_terminal, newer=True) as spark:
+    asked: dict[str, Any] = {"queries": queries, "seeds": seeds, "words": words}
+    with (
+        _prepared(words) as (ready, beside),
+        session(remote, bars=on_terminal, newer=True) as spark,
+    ):
         from sim.spark import publishing  # noqa: PLC0415 (needs PySpark, which is there now)
 
         timed(f"Spark {spark.version} is up")
         ready()
         if papers:
-            text, holds = publishing.papers(
-                spark, out, folder, queries=queries, seeds=seeds, words=words, progress=timed
-            )
+            text, holds = publishing.papers(spark, out, folder, progress=timed, **asked)
         else:
-            text, holds = publishing.study(spark, out, folder, progress=timed, **options)
-        timed("done")
-    click.echo(text)
-    if remote is None:
-        _train()
-    if not plot.is_available():
-        click.echo(plot.HOW_TO_GET, err=True)
+            asked |= {"peers": peers, "profiles": profiles, "fixed_profiles": fixed_profiles}
+            text, holds = publishing.study(
+                spark, out, folder, progress=timed, beside=beside, **asked
+            )
+    timed("done")
+    _end(text, here=remote is None)
     return DONE if holds else VIOLATED

@@ -47,7 +47,7 @@ def draw(table: pandas.DataFrame, path: Path) -> None:
     # Margins in inches are given: to find them by drawing takes as long again as the drawing.
     picture = Figure(figsize=(13, height))
     picture.subplots_adjust(
-        left=0.6 / 13, right=1 - 0.1 / 13, wspace=0.22,
+        left=0.75 / 13, right=1 - 0.1 / 13, wspace=0.22,
         bottom=0.5 / height, top=1 - 0.75 / height, hspace=0.27,
     )  # fmt: skip
     picture.suptitle(_title(table), y=1 - 0.25 / height, va="center")
@@ -100,7 +100,7 @@ def _messages(panel: Any, table: pandas.DataFrame) -> None:
         look = {"color": colour, "marker": mark}
         _line(panel, chosen, "hops", label=f"{name}: all hops, lookups too", **look)
         _line(panel, chosen, "messages", label=f"{name}: shares alone", linestyle="--", **look)
-    panel.set(xlabel="peers", ylabel="a wildcard query")
+    panel.set(xlabel="peers", ylabel="messages a wildcard query")
     panel.set_xlim(left=0)
     panel.set_ylim(bottom=0, top=1.45 * panel.get_ylim()[1])
 

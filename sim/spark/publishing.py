@@ -7,7 +7,7 @@ Spark (`sim.spark.stages`).
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,19 +25,28 @@ from sim.spark.study import plot as plot_results
 from sim.spark.study import run
 from sim.spark.workload import SpaceName
 
+Beside = Callable[[Callable[[], None]], None]
+"""Has something done while the caller goes on."""
+
 
 def study(
-    spark: SparkSession, out: Path, folder: str, *, progress: Progress, **options: Any
+    spark: SparkSession,
+    out: Path,
+    folder: str,
+    *,
+    progress: Progress,
+    beside: Beside = lambda work: work(),
+    **options: Any,
 ) -> tuple[str, bool]:
-    """Run the study with its stages in `folder`, and write the results to `out`; the verdict, and
-    whether it is a pass."""
+    """Run the study with its stages in `folder`, and write the results to `out`, of which the
+    figure needs no Spark and is drawn `beside`; the verdict, and whether it is a pass."""
     table = _sorted(run(spark, out=folder, progress=progress, **options))
     out.mkdir(parents=True, exist_ok=True)
     pyarrow.csv.write_csv(table, out / "results.csv")
     pyarrow.parquet.write_table(table, out / "results.parquet")
     found = table.to_pandas()
     if plot.is_available():
-        plot_results(found, out / "figure42.png")
+        beside(lambda: plot_results(found, out / "figure42.png"))
     sentences = verdict.judge(found)
     text = verdict.as_text(sentences)
     (out / "verdict.txt").write_text(text + "\n")

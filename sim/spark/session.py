@@ -29,8 +29,12 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.shell.progress import StageInfo
 
 HOW_TO_GET: Final = "the study needs PySpark: pip install 'meteor-rendezvous[spark]'"
+# Spark itself sets the level to that of the setting `spark.log.level`; it prints three lines about
+# that unless the level is, until then, what it would have set otherwise.
 _LOGGING: Final = """\
-rootLogger.level = error
+rootLogger.level = warn
+logger.hadoop.name = org.apache.hadoop
+logger.hadoop.level = error
 rootLogger.appenderRef.stderr.ref = console
 appender.console.type = Console
 appender.console.name = console

@@ -23,7 +23,7 @@ from chord import Arc, identifier, placement, split_id
 from sim.load_model import LoadModel
 from sim.spark import attributes, java, papers, session, verdict
 from sim.spark.draws import below, uniform, words
-from sim.spark.figure import half_interval
+from sim.spark.figure import draw, half_interval
 from sim.spark.growth import Growing, hashed_ring, load_aware_ring
 from sim.spark.questions import KINDS, Questions
 from sim.spark.rings import Rings
@@ -375,25 +375,22 @@ def test_java_is_told_found_or_brought(tmp_path: Path, monkeypatch: pytest.Monke
         java.java_home()
 
 
-def test_the_front_of_a_java_leaves_one_request_out(tmp_path: Path) -> None:
-    lacking = fake_java(tmp_path / "it's", "21")
-    (lacking / "release").write_text('JAVA_VERSION="21"\nMODULES="java.base"\n')
-    home = java.with_front(lacking, tmp_path / "front")
-    assert java.version(home) == 21
-    asked = [str(home / "bin" / "java"), "-Xmx1g", "--add-modules=jdk.incubator.vector", "a b", "c"]
+@pytest.mark.parametrize(("release", "opened"), [("17.0.15", True), ("25.0.2", False)])
+def test_the_front_of_a_java_leaves_out_what_it_lacks_or_warns_of(
+    tmp_path: Path, release: str, opened: bool
+) -> None:
+    """17 said `WARNING: Using incubator modules` on every start of a study, and 25 that the package
+    is none of java.base."""
+    package = "--add-opens=java.base/sun.security.action=ALL-UNNAMED"
+    whole = fake_java(tmp_path / "it's", release)
+    home = java.with_front(whole, tmp_path / "front")
+    assert java.version(home) == java.version(whole)
+    asked = [
+        str(home / "bin" / "java"), "-Xmx1g", "--add-modules=jdk.incubator.vector", package, "a b",
+        "c",
+    ]  # fmt: skip
     told = subprocess.run(asked, capture_output=True, text=True, check=True)
-    assert told.stdout == "-Xmx1g a b c\n"
-    whole = fake_java(tmp_path / "whole", "17")
-    assert java.with_front(whole, tmp_path / "none") == whole
-
-
-def test_java_is_not_asked_for_a_package_that_it_has_no_more(tmp_path: Path) -> None:
-    """Which it said on every start of a study: WARNING: package sun.security.action not in ..."""
-    gone = "--add-opens=java.base/sun.security.action=ALL-UNNAMED"
-    home = java.with_front(fake_java(tmp_path / "newer", "25.0.2"), tmp_path / "front")
-    asked = [str(home / "bin" / "java"), gone, "--add-modules=jdk.incubator.vector", "a"]
-    told = subprocess.run(asked, capture_output=True, text=True, check=True)
-    assert told.stdout == "--add-modules=jdk.incubator.vector a\n"
+    assert told.stdout == f"-Xmx1g {package + ' ' if opened else ''}a b c\n"
 
 
 def test_without_pyspark_the_extra_is_named(tmp_path: Path) -> None:
@@ -489,3 +486,34 @@ def test_pure_modules_do_without_spark() -> None:
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_is_left_to_draw_is_drawn_and_its_failure_told() -> None:
+    from sim.cli.study import _prepared
+
+    done: list[str] = []
+    with _prepared("zipf") as (ready, beside):
+        ready()
+        beside(lambda: done.append("drawn"))
+    assert done == ["drawn"]
+
+    def fail() -> None:
+        raise OSError("no space left")
+
+    with pytest.raises(OSError, match="no space"), _prepared("zipf") as (_, beside):
+        beside(fail)
+
+
+def test_the_labels_of_a_small_overlay_are_within_the_picture(tmp_path: Path) -> None:
+    """Where shares are large the numbers beside the axis are wide; they pushed its label out."""
+    from matplotlib import image
+    rows = [
+        {"peers": peers, "profiles": 5000, "placement": "hash", "routing": routing, "seed": 1,
+         "query_class": mix, "processing_pct": share, "matching_pct": 2.5, "messages": 30.0,
+         "hops": 60.0}
+        for peers, share in ((100, 18.1), (200, 13.7)) for mix in ("wildcard", "range")
+        for routing in ("first_match", "fingers", "published", "floor")
+    ]  # fmt: skip
+    draw(pandas.DataFrame(rows), tmp_path / "figure.png")
+    pixels = image.imread(tmp_path / "figure.png")
+    assert (pixels[:, :3, :3] == 1).all()

@@ -12,6 +12,7 @@ from chord import Contact, Runtime, replace
 from meteor.admission import check_timeout_s, check_ttl_ms, read_document
 from meteor.errors import MeteorError
 from meteor.rendezvous.asking import MOVES_MAX, Asking
+from meteor.rendezvous.reading import reading
 from meteor.rendezvous.task import AMENDS, FIND
 from meteor.security.gatekeeper import Admitted, Gatekeeper
 from meteor.wire import codec
@@ -45,13 +46,16 @@ class Amending:
         """Carry out what a client asks of an id; raises `Refused`, and what is malformed."""
         check_timeout_s(amend.timeout_s)
         if amend.verb == "replace":
-            document = read_document(amend.document)
-            admitted = self._gatekeeper.admit_amend(amend, document, self._runtime.now())
+            with reading(sender):
+                document = read_document(amend.document)
+                admitted = self._gatekeeper.admit_amend(amend, document, self._runtime.now())
+                self._place(document.profile, document.action, False)
             return await self._replace(sender, amend, document, admitted)
         if amend.verb not in AMENDS:
             raise MeteorError(f"{amend.verb!r} is none of renew, cancel, replace, find")
-        split_id(amend.id, self._curve)
-        admitted = self._gatekeeper.admit_amend(amend, None, self._runtime.now())
+        with reading(sender):
+            split_id(amend.id, self._curve)
+            admitted = self._gatekeeper.admit_amend(amend, None, self._runtime.now())
         reply = await self.once(sender, amend, admitted)
         self._gatekeeper.amended(admitted, amend, reply, self._runtime.now())
         return reply

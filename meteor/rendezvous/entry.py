@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from functools import lru_cache
 from typing import Any, Final
 
-from chord import Busy, Contact, Deferred, Handler, Runtime
+from chord import Busy, Contact, Deferred, Fault, Handler, Runtime
 from meteor.admission import (
     ACTIONS,
     KEPT_KINDS,
@@ -26,6 +26,7 @@ from meteor.rendezvous.amending import Amending
 from meteor.rendezvous.asking import Asking
 from meteor.rendezvous.fair_queue import FairQueue
 from meteor.rendezvous.performing import Performing
+from meteor.rendezvous.reading import reading
 from meteor.rendezvous.tally import Tally, action_of, counted_as
 from meteor.security.gatekeeper import Admitted, Gatekeeper
 from meteor.wire.document import PROFILES_KEPT, unpack_profile
@@ -176,21 +177,26 @@ class Entry:
     ) -> PostReply:
         try:
             return await conversation
+        except Fault:
+            self.tally.unread()
+            raise
         except MeteorError as error:
             self.tally.failed(request, error)
             raise to_fault(error) from error
 
     async def _post(self, sender: Contact, post: Post) -> PostReply:
-        document = read_document(post.document)
+        with reading(sender):
+            document = read_document(post.document)
         reply = await self._carry_out(sender, post, document)
         self.tally.answered(counted_as(document.action), reply)
         return reply
 
     async def _carry_out(self, sender: Contact, post: Post, document: Document) -> PostReply:
-        check_stem(post.stem)
-        check_timeout_s(post.timeout_s)
-        box = self._place(document.profile, document.action, post.everywhere)
-        admitted = self._gatekeeper.admit_post(post, document, self._runtime.now())
+        with reading(sender):
+            check_stem(post.stem)
+            check_timeout_s(post.timeout_s)
+            box = self._place(document.profile, document.action, post.everywhere)
+            admitted = self._gatekeeper.admit_post(post, document, self._runtime.now())
         owner = admitted.actor.owner
         if document.action not in ACTIONS:
             return await self._performing.run(sender, post, document.action, box, owner)

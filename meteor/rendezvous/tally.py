@@ -38,6 +38,10 @@ class Tally:
         self.matches += reply.matches
         self.hops.note(reply.hops)
 
+    def unread(self) -> None:
+        """A post met a bug while it was read: it is not read again to be counted."""
+        self.posts[MALFORMED, "internal"] += 1
+
     def failed(self, request: Post | Amend, error: MeteorError) -> None:
         """A post ended with an error."""
         self.posts[action_of(request), type(error).__name__] += 1

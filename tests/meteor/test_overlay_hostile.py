@@ -1,12 +1,13 @@
 """Messages that no peer or client of ours would send: each is refused, and the peer serves on.
 
-An exception in a handler or a conversation stops the simulation, so that every test here fails if
-one gets out.
+An exception in a handler or a conversation stops the simulation, and one in reading is logged, so
+that every test here fails if one gets out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -84,6 +85,13 @@ class Stranger:
             return error
 
 
+@pytest.fixture(autouse=True)
+def no_bug_is_met(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """What is refused because of a bug is not what is refused."""
+    yield
+    assert not [one.getMessage() for one in caplog.records if one.levelno >= logging.ERROR]
+
+
 @pytest.fixture
 def overlay() -> Overlay:
     return Overlay(codec=wire_codec(), peers=5, space=SPACE, seed=3)
@@ -94,6 +102,38 @@ def assert_serving(overlay: Overlay) -> None:
     receipt = overlay.run(client.store("type=alarm temperature=20", b"x"))
     found = overlay.run(client.retrieve("type=alarm").all())
     assert [match.id for match in found] == [receipt.id]
+
+
+@pytest.mark.parametrize(
+    ("where", "request_"),
+    [
+        ("meteor.rendezvous.entry.read_document", POST),
+        ("meteor.rendezvous.entry.unpack_profile", POST),
+        ("meteor.security.gatekeeper.Gatekeeper.admit_post", POST),
+        ("meteor.security.gatekeeper.Gatekeeper.admit_amend", Amend(1, "cancel", ID, 1, 0.0, 5.0)),
+    ],
+)
+def test_a_bug_in_reading_costs_one_request_and_is_logged(
+    overlay: Overlay,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    where: str,
+    request_: object,
+) -> None:
+    """Whoever knew of one could else end peer after peer."""
+
+    def meets_a_bug(*_: object) -> object:
+        raise ZeroDivisionError("planted")
+
+    with monkeypatch.context() as planted:
+        planted.setattr(where, meets_a_bug)
+        fault = Stranger(overlay).ask(request_)
+    assert isinstance(fault, RemoteFault)
+    assert (fault.kind, fault.message) == ("internal", "ZeroDivisionError")
+    (line,) = [one for one in caplog.records if one.levelno == logging.ERROR]
+    assert line.exc_info is not None
+    assert_serving(overlay)
+    caplog.clear()
 
 
 @pytest.mark.parametrize("text", ["", "x", "a=" + "[" * 5000, 'name="a"', "bits=1\n[[dimensions]]"])

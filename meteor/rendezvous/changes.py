@@ -99,8 +99,9 @@ class Changes:
         if refused:
             return [], Summary(0, refused=refused)
         if known is not None and known.carried.version == carried.version:
-            ttl_ms = max(carried.ttl_ms, known.carried.ttl_ms)
-            carried = replace(carried, ttl_ms=ttl_ms, renewed=known.carried.renewed)
+            # Its time runs since it came first: a repeat may have lain before a peer that was held.
+            kept = known.carried
+            carried = replace(carried, ttl_ms=kept.ttl_ms, renewed=kept.renewed)
         carried = (await write([carried]))[0]
         record = self._shelf.record_of(carried, task.profile)
         now, belongs = self._runtime.now(), self._reactions.within(part)

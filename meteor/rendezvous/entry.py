@@ -128,7 +128,8 @@ class Entry:
             self._leave(caller, ticket)
 
     async def _wait(self, turn: Awaitable[object] | None, timeout_s: float) -> None:
-        arrived_s = self._runtime.now()
+        # It may have lain here for as long as this process was held.
+        arrived_s = self._runtime.now() - self._runtime.lateness()
         if turn is not None:
             await turn
         if self._runtime.now() - arrived_s > timeout_s:

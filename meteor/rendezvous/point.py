@@ -143,7 +143,7 @@ class RendezvousPoint:
             await self._lease.confirm(part)
         else:
             await self._undisturbed(part, () if _is_delete(task) else keys_of(task))
-        if self._runtime.now() > ends_s:
+        if self._runtime.now() > ends_s or self._may_be_over(task):
             return Work(undone=part)  # its origin has closed this attempt: nothing may happen now
         mine = intersect(part, self._holdings.held)
         undone = subtract(part, mine)
@@ -155,6 +155,12 @@ class RendezvousPoint:
         if doubted:
             return Work(undone=part)
         return await self._change_or_leave(task, mine, undone, ends_s)
+
+    def _may_be_over(self, task: Task) -> bool:
+        """Whether what is to be kept may have lain before this process, as it was held, for all of
+        its time: it is kept elsewhere by now, or was, and would come back."""
+        ttl_ms = task.operation.ttl_ms if task.operation.verb in KEPT_KINDS else 0
+        return 0 < ttl_ms <= self._runtime.lateness() * 1000
 
     async def _change_or_leave(
         self, task: Task, mine: Intervals, undone: Intervals, ends_s: float

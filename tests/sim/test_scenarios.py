@@ -37,6 +37,14 @@ def test_what_was_promised_holds(name: str) -> None:
     assert report.ideal_after_s is not None
 
 
+@pytest.mark.parametrize(
+    ("name", "seed"),
+    [("long-pauses", 3)],  # a store lay before a held peer for longer than its time, and came back
+)
+def test_what_a_seed_found_stays_mended(name: str, seed: int) -> None:
+    checked(SCENARIOS[name], seed)
+
+
 @pytest.mark.parametrize("seed", range(1, 11))
 def test_nothing_is_lost_while_one_copy_lives(seed: int) -> None:
     report = checked(replace(LOSES_NOTHING, storm_s=2.5), seed)

@@ -1,0 +1,54 @@
+"""Requests that lay before a held process: nothing is done when nobody waits for it any more."""
+
+from __future__ import annotations
+
+import pytest
+
+from chord import RemoteFault
+from meteor.wire.codec import wire_codec
+from meteor.wire.messages import Post, PostReply, RingQuestion
+from sim.overlay import Overlay
+from tests.meteor.building import SPACE
+from tests.meteor.test_overlay_hostile import DOCUMENT, Stranger
+
+TTL_S = 8.0
+
+
+def post(timeout_s: float = 5.0) -> Post:
+    return Post(1, DOCUMENT, "stem", 1, TTL_S, timeout_s)
+
+
+def built() -> Overlay:
+    return Overlay(codec=wire_codec(), peers=5, space=SPACE, seed=3)
+
+
+def lives(overlay: Overlay) -> bool:
+    return bool(overlay.run(overlay.client().retrieve("type=alarm").all()))
+
+
+def test_a_store_that_comes_again_lives_no_longer() -> None:
+    overlay = built()
+    stranger = Stranger(overlay)
+    assert isinstance(stranger.ask(post()), PostReply)
+    overlay.run_for(TTL_S - 2)
+    assert isinstance(stranger.ask(post(), peer=2), PostReply)
+    assert lives(overlay)
+    overlay.run_for(2.0)
+    assert not lives(overlay)
+
+
+def test_a_request_that_lay_before_a_held_peer_for_all_of_its_time_is_refused() -> None:
+    """Its client asked another peer meanwhile, and what that one kept is over."""
+    overlay = built()
+    held, stranger = overlay.peers[4], Stranger(overlay)
+    stranger.ask(RingQuestion(0), peer=4)  # a link is there
+    held.pause()
+    late = overlay.kernel.spawn(stranger.runtime.call(held.contact, post(), 60.0))
+    assert isinstance(Stranger(overlay, address="10.9.9.8:1").ask(post()), PostReply)
+    overlay.run_for(TTL_S + 1)
+    assert not lives(overlay)
+    held.resume()
+    overlay.run_for(3.0)
+    assert not lives(overlay)
+    with pytest.raises(RemoteFault, match="the time was up"):
+        overlay.kernel.run_until(late)

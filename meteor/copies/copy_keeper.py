@@ -35,6 +35,13 @@ PART_MAX: Final = 4096
 MARKS_MAX: Final = 65_536
 """Watermarks kept for one primary."""
 
+HELD_S: Final = 1.0
+"""Was this process held for longer than this, a write may have lain before it as long, and what it
+keeps would live so much too long ..."""
+OVERTIME: Final = 0.01
+"""... which is refused where it is more than this share of its time: as much as clocks may differ.
+Its primary has evicted who was silent for less."""
+
 
 class CopyKeeper:
     """What one peer keeps for others."""
@@ -77,6 +84,8 @@ class CopyKeeper:
 
     def _on_keep(self, sender: Contact, message: object, _: float) -> Deferred | Kept:
         assert isinstance(message, Keep)
+        if self._lay_for_long(message):
+            return Kept(known=False)
         part = self._checked(message.part)
         left = subtract(part, self._views.kept_for(sender.id, whole=False))
         if not left:
@@ -88,6 +97,12 @@ class CopyKeeper:
             if copy.view.primary.id != sender.id and intersect(copy.view.intervals, left)
         ]
         return Kept(known=False, newer=(*mine, *newer))
+
+    def _lay_for_long(self, message: Keep) -> bool:
+        late_s = self._runtime.lateness()
+        return late_s > HELD_S and any(
+            0 < one.ttl_ms * OVERTIME < late_s * 1000 for one in message.carried
+        )
 
     async def _keep(self, primary_id: int, message: Keep) -> Kept:
         came = Admission()

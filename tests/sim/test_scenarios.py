@@ -39,7 +39,8 @@ def test_what_was_promised_holds(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "seed"),
-    [("long-pauses", 3)],  # a store lay before a held peer for longer than its time, and came back
+    # A store, and a write to a copy, lay before a held peer: what had run out came back.
+    [("long-pauses", 3), ("long-pauses", 9)],
 )
 def test_what_a_seed_found_stays_mended(name: str, seed: int) -> None:
     checked(SCENARIOS[name], seed)

@@ -62,9 +62,13 @@ class Stages:
         return Done(self._spark.read.schema(schema).parquet(path), identity)
 
     def _rows(self, path: str) -> int | None:
-        """How many rows a finished stage has; None where it is not finished."""
+        """How many rows a finished stage has; None where it is not finished.
+
+        Asked for twice: a single path that is not there Spark looks at on its own first, and then
+        warns with its whole stack under `spark-submit`."""
+        note = f"{path}.note"
         try:
-            notes = self._spark.read.schema(_NOTE_SCHEMA).json(f"{path}.note").take(1)
+            notes = self._spark.read.schema(_NOTE_SCHEMA).json([note, note]).take(1)
         except AnalysisException:  # no such folder
             return None
         return int(notes[0]["rows"]) if notes else None

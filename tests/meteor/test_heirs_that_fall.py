@@ -13,6 +13,7 @@ import pytest
 from chord import Contact
 from meteor.copies.copy_keeper import CopyKeeper
 from meteor.wire.copy_messages import Instate, Instated
+from sim.overlay import Overlay
 from sim.simulated_peer import SimPeer
 from tests.meteor.copies_world import (
     ask,
@@ -62,6 +63,16 @@ class Fall:
         self._before = set(heir.core.views.own)
 
 
+def assert_all_is_there(overlay: Overlay, stored: list[str]) -> None:
+    """Nothing is silently absent meanwhile, and in the end nothing at all."""
+    client = overlay.client()
+    for _ in range(15):
+        assert_never_silently_partial(overlay, client, stored)
+        overlay.run_for(0.5)
+    assert_whole_within(overlay)
+    assert ask(overlay, client) == (set(stored), True)
+
+
 @pytest.mark.parametrize("number", VIEWS.values(), ids=list(VIEWS))
 @pytest.mark.parametrize("seed", seeds(2, 8))
 def test_an_heir_that_falls_before_all_copies_heard_of_it_takes_nothing_along(
@@ -83,12 +94,7 @@ def test_an_heir_that_falls_before_all_copies_heard_of_it_takes_nothing_along(
     overlay.run_for(0.1)
     assert not heir.alive
     assert fall.told[0] in view.copies
-    client = overlay.client()
-    for _ in range(15):
-        assert_never_silently_partial(overlay, client, stored)
-        overlay.run_for(0.5)
-    assert_whole_within(overlay)
-    assert ask(overlay, client) == (set(stored), True)
+    assert_all_is_there(overlay, stored)
 
 
 @pytest.mark.parametrize("seed", seeds(2, 8))
@@ -109,9 +115,4 @@ def test_a_taker_that_falls_when_its_giver_alone_heard_that_it_begins_takes_noth
     overlay.run_for(1.0)
     assert not taker.alive
     assert fall.told == [giver.contact]
-    client = overlay.client()
-    for _ in range(15):
-        assert_never_silently_partial(overlay, client, stored)
-        overlay.run_for(0.5)
-    assert_whole_within(overlay)
-    assert ask(overlay, client) == (set(stored), True)
+    assert_all_is_there(overlay, stored)

@@ -5,8 +5,8 @@ its alternatives does.  That is decided on the tree itself, where whatever an `o
 within; only where this says no although the `or` matters is one of them taken apart, and each
 choice asked anew.  Verdicts are remembered by test and element, so that a choice costs what it
 changes.  To ask of two arbitrary and/or trees whether one implies the other has no quick way: after
-`MOST_VERDICTS` the answer is no, and a delete leaves the interest where it is (`mode="overlap"`
-takes it).  Up to `ALWAYS_TRIED` trees, enough for 16 alternatives, are asked whatever it takes.
+`MOST_STEPS` the answer is no, and a delete leaves the interest where it is (`mode="overlap"` takes
+it).  Steps are counted, not trees or verdicts: a verdict about a wide level costs its width.
 """
 
 from __future__ import annotations
@@ -17,35 +17,37 @@ from arms.tree import Node
 from arms.values import NONE, covers
 from arms.written import GROUP
 
-MOST_VERDICTS: Final = 4096
-ALWAYS_TRIED: Final = 31
+MOST_STEPS: Final = 7_000
+"""Tests held against an element, and elements taken apart: half a microsecond to one each.  Two
+profiles of the most elements take 4,225 as they are, so that only choices are ever cut short."""
 
 
 def contains(selector: Node, stored: Node, *, as_selector: bool = False) -> bool:
     """Whether all that `stored` may stand for lies within the selector: what a delete removes.
 
     `as_selector` says that it is an interest, which may be met in several ways; exact, unless
-    that takes more than `MOST_VERDICTS`: then False."""
+    that takes more than `MOST_STEPS`: then False."""
     if not as_selector:
         return _Containment(as_selector=False).level(selector, stored)
+    asked = _Containment(as_selector=True)
     if selector.any_of or len(selector.children) < 2:
-        return _in_every_alternative(selector, stored)
+        return _in_every_alternative(asked, selector, stored)
     return all(
-        _in_every_alternative(selector._replace(children=(test,)), stored)
+        _in_every_alternative(asked, selector._replace(children=(test,)), stored)
         for test in selector.children
     )
 
 
-def _in_every_alternative(selector: Node, stored: Node) -> bool:
-    names, asked, tried = _names(selector), _Containment(as_selector=True), 0
+def _in_every_alternative(asked: _Containment, selector: Node, stored: Node) -> bool:
+    names, size = _names(selector), _size(stored)
     waiting = [stored]
     while waiting:
         tree = waiting.pop()
-        tried += 1
         if asked.level(selector, tree):
             continue
+        asked.steps += size
         choices = _choices(tree, names)
-        if not choices or (tried >= ALWAYS_TRIED and asked.verdicts > MOST_VERDICTS):
+        if not choices or asked.steps > MOST_STEPS:
             return False
         asked.keep(choices)
         waiting += choices
@@ -70,6 +72,11 @@ def _names(node: Node) -> frozenset[str]:
     return frozenset[str]().union(*below) - {GROUP}
 
 
+def _size(node: Node) -> int:
+    """How many elements lie here and below."""
+    return 1 + sum(map(_size, node.children))
+
+
 class _Containment:
     """Verdicts about the tests of one selector."""
 
@@ -77,11 +84,8 @@ class _Containment:
         self._as_selector = as_selector
         self._verdicts: dict[tuple[int, int], bool] = {}
         self._kept: list[list[Node]] = []
-
-    @property
-    def verdicts(self) -> int:
-        """How many there are."""
-        return len(self._verdicts)
+        self.steps = 0
+        """How much was looked at."""
 
     def keep(self, trees: list[Node]) -> None:
         """Trees that are asked about later: an id says who it is only as long as somebody lives."""
@@ -116,6 +120,7 @@ class _Containment:
     def _is_within(self, test: Node, part: Node) -> bool:
         """What a stored interest seeks anywhere (`//`) is surely found only by a test that looks
         anywhere too."""
+        self.steps += 1
         if part.name == GROUP:
             return self._holds(test, part)
         if (

@@ -75,30 +75,32 @@ class Gatekeeper:
             self._check_audience(document, actor)
             profile = unpack_profile(document.profile).typed(self._space)
             is_subject = document.action in SUBJECTS
-            self._check_delegated(actor, profile, is_subject)
+            limit = self._limit(actor)
+            _check_delegated(limit, profile, is_subject)
             context = dict(document.context)
             request = Request(actor.key, document.action, profile, is_subject, context)
             self._check_policy(request)
             self._spend(actor, now)
-        return Admitted(actor, document, len(post.document), _issued_ms(post), self._limit(actor))
+        return Admitted(actor, document, len(post.document), _issued_ms(post), limit)
 
     def admit_amend(self, amend: Amend, document: Document | None, now: float) -> Admitted:
         """Let a renewal, a cancel, a find or a replace in; raises as `admit_post`."""
         with self.counted():
             actor = self._actor(amend, amend.verb)
+            limit = self._limit(actor)
             if document is None:
                 self._check_policy(Request(actor.key, amend.verb))
             else:
                 self._check_audience(document, actor)
                 profile = unpack_profile(document.profile).typed(self._space)
                 is_subject = document.action in SUBJECTS
-                self._check_delegated(actor, profile, is_subject)
+                _check_delegated(limit, profile, is_subject)
                 context = dict(document.context)
                 self._check_policy(
                     Request(actor.key, document.action, profile, is_subject, context)
                 )
             self._spend(actor, now)
-        return Admitted(actor, document, len(amend.document), _issued_ms(amend), self._limit(actor))
+        return Admitted(actor, document, len(amend.document), _issued_ms(amend), limit)
 
     def admit_reply(self, address: str) -> None:
         """Let a result be sent to a reply address; raises `Refused`."""
@@ -133,17 +135,6 @@ class Gatekeeper:
                 "visible_to needs an identity: what nobody owns is everybody's; "
                 "connect with identity=",
                 "identity",
-            )
-
-    def _check_delegated(self, actor: Actor, profile: Profile, is_subject: bool) -> None:
-        limit = self._limit(actor)
-        if limit and not unpack_profile(limit).contains_profile(
-            profile, as_selector=not is_subject
-        ):
-            raise Refused(
-                f"the delegation is for what lies within ({unpack_profile(limit)}), and "
-                f"({str(profile)[:200]}) does not",
-                DELEGATION,
             )
 
     def _limit(self, actor: Actor) -> bytes:
@@ -247,6 +238,19 @@ class Gatekeeper:
         except Refused as error:
             self.denials[error.rule] += 1
             raise
+
+
+def _check_delegated(limit: bytes, profile: Profile, is_subject: bool) -> None:
+    """Refuse what does not lie within the packed selector of a delegation; empty for none."""
+    if not limit:
+        return
+    selector = unpack_profile(limit)
+    if not selector.contains_profile(profile, as_selector=not is_subject):
+        raise Refused(
+            f"the delegation is for what lies within ({selector}), and "
+            f"({str(profile)[:200]}) does not",
+            DELEGATION,
+        )
 
 
 def _took_effect(reply: PostReply) -> bool:

@@ -10,6 +10,7 @@ a former life.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 
 from chord import (
@@ -46,6 +47,9 @@ from squid import HilbertCurve, Interval, intersect, of_arc, subtract
 LEAVE_ROUNDS, LEAVE_PAUSE_S = 3, 0.05
 """How often, and how far apart, a leaving peer asks who takes over what it holds while all that it
 knows leave too, or are dead.  Others it asks until its time is up: a freeze ends."""
+
+HANDED_OVER_MAX = 64
+"""Offers remembered while one question goes round: more than a peer has neighbours."""
 
 LEAVES = "Leaving"
 """The fault of a peer that takes nothing over, as it leaves itself."""
@@ -90,6 +94,8 @@ class Handoff:
             runtime, self._config, holdings, shelf, views, replication, keeper,
             lambda: self.leaving, self.heirs.note_unanswered, self._gained,
         )  # fmt: skip
+        self._handed_over: deque[tuple[Contact, Interval]] = deque(maxlen=HANDED_OVER_MAX)
+        """By whom, and what, since this peer asked last who holds something."""
         self._bell = Bell(runtime, "handoff")
 
     @property
@@ -207,12 +213,14 @@ class Handoff:
 
     async def _claim(self, interval: Interval) -> None:
         """Find who holds the interval and pull it; else take it over from a copy, or as lost."""
+        self._handed_over.clear()
         found = await self.heirs.ask(interval, self._holdings.elsewhere())
         for holder, held in found.holders:
             both = intersect(held, self._holdings.held)
             for piece in subtract(held, both):
                 await self.pulling.take(piece, holder, found.lost)
-            # they do not know of each other yet, or it was given while it was asked
+            # they do not know of each other yet; not so where it gave while others were waited for
+            both = subtract(both, tuple(part for one, part in self._handed_over if one == holder))
             self.rivals.note(Rival(both, HEARSAY, (holder,), intersect(found.lost, both)))
         if found.holders or self.leaving:
             return
@@ -305,9 +313,11 @@ class Handoff:
         for piece in subtract(answer.held, both):
             if not await self.pulling.take(piece, source, answer.lost):
                 raise Fault("Moved", "the successor could not take the interval over")
+            self._handed_over.append((source, piece))
         for piece in both:
             if not await self.reconciling.reconcile(piece, source):
                 raise Fault("Moved", "the two holdings could not be made one")
+            self._handed_over.append((source, piece))
         left = subtract((interval,), answer.held)
         if subtract(left, self._holdings.held):
             self.wake()

@@ -170,6 +170,10 @@ class RendezvousPoint:
             frames, summary = await self._change(task, mine, ends_s)
         except Superseded:
             return Work(undone=merge(mine, undone))
+        if task.operation.verb in KEPT_KINDS and self._doubted(task, mine):
+            # It showed meanwhile: an interest is asked for again, which changes nothing here.  What
+            # a delete did counts, as it is not done twice: it says what it may have left.
+            return Work(undone=merge(mine, undone))
         return Work(
             frames=frames,
             body=codec.encode(summary),

@@ -15,7 +15,7 @@ import pytest
 import meteor
 from chord import Contact, RemoteFault
 from meteor.copies.giving import Giving
-from meteor.wire.operations import Freeze, Frozen, TakeOver, Yours
+from meteor.wire.operations import Freeze, Frozen, Inherit, Inherited, TakeOver, Yours
 from meteor.wire.view import View
 from sim import UniformLatency
 from sim.disk import SimDisk
@@ -240,6 +240,36 @@ def test_a_taker_that_was_given_part_is_not_told_that_it_has_all() -> None:
     assert taker.frozen is not None
     reply = overlay.run(taker.ask(TakeOver(WIDE, taker.frozen.grant)))
     assert reply is None
+
+
+def test_who_hands_over_what_it_is_being_asked_for_is_no_rival(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its answer is out of date when the last one is in: at a start on a busy machine the interval
+    was named as missing, though nothing had ever been lost."""
+    overlay = build(1, 4, disk_s=0.002)
+    store_some(overlay, overlay.client(), random.Random(1), 20)
+    assert_whole_within(overlay)
+    giver, *_, silent = sorted(overlay.peers, key=lambda peer: peer.contact.id)
+    joiner = overlay.new_peer(giver.contact.id - 1)
+    ask, asked = joiner.core._handoff.heirs.ask, list[Any]()
+
+    async def ask_while_one_is_silent(interval: Any, elsewhere: Any) -> Any:
+        asked.append(interval)
+        silent.pause()
+        return await ask(interval, elsewhere)
+
+    monkeypatch.setattr(joiner.core._handoff.heirs, "ask", ask_while_one_is_silent)
+    overlay.kernel.spawn(joiner.core.start([giver.contact]))
+    while not asked:
+        overlay.run_for(0.01)
+    overlay.run_for(0.1)
+    offer = giver.runtime.call(joiner.contact, Inherit(asked[0]), 5.0)
+    assert isinstance(overlay.run(offer), Inherited)
+    assert asked == asked[:1], "it still waits for the last answer"
+    for _ in range(1000):
+        assert not joiner.core.holdings.lost
+        overlay.run_for(0.001)
 
 
 @pytest.mark.parametrize("seed", range(6))

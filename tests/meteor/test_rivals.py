@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -106,6 +107,29 @@ def test_a_delete_waits_for_what_a_rival_has_of_it(world: AnsweredBeside) -> Non
     receipt = world.overlay.run(client.delete_data("type=*", everywhere=True))
     assert receipt.complete
     assert receipt.matches == len(world.stored)
+
+
+def test_an_interest_waits_for_a_rival_that_shows_while_it_is_written_down(
+    world: AnsweredBeside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its copies may be held for a second: what was not in doubt before is said to be missing."""
+    client = world.overlay.client()
+    replication = world.peer.core.replication
+    keep, written = replication.keep, list[object]()
+
+    async def keep_as_a_rival_shows(*what: Any) -> Any:
+        if not written:
+            world.note_own_rival()
+        written.append(await keep(*what))
+        return written[-1]
+
+    monkeypatch.setattr(replication, "keep", keep_as_a_rival_shows)
+
+    async def interest() -> None:
+        await client.notify_data("type=*", everywhere=True, ttl=600)
+
+    world.overlay.run(interest())  # raises `Incomplete` for a missing interval
+    assert len(written) == 2
 
 
 def test_a_question_does_not_wait_for_a_rival_that_is_silent_for_long(

@@ -42,7 +42,7 @@ METRICS: Final[Mapping[str, str]] = {
     "meteor_lost_intervals": "Intervals of this peer's arc whose past nobody holds.",
     "meteor_forgotten_intervals_total": "Lost intervals that an operator declared gone.",
     "meteor_denials_total": "Requests that were refused, by the rule's name.",
-    "meteor_dropped_total": "Frames and replies given up, by reason.",
+    "meteor_dropped_total": "Frames, replies, and documents for reply addresses given up.",
     "meteor_loop_lateness_seconds": "The worst delay of a timer within the last second.",
     "meteor_certificate_end_timestamp_seconds": "Unix time at which the peer's certificate ends.",
     "meteor_links": "Open links to peers and clients.",
@@ -117,6 +117,7 @@ def _of_ring(snapshot: Snapshot) -> Iterator[Metric]:
     dropped = snapshot.dropped
     reasons = {
         "late reply": dropped.late_replies,
+        "reply address": snapshot.replies_dropped,
         "unsent": dropped.unsent,
         "unasked": dropped.unasked,
         "rerouted": dropped.rerouted,

@@ -51,6 +51,8 @@ class Snapshot:
     """Copies that the views of this peer lack of what was asked for."""
     lost_intervals: int
     forgotten_intervals: int
+    replies_dropped: int
+    """Documents that no reply address took."""
     denials: Mapping[str, int]
     """Refusals by the name of their rule."""
     dropped: Counters
@@ -87,6 +89,7 @@ def take(
         copies_missing=copies_missing(core, peers),
         lost_intervals=len(core.views.lost()),
         forgotten_intervals=core.forgetting.count,
+        replies_dropped=tally.replies_dropped,
         denials=dict(core.gatekeeper.denials),
         dropped=runtime.exchange.counters,
         lateness_s=runtime.lateness(),

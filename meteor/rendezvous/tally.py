@@ -31,6 +31,8 @@ class Tally:
         """What they matched."""
         self.hops = Distribution((0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32))
         """The longest way of each through the ring."""
+        self.replies_dropped = 0
+        """Results and notifications that no reply address took, or that were too many for it."""
 
     def answered(self, action: str, reply: PostReply) -> None:
         """A post that is counted under this name has its reply."""
@@ -41,6 +43,10 @@ class Tally:
     def unread(self) -> None:
         """A post met a bug while it was read: it is not read again to be counted."""
         self.posts[MALFORMED, "internal"] += 1
+
+    def undelivered(self) -> None:
+        """A document for a reply address was dropped."""
+        self.replies_dropped += 1
 
     def failed(self, request: Post | Amend, error: MeteorError) -> None:
         """A post ended with an error."""

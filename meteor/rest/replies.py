@@ -2,7 +2,8 @@
 
 Law of this file: only what the policy names is contacted, by a plain POST of the document in XML,
 in the order of each address; what cannot be delivered is tried three times, then dropped and
-counted.  An address costs no more than its bounded queue, and follows no redirection
+counted.  An address costs no more than its bounded queue (`waiting.py`), follows no redirection,
+sets no cookie, and a name of its leads to nothing that is this machine's own
 (SPEC section 3: `retrieve(123.34.56.78:9999)`).
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
+from collections.abc import Callable
 from typing import Final
 
 import aiohttp
@@ -20,22 +21,17 @@ from arms import NotificationMessage, write_notification
 from meteor.client.interest import Interest
 from meteor.errors import Busy
 from meteor.rest.negotiation import XML
+from meteor.rest.outward import OutwardResolver
+from meteor.rest.waiting import Letter, Waiting
 from meteor.rest.xml_form import found_message
 from meteor.security.gatekeeper import Gatekeeper
 from meteor.values import Notification
 
-ADDRESSES_MAX: Final = 256
-"""Addresses that are being sent to at once."""
-WAITING_MAX: Final = 1000
-"""Documents that may wait for one address; the oldest is dropped for one more."""
 STANDING_MAX: Final = 1000
 """Interests whose notifications go to addresses."""
 TRIES: Final = 3
 TIMEOUT_S: Final = 10.0
 """For one POST; the pause before the next try is a second, then two."""
-
-_Letter = tuple[bytes, str]
-"""A document and its media type."""
 
 _log = logging.getLogger("meteor.rest.replies")
 
@@ -43,11 +39,12 @@ _log = logging.getLogger("meteor.rest.replies")
 class Replies:
     """What one peer sends to reply addresses."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_drop: Callable[[], None] = lambda: None) -> None:
         self.dropped = 0
         """Documents that no address took."""
+        self._on_drop = on_drop
         self._session: aiohttp.ClientSession | None = None
-        self._waiting: dict[str, deque[_Letter]] = {}
+        self._waiting = Waiting()
         self._tasks: set[asyncio.Task[None]] = set()
         self._standing: list[Interest] = []
 
@@ -58,18 +55,13 @@ class Replies:
 
     def send(self, address: str, document: bytes, kind: str = XML) -> None:
         """Send a document later, behind those that wait for the same address."""
-        queue = self._waiting.get(address)
-        if queue is None:
-            if len(self._waiting) >= ADDRESSES_MAX:
-                self._drop(address, "too many addresses are being sent to")
-                return
-            queue = self._waiting[address] = deque(maxlen=WAITING_MAX)
-            task = asyncio.get_running_loop().create_task(self._deliver(address, queue))
+        is_known = self._waiting.is_known(address)
+        for whose in self._waiting.put(address, (document, kind)):
+            self._drop(whose, "it takes too long, or too much waits")
+        if not is_known and self._waiting.is_known(address):
+            task = asyncio.get_running_loop().create_task(self._deliver(address))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        if len(queue) == WAITING_MAX:
-            self._drop(address, "it takes too long")
-        queue.append((document, kind))
 
     def make_room(self) -> None:
         """Raises `Busy` when no further interest can be followed for an address."""
@@ -89,19 +81,20 @@ class Replies:
         if self._session is not None:
             await self._session.close()
 
-    async def _deliver(self, address: str, queue: deque[_Letter]) -> None:
+    async def _deliver(self, address: str) -> None:
         """Empty the queue of an address."""
         if self._session is None:
-            self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(TIMEOUT_S))
+            self._session = _session()
         try:
-            while queue:
-                if not await self._post(self._session, address, queue.popleft()):
+            while (letter := self._waiting.next(address)) is not None:
+                if not await self._post(self._session, address, letter):
                     self._drop(address, f"it took nothing in {TRIES} tries")
         finally:
-            del self._waiting[address]
+            for _ in range(self._waiting.leave(address)):
+                self._drop(address, "the peer stops")
 
     @staticmethod
-    async def _post(session: aiohttp.ClientSession, address: str, letter: _Letter) -> bool:
+    async def _post(session: aiohttp.ClientSession, address: str, letter: Letter) -> bool:
         """Whether the address took the document."""
         document, kind = letter
         for attempt in range(TRIES):
@@ -120,7 +113,17 @@ class Replies:
 
     def _drop(self, address: str, reason: str) -> None:
         self.dropped += 1
+        self._on_drop()
         _log.warning("a document for %s is dropped: %s", address, reason)
+
+
+def _session() -> aiohttp.ClientSession:
+    """Remembers nothing of an address: a cookie would be its store here."""
+    return aiohttp.ClientSession(
+        timeout=aiohttp.ClientTimeout(TIMEOUT_S),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        connector=aiohttp.TCPConnector(resolver=OutwardResolver()),
+    )
 
 
 def notification_document(notification: Notification) -> bytes:

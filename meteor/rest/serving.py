@@ -70,7 +70,12 @@ def described_resources(
     """What `/openapi.json` describes, itself included, and what is to end when the peer stops."""
     began_s = time.time()
     guest = peer.guest
-    events, live, replies = Events(guest, config), Live(peer, config), Replies()
+    events, live = Events(guest, config), Live(peer, config)
+
+    def undelivered() -> None:  # of the core that the peer has then: it is made as it starts
+        peer.core.entry.tally.undelivered()
+
+    replies = Replies(undelivered)
     resources = [
         *Profiles(guest, config).resources(),
         *Messages(guest, config, replies).resources(),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Final
 
 from arms import Profile
@@ -176,6 +176,10 @@ def _is_meant(pattern: str, host: str, port: str) -> bool:
     if "/" not in wanted:
         return wanted.lower() == host.lower()
     try:
-        return ip_address(host.strip("[]")) in ip_network(wanted.replace("[", "").replace("]", ""))
+        network = ip_network(wanted.replace("[", "").replace("]", ""))
+        address = ip_address(host.strip("[]"))
     except ValueError:
         return False
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped  # which is whom it reaches
+    return address in network

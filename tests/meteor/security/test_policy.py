@@ -199,10 +199,17 @@ def test_a_deny_needs_no_more_than_a_doubt() -> None:
         ("192.168.evil.net:80", False), ("[::1]:9", True), ("::1:9", False), ("", False),
         (":80", False), ("evil.net/#.example.org:80", False), ("u@a.example.org:80", False),
         ("a.example.org:80/x", False), ("a.example.org:", False), ("localhost", False),
+        ("[::ffff:192.168.3.4]:80", True), ("[::ffff:10.0.0.6]:8000", False),
     ],
 )  # fmt: skip
 def test_reply_addresses(policy: Policy, address: str, may: bool) -> None:
     assert policy.may_contact(address) == may
+
+
+def test_an_ipv4_address_within_ipv6_is_the_one_that_it_reaches() -> None:
+    every = parse_policy('default = "allow"\nreply_addresses = ["[::]/0:*"]')
+    assert every.may_contact("[2001:db8::1]:80")
+    assert not every.may_contact("[::ffff:127.0.0.1]:80")
 
 
 def test_quotas_go_by_the_first_that_speaks(policy: Policy) -> None:

@@ -17,7 +17,7 @@ from meteor.errors import Refused
 from meteor.security.audience import checked_audience, may_see
 from meteor.security.credentials import Request as Signable
 from meteor.security.credentials import statement_of
-from meteor.security.policy import FORGET, OPEN, REPLY_ADDRESSES, Policy, Request
+from meteor.security.policy import FORGET, OPEN, REPLY_ADDRESSES, Policy, Request, named_keys
 from meteor.security.quotas import Counted, Holding, Ledger
 from meteor.security.verifying import DELEGATION, NOBODY, Actor, Verifier
 from meteor.wire.document import pack_profile, unpack_profile
@@ -52,6 +52,7 @@ class Gatekeeper:
         self.denials: Counter[str] = Counter()
         """Refusals by the name of their rule, since the peer started."""
         self.policy = policy.typed(space)
+        self._named = named_keys(self.policy)
 
     @property
     def is_open(self) -> bool:
@@ -63,6 +64,7 @@ class Gatekeeper:
         """Let another policy hold from now on; raises `TypeMismatch` for one that does not fit the
         space, and the old one stays."""
         self.policy = policy.typed(self._space)
+        self._named = named_keys(self.policy)
 
     # -- who asks for what
 
@@ -157,7 +159,11 @@ class Gatekeeper:
     def _spend(self, actor: Actor, now: float) -> None:
         quota = self.policy.quota_of(actor.key)
         if quota is not None:
-            self.ledger.spend(actor.key, quota, now)
+            self.ledger.spend(actor.key, quota, now, is_named=self._is_named(actor.key))
+
+    def _is_named(self, key: str) -> bool:
+        """Whether the policy speaks of this one by himself; whoever does not sign is one."""
+        return not key or key in self._named
 
     # -- how much is left
 
@@ -183,9 +189,14 @@ class Gatekeeper:
         if quota is None or document is None or kind is None or not check_ttl_ms(ttl_s):
             yield answered.append
             return
+        if not quota.counts(_kind(kind)):
+            yield answered.append
+            return
         holding = Holding(_kind(kind), admitted.size, now + ttl_s, document.profile, version)
         with self.counted():
-            charge = self.ledger.charge(owner, full_id, holding, quota, now, instead)
+            charge = self.ledger.charge(
+                owner, full_id, holding, quota, now, instead, is_named=self._is_named(owner)
+            )
         try:
             yield answered.append
         except Refused:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Final
 
-from arms import Profile
+from arms import DATA, Kind, Profile
 from meteor.described import described
-from meteor.security.audience import Groups, includes
+from meteor.security.audience import GROUP_PREFIX, WORDS, Groups, includes
 from squid import KeywordSpace
 
 DEFAULT: Final = "default"
@@ -108,6 +108,12 @@ class Quota:
     posts_per_second: float | None = None
     """Of every kind, renewals included; a second's worth may come at once."""
 
+    def counts(self, kind: Kind) -> bool:
+        """Whether a record of this kind is to be remembered for it."""
+        return self.bytes is not None or (
+            self.profiles is not None if kind == DATA else self.interests is not None
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -163,6 +169,14 @@ class Policy:
 
 OPEN: Final = Policy()
 """Without a file: everybody may everything, whether signed or not."""
+
+
+def named_keys(policy: Policy) -> frozenset[str]:
+    """The keys that a group, a rule or a quota speaks of by themselves."""
+    names = {name for rule in policy.rules for name in rule.who}
+    names |= {name for quota in policy.quotas for name in quota.who}
+    words = {*WORDS, *(name for name in names if name.startswith(GROUP_PREFIX))}
+    return frozenset(names - words).union(*policy.groups.values())
 
 
 def _is_meant(pattern: str, host: str, port: str) -> bool:

@@ -2,7 +2,10 @@
 
 Law of this file: pure, takes `now`.  Counted is what passes this peer and still lives: another
 entry peer counts for itself, and a restart begins anew (docs/security.md says so).  Bounded: what
-is remembered of one identity by its quota, of all by `IDENTITIES_MAX`.
+is remembered of one identity by its quota.  Whom the policy names is counted whatever others do; of
+strangers, who make identities at no cost, `STRANGERS_MAX` have accounts of their own, and all
+further ones together one.  To forget the idlest was rejected: who made enough of them pushed out
+whoever he liked, and had every quota anew.
 """
 
 from __future__ import annotations
@@ -14,10 +17,8 @@ from typing import Final, Literal
 
 from arms import DATA, Kind
 from meteor.errors import Refused
+from meteor.security.pace import LOOKED_AT, STRANGERS_MAX, Pace
 from meteor.security.policy import Quota
-
-IDENTITIES_MAX: Final = 10_000
-"""Identities that are counted; the one that has not posted for longest is forgotten first."""
 
 LOOK_S: Final = 0.5
 """How late it may be noticed that a record has run out, where that makes room."""
@@ -68,25 +69,29 @@ class Charge:
     """What has that id."""
 
 
+_Key = tuple[str, str, bool]
+"""A record by its owner, its id, and whether it is data: until a post is answered both kinds may be
+there."""
+
+
 class _Account:
-    """What one identity has, with its sums."""
+    """What one identity has, with its sums; or what many strangers have together."""
 
     __slots__ = ("data", "interests", "looked_at_s", "records", "size")
 
     def __init__(self) -> None:
-        self.records: dict[tuple[str, bool], Holding] = {}
-        """By id, and by whether it is data: until a post is answered both kinds may be there."""
+        self.records: dict[_Key, Holding] = {}
         self.data = self.interests = self.size = 0
         self.looked_at_s = -LOOK_S
 
-    def put(self, full_id: str, holding: Holding) -> None:
+    def put(self, owner: str, full_id: str, holding: Holding) -> None:
         """Enter a record in the place of what had its id before."""
-        key = full_id, holding.kind == DATA
+        key = owner, full_id, holding.kind == DATA
         self.remove(key)
         self.records[key] = holding
         self._add(holding, 1)
 
-    def remove(self, key: tuple[str, bool]) -> None:
+    def remove(self, key: _Key) -> None:
         """Forget a record; harmless when there is none."""
         known = self.records.pop(key, None)
         if known is not None:
@@ -123,20 +128,15 @@ class _Account:
         self.size += sign * holding.size
 
 
-@dataclass(slots=True)
-class _Bucket:
-    """What an identity may still do now."""
-
-    tokens: float
-    at_s: float
-
-
 class Ledger:
     """What the identities have that have a quota, and how fast they post."""
 
-    def __init__(self) -> None:
-        self._accounts: OrderedDict[str, _Account] = OrderedDict()
-        self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
+    def __init__(self, strangers_max: int = STRANGERS_MAX) -> None:
+        self._strangers_max = strangers_max
+        self._accounts: dict[str, _Account] = {}
+        self._strangers: OrderedDict[str, None] = OrderedDict()  # next to look at first
+        self._shared = _Account()
+        self._pace = Pace(strangers_max)
 
     def __len__(self) -> int:
         return len(self._accounts)
@@ -151,15 +151,16 @@ class Ledger:
         quota: Quota,
         now: float,
         instead: str = "",
+        *,
+        is_named: bool = True,
     ) -> Charge:
         """Enter a record that is being posted, to be settled or taken back; raises `Refused` when
         it is beyond the quota.  It counts as large and as long as what had its id before, as
         nobody knows yet which will be there; `instead`, the id of what it is to replace elsewhere,
-        counts on, but not against this one.
+        counts on, but not against this one.  `is_named`: whether the policy names the owner.
 
         By the whole id, not by its stem: one stem may lie in many regions."""
-        account = self._accounts.setdefault(owner, _Account())
-        self._accounts.move_to_end(owner)
+        account = self._account(owner, now, is_named=is_named)
         charge = _charge(account, owner, full_id, holding, instead)
         leaving = [one for one in (charge.before, charge.left) if one is not None]
         if account.excess(leaving, holding, quota):
@@ -168,15 +169,39 @@ class Ledger:
             leaving = [one for one in (charge.before, charge.left) if one is not None]
             excess = account.excess(leaving, holding, quota)
             if excess:
+                self._drop_empty(owner)
+                with_others = " with all strangers for whom there was no room" * (
+                    account is self._shared
+                )
                 raise Refused(
-                    f"quota {quota.name!r}: {excess}, counted by the peer that you are linked to; "
-                    "delete something, or wait until it runs out",
+                    f"quota {quota.name!r}: {excess}{with_others}, counted by the peer that you "
+                    "are linked to; delete something, or wait until it runs out",
                     quota.name,
                 )
-        account.put(full_id, charge.claimed)
-        while len(self._accounts) > IDENTITIES_MAX:
-            self._accounts.popitem(last=False)
+        account.put(owner, full_id, charge.claimed)
         return charge
+
+    def _account(self, owner: str, now: float, *, is_named: bool) -> _Account:
+        """Where what an owner posts now is counted."""
+        account = self._accounts.get(owner)
+        if account is None:
+            if not is_named and not self._has_room(now):
+                return self._shared
+            account = self._accounts[owner] = _Account()
+            if not is_named:
+                self._strangers[owner] = None
+        return account
+
+    def _has_room(self, now: float) -> bool:
+        """Whether one more stranger gets an account: in the place of one that has nothing left."""
+        for _ in range(LOOKED_AT):
+            if len(self._strangers) < self._strangers_max:
+                return True
+            owner = next(iter(self._strangers))
+            self._strangers.move_to_end(owner)
+            self._accounts[owner].expire(now)
+            self._drop_empty(owner)
+        return len(self._strangers) < self._strangers_max
 
     def settle(self, charge: Charge, *, has_replaced: bool) -> None:
         """The post was answered: it has taken the place of what was there before, or may not have.
@@ -184,94 +209,95 @@ class Ledger:
         account = self._claimed(charge)
         if account is None:
             return
+        owner, full_id = charge.owner, charge.full_id
         if not has_replaced:
-            account.put(charge.full_id, replace(charge.claimed, is_settled=True))
+            account.put(owner, full_id, replace(charge.claimed, is_settled=True))
             return
-        account.remove((charge.full_id, charge.holding.kind != DATA))
-        account.put(charge.full_id, replace(charge.holding, is_settled=True))
+        account.remove((owner, full_id, charge.holding.kind != DATA))
+        account.put(owner, full_id, replace(charge.holding, is_settled=True))
         if charge.left is not None:
-            self.release_this(charge.owner, charge.instead, charge.left)
+            self.release_this(owner, charge.instead, charge.left)
 
     def take_back(self, charge: Charge) -> None:
         """Undo a `charge` whose post was refused further on, unless its id was posted again."""
         account = self._claimed(charge)
         if account is None:
             return
-        account.remove((charge.full_id, charge.holding.kind == DATA))
+        account.remove((charge.owner, charge.full_id, charge.holding.kind == DATA))
         if charge.before is not None:
-            account.put(charge.full_id, charge.before)
+            account.put(charge.owner, charge.full_id, charge.before)
         self._drop_empty(charge.owner)
 
     def _claimed(self, charge: Charge) -> _Account | None:
         """Whose record still counts as it was charged; None where that was overtaken."""
-        account, is_data = self._accounts.get(charge.owner), charge.holding.kind == DATA
-        known = None if account is None else account.records.get((charge.full_id, is_data))
-        return account if known is charge.claimed else None
+        key = charge.owner, charge.full_id, charge.holding.kind == DATA
+        account = self._keeper(key)
+        return account if account and account.records[key] is charge.claimed else None
+
+    def _keeper(self, key: _Key) -> _Account | None:
+        """The account with this record."""
+        own = self._accounts.get(key[0])
+        if own is not None and key in own.records:
+            return own
+        return self._shared if key in self._shared.records else None
 
     def holding(self, owner: str, full_id: str, *, is_data: bool = True) -> Holding | None:
         """What a record is counted as."""
-        account = self._accounts.get(owner)
-        return None if account is None else account.records.get((full_id, is_data))
+        key = owner, full_id, is_data
+        account = self._keeper(key)
+        return None if account is None else account.records[key]
 
     def settled_of(self, owner: str) -> Counted:
         """What an identity has, but for what is being posted."""
-        account = self._accounts.get(owner)
-        records = () if account is None else account.records.items()
-        return [(key[0], one) for key, one in records if one.is_settled]
+        own = self._accounts.get(owner)
+        records = [*self._shared.records.items(), *(own.records.items() if own else ())]
+        return [(key[1], one) for key, one in records if key[0] == owner and one.is_settled]
 
     def renew(self, owner: str, full_id: str, expires_s: float) -> None:
         """A record lives until then at least, if it is counted here: of two renewals nobody knows
         which came last."""
         for is_data in (True, False):
-            known = self.holding(owner, full_id, is_data=is_data)
-            if known is not None and known.expires_s < expires_s:
-                self._accounts[owner].put(full_id, replace(known, expires_s=expires_s))
+            account = self._keeper((owner, full_id, is_data))
+            if account is not None:
+                known = account.records[owner, full_id, is_data]
+                if known.expires_s < expires_s:
+                    account.put(owner, full_id, replace(known, expires_s=expires_s))
 
     def release(self, owner: str, full_id: str) -> None:
         """A record is gone."""
-        account = self._accounts.get(owner)
-        if account is not None:
-            for is_data in (True, False):
-                account.remove((full_id, is_data))
-            self._drop_empty(owner)
+        for is_data in (True, False):
+            account = self._keeper((owner, full_id, is_data))
+            if account is not None:
+                account.remove((owner, full_id, is_data))
+                self._drop_empty(owner)
 
     def release_this(self, owner: str, full_id: str, holding: Holding) -> None:
         """A record is gone, unless it was posted or renewed since it was counted so."""
-        if self.holding(owner, full_id, is_data=holding.kind == DATA) is holding:
-            self._accounts[owner].remove((full_id, holding.kind == DATA))
+        key = owner, full_id, holding.kind == DATA
+        account = self._keeper(key)
+        if account is not None and account.records[key] is holding:
+            account.remove(key)
             self._drop_empty(owner)
 
     def _drop_empty(self, owner: str) -> None:
-        if not self._accounts[owner].records:
+        account = self._accounts.get(owner)
+        if account is not None and not account.records:
             del self._accounts[owner]
+            self._strangers.pop(owner, None)
 
     # -- how fast it is
 
-    def spend(self, key: str, quota: Quota, now: float) -> None:
+    def spend(self, key: str, quota: Quota, now: float, *, is_named: bool = True) -> None:
         """Count one post of a key; raises `Refused` when it comes too fast."""
-        rate = quota.posts_per_second
-        if rate is None:
-            return
-        most = max(rate, 1.0)
-        bucket = self._buckets.setdefault(key, _Bucket(most, now))
-        self._buckets.move_to_end(key)
-        bucket.tokens = min(most, bucket.tokens + (now - bucket.at_s) * rate)
-        bucket.at_s = now
-        if bucket.tokens < 1.0:
-            raise Refused(
-                f"quota {quota.name!r}: more than {rate:g} posts a second by way of this peer; "
-                f"wait {(1.0 - bucket.tokens) / rate:.3g} s",
-                quota.name,
-            )
-        bucket.tokens -= 1.0
-        while len(self._buckets) > IDENTITIES_MAX:
-            self._buckets.popitem(last=False)
+        self._pace.spend(key, quota, now, is_named=is_named)
 
 
 def _charge(account: _Account, owner: str, full_id: str, holding: Holding, instead: str) -> Charge:
     is_data = holding.kind == DATA
-    before = account.records.get((full_id, is_data))
-    left = None if instead in ("", full_id) else account.records.get((instead, is_data))
+    before = account.records.get((owner, full_id, is_data))
+    left = None
+    if instead not in ("", full_id):
+        left = account.records.get((owner, instead, is_data))
     if before is not None and before.version == holding.version:
         holding = replace(holding, expires_s=max(holding.expires_s, before.expires_s))
     return Charge(owner, full_id, holding, holding.at_least(before), before, instead, left)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from meteor import KeywordSpace, Number, Policy, PolicyError, Profile, TypeMismatch, Word
 from meteor.security.gatekeeper import Gatekeeper
-from meteor.security.policy import OPEN, Request, Rule
+from meteor.security.policy import OPEN, Request, Rule, named_keys
 from meteor.security.policy_file import PolicyFile, reload_policy
 from meteor.security.policy_toml import parse_policy
 from tests.meteor.security.signers import ALICE, BOB, CAROL
@@ -204,6 +204,16 @@ def test_a_deny_needs_no_more_than_a_doubt() -> None:
 )  # fmt: skip
 def test_reply_addresses(policy: Policy, address: str, may: bool) -> None:
     assert policy.may_contact(address) == may
+
+
+def test_whom_a_policy_names_by_himself(policy: Policy) -> None:
+    assert named_keys(policy) == {ALICE.key}
+    by_key = parse_policy(
+        f'default = "deny"\n[[rules]]\nname = "a"\nwho = ["signed", "{BOB.key}"]\n'
+        f'[[quotas]]\nname = "b"\nwho = ["anyone", "{CAROL.key}"]\nprofiles = 1'
+    )
+    assert named_keys(by_key) == {BOB.key, CAROL.key}
+    assert not named_keys(OPEN)
 
 
 def test_an_ipv4_address_within_ipv6_is_the_one_that_it_reaches() -> None:

@@ -10,11 +10,12 @@ import pytest
 from meteor import Client, LocalOverlay, Peer, Policy, PolicyError, Refused, parse_policy, profile
 from meteor.admission import place
 from meteor.security.policy_file import LOOK_S
+from meteor.security.quotas import Ledger
 from meteor.wire.record_id import make_id
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE
 from tests.meteor.copies_world import primary_of
-from tests.meteor.security.signers import ALICE, BOB
+from tests.meteor.security.signers import ALICE, BOB, identity
 
 A = "type=light temperature=20"
 
@@ -128,6 +129,33 @@ def test_quotas_count_what_lives_by_way_of_a_peer() -> None:
     assert overlay.run(alice.delete_data("type=light")).matches == 3
     overlay.run(alice.store(A, b"5"))
     assert [match.data for match in overlay.run(bob.retrieve("type=light").all())]
+
+
+def test_self_made_identities_push_no_member_out_of_the_ledger() -> None:
+    """With 10,000 of them the oldest account was forgotten, and its quota was new."""
+    policy = parse_policy(f"""
+default = "allow"
+[groups]
+members = ["{ALICE.key}"]
+[[quotas]]
+name = "few"
+who = ["signed"]
+profiles = 2
+posts_per_second = 3
+""")
+    overlay = Overlay(peers=2, space=SPACE, seed=4, policy=policy)
+    overlay.peers[0].core.gatekeeper.ledger = Ledger(strangers_max=5)
+    alice = overlay.client(identity=ALICE)
+    for data in (b"1", b"2"):
+        overlay.run(alice.store(A, data))
+    strangers = [overlay.client(identity=identity(f"stranger {at}")) for at in range(9)]
+    for stranger in strangers[:7]:
+        overlay.run(stranger.store(A, b"s"))
+    for stranger in strangers[7:]:
+        with pytest.raises(Refused, match="strangers"):
+            overlay.run(stranger.store(A, b"s"))
+    overlay.run(until=overlay.kernel.now() + 2.0)
+    assert refused_rule(overlay, alice.store(A, b"3")) == "few"
 
 
 def test_a_store_that_is_refused_further_on_is_not_counted() -> None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from arms.index_bits import Mask, Slots
 from arms.index_bulk import insert_many
+from arms.index_places import Places
 from arms.index_rows import Row, selector_rows, subject_offers
 from arms.index_selectors import SelectorTable
 from arms.index_store import Objects, Span, objects_of
@@ -70,11 +71,18 @@ class Sifted(Generic[K]):
 class _RoleIndex(ABC, Generic[K]):
     """Profiles under ids, in tables by width."""
 
-    def __init__(self, tables: list[Table[K]], profile_of: Callable[[K], Profile] | None) -> None:
+    def __init__(
+        self,
+        tables: list[Table[K]],
+        profile_of: Callable[[K], Profile] | None,
+        number_of: Callable[[K], int] | None,
+    ) -> None:
         self._tables = tables
         self._kept_elsewhere = profile_of
-        self._places: dict[K, int | tuple[int, ...]] = {}
-        """Slot times tables plus table; several where a profile has several rows."""
+        self._places = Places[K](number_of)
+        """Slot times tables plus table."""
+        self._loaded = range(0)
+        """The slots, in the first table, of those that came at once."""
         self._several = 0
         """How many profiles have several rows."""
 
@@ -82,7 +90,10 @@ class _RoleIndex(ABC, Generic[K]):
         return len(self._places)
 
     def __iter__(self) -> Iterator[K]:
-        return iter(self._places)
+        if self._loaded:
+            owners = self._tables[0].store.owners[self._loaded.start : self._loaded.stop]
+            yield from owners[self._places.there()].tolist()
+        yield from self._places.single()
 
     def __contains__(self, id: K) -> bool:
         return id in self._places
@@ -123,19 +134,25 @@ class _RoleIndex(ABC, Generic[K]):
         profiles: Sequence[Profile | None],
         columns: PlainColumns,
         places: Floats | None = None,
+        numbers: Slots | None = None,
     ) -> bool:
         """Store plain profiles under new ids, by their columns; None for a profile that is kept by
-        whoever made this index.  False, and nothing is stored, where they must go one by one."""
+        whoever made this index, who may know the numbers of these ids, in order.  False, and
+        nothing is stored, where they must go one by one."""
         slots = insert_many(self._tables[0], ids, profiles, columns, places)
         if slots is None:
             return False
-        numbers = range(slots.start * len(WIDTHS), slots.stop * len(WIDTHS), len(WIDTHS))
-        self._places.update(zip(ids, numbers, strict=True))
+        first, step = slots.start * len(WIDTHS), len(WIDTHS)
+        if numbers is not None and self._places.load(numbers, first, step):
+            self._loaded = slots
+            return True
+        for at, id in enumerate(ids):
+            self._places[id] = first + at * step
         return True
 
     def remove(self, id: K) -> bool:
         """Forget the profile under this id; whether there was one."""
-        places = self._places.pop(id, None)
+        places = self._places.pop(id)
         if places is None:
             return False
         if isinstance(places, int):
@@ -148,7 +165,7 @@ class _RoleIndex(ABC, Generic[K]):
 
     def profiles(self) -> Iterator[tuple[K, Profile]]:
         """All ids with their profiles as they are kept."""
-        for id in self._places:
+        for id in self:
             yield id, self._profile_of(id)
 
     def nbytes(self) -> int:
@@ -181,7 +198,8 @@ class _RoleIndex(ABC, Generic[K]):
         return sure
 
     def _profile_of(self, id: K) -> Profile:
-        places = self._places[id]
+        places = self._places.get(id)
+        assert places is not None, "who asks found it here"
         place = places if isinstance(places, int) else places[0]
         profile: Profile | None
         profile = self._tables[place % len(WIDTHS)].store.profiles[place // len(WIDTHS)]
@@ -205,9 +223,10 @@ class SubjectIndex(_RoleIndex[K]):
         self,
         profile_of: Callable[[K], Profile] | None = None,
         place_of: Callable[[K], float] | None = None,
+        number_of: Callable[[K], int] | None = None,
     ) -> None:
         self._subjects = [SubjectTable[K](width, place_of) for width in WIDTHS]
-        super().__init__(list(self._subjects), profile_of)
+        super().__init__(list(self._subjects), profile_of, number_of)
 
     def match(self, selector: Node) -> list[K]:
         """The ids of the subjects that the selector selects, each once."""
@@ -242,9 +261,10 @@ class SelectorIndex(_RoleIndex[K]):
         self,
         profile_of: Callable[[K], Profile] | None = None,
         place_of: Callable[[K], float] | None = None,
+        number_of: Callable[[K], int] | None = None,
     ) -> None:
         self._selectors = [SelectorTable[K](width, place_of) for width in WIDTHS]
-        super().__init__(list(self._selectors), profile_of)
+        super().__init__(list(self._selectors), profile_of, number_of)
 
     def match(self, subject: Node) -> list[K]:
         """The ids of the selectors that select the subject, each once."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Final, Generic, Literal, TypeVar
 
+from arms.index_bits import Slots
 from arms.index_role import SelectorIndex, Sifted, SubjectIndex
 from arms.index_store import Span, objects_of
 from arms.index_vocabulary import Floats
@@ -32,7 +33,8 @@ class ProfileIndex(Generic[K]):
     A role's tables are made when it is first asked for; those of `role` grow from the beginning,
     so that no question waits for them.  Up to `scan_above` profiles the trees are asked one by one.
     `profile_of` says where the profile of an id is found that came by its columns alone;
-    `place_of` where on a line it lives, so that one can ask for what lives in a span of it.
+    `place_of` where on a line it lives, so that one can ask for what lives in a span of it;
+    `number_of` which of those it is that came so with a number, below 0 for none of them.
     """
 
     def __init__(
@@ -41,9 +43,10 @@ class ProfileIndex(Generic[K]):
         scan_above: int = _SCANNED_BY_TREE,
         profile_of: Callable[[K], Profile] | None = None,
         place_of: Callable[[K], float] | None = None,
+        number_of: Callable[[K], int] | None = None,
     ) -> None:
         self._role = role
-        self._profile_of, self._place_of = profile_of, place_of
+        self._profile_of, self._place_of, self._number_of = profile_of, place_of, number_of
         self._scan_above = scan_above
         self._few: dict[K, Profile] = {}
         """All profiles, as long as there are no tables."""
@@ -91,16 +94,21 @@ class ProfileIndex(Generic[K]):
                 tables.add_many(items)
 
     def add_plain(
-        self, ids: Sequence[K], columns: PlainColumns, places: Floats | None = None
+        self,
+        ids: Sequence[K],
+        columns: PlainColumns,
+        places: Floats | None = None,
+        numbers: Slots | None = None,
     ) -> None:
         """Store plain profiles under ids that are new here, by their columns, which number them in
         the order of the ids, as do their places if they are known here; their profiles are looked
-        into only where that is needed."""
+        into only where that is needed.  The `numbers` of the ids, ascending, save an entry for
+        each."""
         assert self._profile_of is not None, "who adds columns keeps the profiles"
         if self._role is not None and not self._few and len(ids) > self._scan_above:
             tables = self._subject_index() if self._role == "subjects" else self._selector_index()
             other = self._selectors if self._role == "subjects" else self._subjects
-            if other is None and tables.add_plain(ids, [None] * len(ids), columns, places):
+            if other is None and tables.add_plain(ids, [None] * len(ids), columns, places, numbers):
                 return
         for id in ids:
             self.add(id, self._profile_of(id))
@@ -152,7 +160,7 @@ class ProfileIndex(Generic[K]):
 
     def _subject_index(self) -> SubjectIndex[K]:
         if self._subjects is None:
-            tables = SubjectIndex[K](self._profile_of, self._place_of)
+            tables = SubjectIndex[K](self._profile_of, self._place_of, self._number_of)
             for id, profile in self._all():
                 tables.add(id, profile)
             self._subjects = tables
@@ -161,7 +169,7 @@ class ProfileIndex(Generic[K]):
 
     def _selector_index(self) -> SelectorIndex[K]:
         if self._selectors is None:
-            tables = SelectorIndex[K](self._profile_of, self._place_of)
+            tables = SelectorIndex[K](self._profile_of, self._place_of, self._number_of)
             for id, profile in self._all():
                 tables.add(id, profile)
             self._selectors = tables

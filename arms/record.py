@@ -78,6 +78,7 @@ class Kept(AtRest):
 
     __slots__ = ("number", "record")
     number: int
+    """Of those that came at once; of others below 0."""
     record: Record
 
     def _awake(self) -> Mapping[str, object]:

@@ -7,17 +7,15 @@ or not (DESIGN section 4; rules 33 and 37).
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from operator import itemgetter
 from typing import Final, Literal, NamedTuple, overload
 
-import numpy as np
-
 from arms.actions import DATA, INTEREST, WATCH, Kind
 from arms.at_rest import made_in_bulk
+from arms.deadlines import Deadlines
 from arms.index_bits import Slots
 from arms.index_role import Sifted
 from arms.index_store import Objects, Span, objects_of
@@ -29,9 +27,6 @@ from arms.record import Kept, Key, Record, RestingRecords
 from squid import replace
 
 Outcome = Literal["stored", "same", "older", "deleted"]
-
-_LOOKED_AT: Final = 4
-"""Stale or not: deadlines that are looked at with every new one."""
 
 KINDS: Final[tuple[Kind, ...]] = (DATA, INTEREST, WATCH)
 
@@ -74,20 +69,23 @@ class Store:
     """The records of one peer, in memory; `arms.rendezvous` decides what follows from them."""
 
     def __init__(self) -> None:
-        self._kept: dict[Key, Kept] = {}
+        self._kept: dict[Key, Kept | int] = {}
+        """Of what came at once, its number there."""
+        self._loaded: list[Kept | None] = []
+        """By that number."""
         self._owners: dict[str, dict[str, None]] = {}
         """By stem, of what somebody owns: a few bytes for what nobody does would be too many."""
         self._hidden: dict[Kind, int] = dict.fromkeys(KINDS, 0)
         """How many of a kind not everybody may see."""
         self._indexes: dict[Kind, ProfileIndex[Kept]] = {
-            DATA: ProfileIndex("subjects", profile_of=_profile_of, place_of=_place_of),
-            INTEREST: ProfileIndex("selectors", profile_of=_profile_of),
-            WATCH: ProfileIndex("subjects", profile_of=_profile_of),
+            DATA: ProfileIndex(
+                "subjects", profile_of=_profile_of, place_of=_place_of, number_of=_number_of
+            ),
+            INTEREST: ProfileIndex("selectors", profile_of=_profile_of, number_of=_number_of),
+            WATCH: ProfileIndex("subjects", profile_of=_profile_of, number_of=_number_of),
         }
         self._tombstones: dict[Key, float] = {}
-        self._deadlines: list[tuple[float, Key]] = []
-        self._former_deadlines: list[tuple[float, Key]] = []
-        """What is looked through for those that still count, a few with every change."""
+        self._deadlines = Deadlines()
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -116,17 +114,18 @@ class Store:
     def load(self, records: Iterable[Record]) -> None:
         """Keep many living records at once that are not known here: after a restart."""
         found: dict[Kind, list[tuple[Kept, Profile]]] = {kind: [] for kind in KINDS}
+        deadlines: list[tuple[float, Key]] = []
         for record in records:
             assert record.key not in self._kept, "loaded before anything else comes"
             found[record.kind].append((self._enter(record), record.profile))
-            self._deadlines.append((record.expires_s, record.key))
-        if any(found.values()):
-            heapq.heapify(self._deadlines)
+            deadlines.append((record.expires_s, record.key))
+        self._deadlines.add_all(deadlines)
         for kind, items in found.items():
             self._indexes[kind].add_many(items)
 
     def load_plain(
         self,
+        numbers: Mapping[Key, int],
         keys: Sequence[Key],
         records: RestingRecords,
         expiries_s: Floats,
@@ -138,34 +137,42 @@ class Store:
         order of their keys: when they expire, where they live (NaN for those with more than one
         cell), which of them are of a kind and their profiles by column, numbered in that order; and
         how many of a kind not everybody may see."""
-        assert not self._deadlines, "in order they are a heap"
+        assert not self._kept, "loaded before anything else comes"
         made = made_in_bulk(Kept, len(keys), rest=repeat(records), number=range(len(keys)))
-        self._kept.update(zip(keys, made, strict=True))
+        # At the speed of C, as this copies a dictionary without a look at its keys.
+        self._kept = dict[Key, Kept | int](numbers)
+        self._loaded = [*made]
         for owner, stem in filter(itemgetter(0), keys):
             self._owners.setdefault(stem, {})[owner] = None
-        order = np.argsort(expiries_s)
-        of_keys = map(keys.__getitem__, order.tolist())
-        self._deadlines += zip(expiries_s[order].tolist(), of_keys, strict=True)
+        self._deadlines.load(expiries_s, keys)
         for kind, (chosen, profiles) in columns.items():
             self._hidden[kind] += hidden.get(kind, 0)
             of_kind = made
             if len(chosen) < len(made):
                 of_kind = [made[at] for at in chosen.tolist()]
-            self._indexes[kind].add_plain(of_kind, profiles, places[chosen])
+            self._indexes[kind].add_plain(of_kind, profiles, places[chosen], chosen)
+
+    def become(self, other: Store, ahead_s: float) -> None:
+        """Be what another store is, which nobody uses and which was loaded by a clock that this
+        one's is ahead of; before anything else."""
+        assert not self._kept, "before anything else comes"
+        for name in vars(other):
+            setattr(self, name, getattr(other, name))
+        self._deadlines.put_off(ahead_s)
 
     def extend(self, record: Record, expires_s: float) -> Record:
         """Let a kept record live until `expires_s`, never shorter than it does; returns it."""
         if expires_s <= record.expires_s:
             return record
         extended = replace(record, expires_s=expires_s)
-        self._kept[record.key].record = extended
+        self._at(record.key).record = extended
         self._note_deadline(extended.expires_s, record.key)
         return extended
 
     def update(self, record: Record) -> None:
         """Put a record with the same profile in a kept one's place (a new route or expiry);
         raises `KeyError` when it is not kept."""
-        kept = self._kept[record.key]
+        kept = self._at(record.key)
         assert kept.record.profile == record.profile
         known = replace(record, profile=kept.record.profile)
         if record.index != kept.record.index:  # the indexes know where it lives
@@ -176,7 +183,7 @@ class Store:
 
     def get(self, owner: str, stem: str) -> Record | None:
         """The record of this identity, expired or not."""
-        kept = self._kept.get((owner, stem))
+        kept = self._find((owner, stem))
         return None if kept is None else kept.record
 
     def owners(self, stem: str) -> tuple[str, ...]:
@@ -185,16 +192,16 @@ class Store:
 
     def holds(self, record: Record) -> bool:
         """Whether a record is kept in this version, whatever became of its expiry and route."""
-        kept = self._kept.get(record.key)
+        kept = self._find(record.key)
         return kept is not None and kept.record.version == record.version
 
     def remove(self, owner: str, stem: str) -> Record | None:
         """Forget a record without a trace: a hand-off, not a delete."""
-        kept = self._kept.pop((owner, stem), None)
+        kept = self._find((owner, stem))
         if kept is None:
             return None
-        self._indexes[kept.record.kind].remove(kept)
-        self._hidden[kept.record.kind] -= bool(kept.record.visible_to)
+        self._leave(kept)
+        del self._kept[owner, stem]
         if owner:
             owners = self._owners[stem]
             del owners[owner]
@@ -218,32 +225,24 @@ class Store:
         """Forget at most `limit` records and tombstones whose time has run out; the records."""
         expired: list[Record] = []
         for _ in range(limit):
-            heap = self._next_deadlines()
-            if not heap or heap[0][0] > now:
+            key = self._deadlines.pop_until(now)
+            if key is None:
                 break
-            _, key = heapq.heappop(heap)
             if self._tombstones.get(key, now + 1) <= now:
                 del self._tombstones[key]
-            kept = self._kept.get(key)
+            kept = self._find(key)
             if kept is not None and not kept.record.lives(now):
                 self.remove(*key)
                 expired.append(kept.record)
         return expired
 
-    def _next_deadlines(self) -> list[tuple[float, Key]]:
-        """The heap with the earlier deadline."""
-        if self._former_deadlines and (
-            not self._deadlines or self._former_deadlines[0] < self._deadlines[0]
-        ):
-            return self._former_deadlines
-        return self._deadlines
-
     def records(self, kind: Kind | None = None) -> Iterator[Record]:
         """The kept records in the order of their first arrival, expired ones that are not swept
         included; the store must not change meanwhile."""
-        for kept in self._kept.values():
-            if kind is None or kept.record.kind == kind:
-                yield kept.record
+        for key in self._kept:
+            record = self._at(key).record
+            if kind is None or record.kind == kind:
+                yield record
 
     def all_of(self, kind: Kind) -> Records:
         """All records of a kind, expired ones included, to be looked at a few at a time."""
@@ -281,10 +280,9 @@ class Store:
         return _candidates(self._indexes[kind].sift_subject(subject))
 
     def _insert(self, record: Record) -> None:
-        former = self._kept.get(record.key)
+        former = self._find(record.key)
         if former is not None:
-            self._hidden[former.record.kind] -= bool(former.record.visible_to)
-            self._indexes[former.record.kind].remove(former)
+            self._leave(former)
         kept = self._enter(record)
         profile = self._indexes[record.kind].add(kept, record.profile)
         if profile is not record.profile:
@@ -294,27 +292,46 @@ class Store:
     def _enter(self, record: Record) -> Kept:
         """Begin to keep a record, where a former version had its place."""
         kept = self._kept[record.key] = Kept()
-        kept.record = record
+        kept.record, kept.number = record, _ALONE
         if record.owner:
             self._owners.setdefault(record.stem, {})[record.owner] = None
         self._hidden[record.kind] += bool(record.visible_to)
         return kept
 
     def _note_deadline(self, at: float, key: Key) -> None:
-        """Renewals leave stale deadlines behind.  When most are stale, those that count go into a
-        new heap, a few at a time: a heap made anew at once would hold the peer up."""
-        heapq.heappush(self._deadlines, (at, key))
-        for _ in range(min(_LOOKED_AT, len(self._former_deadlines))):
-            former = self._former_deadlines.pop()
-            if former[0] == self._deadline_of(former[1]):
-                heapq.heappush(self._deadlines, former)
-        living = len(self._kept) + len(self._tombstones)
-        if not self._former_deadlines and len(self._deadlines) > 4 * living + 64:
-            self._former_deadlines, self._deadlines = self._deadlines, []
+        self._deadlines.note(at, key, self._deadline_of)
+        self._deadlines.thin_out(len(self._kept) + len(self._tombstones))
 
     def _deadline_of(self, key: Key) -> float | None:
-        kept = self._kept.get(key)
+        kept = self._find(key)
         return self._tombstones.get(key) if kept is None else kept.record.expires_s
+
+    def _find(self, key: Key) -> Kept | None:
+        kept = self._kept.get(key)
+        return self._loaded[kept] if isinstance(kept, int) else kept
+
+    def _at(self, key: Key) -> Kept:
+        """The same, of what is kept; raises `KeyError`."""
+        kept = self._find(key)
+        if kept is None:
+            raise KeyError(key)
+        return kept
+
+    def _leave(self, kept: Kept) -> None:
+        """A version of a record is not kept any more."""
+        kind = kept.record.kind
+        self._indexes[kind].remove(kept)
+        self._hidden[kind] -= bool(kept.record.visible_to)
+        if kept.number >= 0:
+            self._loaded[kept.number] = None
+
+
+_ALONE: Final = -1
+"""The number of what did not come with others."""
+
+
+def _number_of(kept: Kept) -> int:
+    return kept.number
 
 
 def _profile_of(kept: Kept) -> Profile:

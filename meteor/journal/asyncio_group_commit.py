@@ -9,7 +9,7 @@ event loop ends, because the store's thread otherwise keeps the interpreter from
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 from meteor.distribution import Distribution
 from meteor.errors import DataDirLocked
 from meteor.journal.journal import JournalFailed
-from meteor.journal.rows import Stored, Write
+from meteor.journal.rows import StoredRows, Write
 
 COMMIT_BOUNDS_S: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2.0)
 """Around what a synchronous write costs: a good disk, a busy one, one that is dying."""
@@ -38,7 +38,7 @@ class Store(Protocol):
     async def commit(self, writes: Sequence[Write]) -> None:
         """Bring the state after all `writes` to disk in one transaction."""
 
-    async def read(self, what: Read) -> list[Stored]:
+    async def read(self, what: Read) -> StoredRows:
         """The rows of a journal, whole or not, in the order of their last write."""
 
     async def rollback(self) -> None:
@@ -48,7 +48,7 @@ class Store(Protocol):
         """Close the file, then let the next owner in."""
 
 
-_Waiting = tuple[Write | Read, "asyncio.Future[list[Stored]]"]
+_Waiting = tuple[Write | Read, "asyncio.Future[StoredRows]"]
 
 
 class GroupCommit:
@@ -97,9 +97,9 @@ class GroupCommit:
             self._wake.set()
             await asyncio.shield(self._keeper)
 
-    def ask(self, job: Write | Read) -> asyncio.Future[list[Stored]]:
+    def ask(self, job: Write | Read) -> asyncio.Future[StoredRows]:
         """Queue a job; the future ends when it is durable, or read."""
-        future: asyncio.Future[list[Stored]] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[StoredRows] = asyncio.get_running_loop().create_future()
         if self._keeper.done():
             future.set_exception(JournalFailed(f"{self.path} is closed"))
         else:
@@ -172,7 +172,7 @@ class GroupCommit:
         for _, future in group:
             _resolve(future, outcome)
 
-    async def _read(self, store: Store, job: Read, future: asyncio.Future[list[Stored]]) -> None:
+    async def _read(self, store: Store, job: Read, future: asyncio.Future[StoredRows]) -> None:
         try:
             rows = await store.read(job)
         except JournalFailed as error:
@@ -195,11 +195,13 @@ def group_commit(path: Path, open_store: Callable[[Path], Awaitable[Store]]) -> 
 
 
 def _resolve(
-    future: asyncio.Future[list[Stored]], failure: JournalFailed | None, rows: Iterable[Stored] = ()
+    future: asyncio.Future[StoredRows],
+    failure: JournalFailed | None,
+    rows: StoredRows | None = None,
 ) -> None:
     if future.done():  # its caller was cancelled; the work was done all the same
         return
     if failure is None:
-        future.set_result(list(rows))
+        future.set_result(rows or StoredRows())
     else:
         future.set_exception(failure)

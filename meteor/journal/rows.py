@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -41,6 +42,34 @@ NEVER: Final = -1
 Stored = tuple[int, bytes, bytes, int]
 """A row of a known journal as it is read: its sequence, key, value and checksum; a damaged one may
 have a number or nothing in any other place."""
+TRIED_AT_ONCE: Final = 1 << 13
+"""Rows: what is made for each of them and thrown away stays in the processor's memory."""
+
+
+class StoredRows:
+    """Rows as they are read, by column: a tuple for each of a million would fill a hundred
+    megabytes only to be taken apart again."""
+
+    __slots__ = ("checksums", "keys", "sequences", "values")
+
+    def __init__(self, rows: Iterable[Stored] = ()) -> None:
+        self.sequences = array("q")
+        self.keys: list[bytes] = []
+        self.values: list[bytes] = []
+        self.checksums: list[int] = []
+        self.take(list(rows))
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def take(self, rows: Sequence[Stored]) -> None:
+        """Add some."""
+        if rows:
+            sequences, keys, values, checksums = zip(*rows, strict=True)
+            self.sequences.extend(sequences)
+            self.keys += keys
+            self.values += values
+            self.checksums += checksums
 
 
 class Row(NamedTuple):
@@ -101,31 +130,48 @@ def change_of(writes: Sequence[Write], number: int, sequence: int) -> Change:
     )
 
 
-def scan_of(journal: str, rows: Iterable[Stored], of_the_file: Iterable[Stored]) -> Scan:
+def scan_of(journal: str, rows: StoredRows, of_the_file: StoredRows) -> Scan:
     """What a journal holds, by its rows and those of the file's own journal."""
-    notes = {key for _, key, _, _ in of_the_file}
     keys, values, broken = whole(journal, rows)
+    notes = of_the_file.keys
     incomplete = INCOMPLETE in notes and whole_key(journal) not in notes
     return Scan(Entries(keys, values), tuple(broken), incomplete)
 
 
-def whole(journal: str, rows: Iterable[Stored]) -> tuple[list[bytes], list[bytes], list[bytes]]:
+def whole(journal: str, rows: StoredRows) -> tuple[list[bytes], list[bytes], list[bytes]]:
     """Keys and values of the rows that are as they were written, and the keys of the others."""
+    broken: list[int] = []
+    for first in range(0, len(rows), TRIED_AT_ONCE):
+        broken += _broken(journal, rows, first, min(first + TRIED_AT_ONCE, len(rows)))
+    keys, values = rows.keys, rows.values
+    if not broken:
+        return keys, values, []
+    left_out = set(broken)
+    kept = [at for at in range(len(rows)) if at not in left_out]
+    return (
+        [keys[at] for at in kept], [values[at] for at in kept],
+        [_as_bytes(keys[at]) for at in broken],
+    )  # fmt: skip
+
+
+def _broken(journal: str, rows: StoredRows, low: int, high: int) -> list[int]:
+    """Which of the rows from `low` to before `high` do not fit their checksums."""
     name, crc, place = journal.encode(), zlib.crc32, _PLACE.pack
-    keys: list[bytes] = []
-    values: list[bytes] = []
-    broken: list[bytes] = []
-    for sequence, key, value, written in rows:  # a million of them: in line
-        try:
-            fits = crc(value, crc(place(sequence, len(key)) + name + key)) == written
-        except TypeError:  # a column of another kind
-            fits = False
-        if fits:
-            keys.append(key)
-            values.append(value)
-        else:
-            broken.append(_as_bytes(key))
-    return keys, values, broken
+    sequences, keys, values = rows.sequences[low:high], rows.keys[low:high], rows.values[low:high]
+    written = rows.checksums[low:high]
+    try:
+        found = [  # a million of them: in line
+            crc(value, crc(place(sequence, len(key)) + name + key))
+            for sequence, key, value in zip(sequences, keys, values, strict=True)
+        ]
+    except TypeError:  # a column of another kind
+        if high - low == 1:
+            return [low]
+        middle = (low + high) // 2
+        return [*_broken(journal, rows, low, middle), *_broken(journal, rows, middle, high)]
+    if found == written:
+        return []
+    return [low + at for at, one in enumerate(found) if one != written[at]]
 
 
 def _as_bytes(key: object) -> bytes:

@@ -35,8 +35,9 @@ from meteor.journal.rows import (
     INDEX_ROOT,
     SCHEMA,
     TABLE_ROOT,
+    TRIED_AT_ONCE,
     Row,
-    Stored,
+    StoredRows,
     Write,
     change_of,
     rows_of_salvage,
@@ -70,9 +71,11 @@ _SHAPE: Final = (
     "SELECT rootpage, sql FROM sqlite_master WHERE type IN ('table', 'index') ORDER BY rootpage"
 )
 _WORTH_A_WORD_MB: Final = 50
-_MUCH_MEMORY: Final = "PRAGMA cache_size = -262144"
-"""At most, in KiB, for the check of the trees, which looks each record up in the index: with as
-little as otherwise, pages are read again and again."""
+_INDEX_SHARE: Final = 6
+"""The check of the trees looks each record up in the index, and is to have that in memory: with as
+little as otherwise, pages are read again and again; with the whole file, every page is a new one of
+the machine's memory, and half of the time goes by that."""
+_LEAST_CACHE_KIB, _MOST_CACHE_KIB = 1 << 13, 1 << 18
 _LITTLE_MEMORY: Final = "PRAGMA cache_size = -2000"
 _SETTINGS: Final = (
     f"PRAGMA page_size = {PAGE_BYTES}",
@@ -138,7 +141,7 @@ class SqliteFile:
         except OSError as error:  # the records are durable: only a later loss would go unnoticed
             _log.warning("the number of acknowledged transactions cannot be noted: %s", error)
 
-    async def read(self, what: Read) -> list[Stored]:
+    async def read(self, what: Read) -> StoredRows:
         """The rows of a journal, whole or not, in the order of their last write."""
         try:
             return await self.connection.do(partial(_rows, what))
@@ -158,16 +161,20 @@ class SqliteFile:
             self.lock.release()
 
 
-def _rows(what: Read, connection: sqlite3.Connection) -> list[Stored]:
+def _rows(what: Read, connection: sqlite3.Connection) -> StoredRows:
     """The rows of a journal, in the connection's thread."""
     connection.text_factory = bytes  # in a damaged file a text may be none
     try:
         if what.key is not None:
             one = _READ.format(way="", of_key=_OF_KEY)
-            return connection.execute(one, (what.journal, what.key)).fetchall()
+            return StoredRows(connection.execute(one, (what.journal, what.key)))
         ((wanted, there),) = connection.execute(_COUNT, (what.journal,))
         way = _THROUGH_THE_TABLE if wanted * _SHARE >= there else ""
-        return connection.execute(_READ.format(way=way, of_key=""), (what.journal,)).fetchall()
+        reading = connection.execute(_READ.format(way=way, of_key=""), (what.journal,))
+        rows = StoredRows()
+        while some := reading.fetchmany(TRIED_AT_ONCE):
+            rows.take(some)
+        return rows
     finally:
         connection.text_factory = str
 
@@ -179,7 +186,7 @@ class _Preview:
     journal: str
     first_look: FirstLook[Any]
 
-    def read(self, connection: sqlite3.Connection) -> tuple[list[Stored], list[Stored]] | None:
+    def read(self, connection: sqlite3.Connection) -> tuple[StoredRows, StoredRows] | None:
         """The rows of the journal and of the file; None where they cannot be read: the check says
         why."""
         try:
@@ -187,7 +194,7 @@ class _Preview:
         except sqlite3.Error:
             return None
 
-    def make(self, rows: tuple[list[Stored], list[Stored]] | None) -> Any:
+    def make(self, rows: tuple[StoredRows, StoredRows] | None) -> Any:
         """What it makes of the rows."""
         return None if rows is None else self.first_look.make(scan_of(self.journal, *rows))
 
@@ -320,7 +327,10 @@ async def _checked(path: Path, preview: _Preview | None) -> tuple[_Connection | 
 
 def _verdict(connection: sqlite3.Connection) -> str:
     """What is wrong with the trees; empty when nothing is."""
-    connection.execute(_MUCH_MEMORY)
+    ((pages,),) = connection.execute("PRAGMA page_count").fetchall()
+    share_kib = int(pages) * PAGE_BYTES // 1024 // _INDEX_SHARE
+    cache_kib = min(max(share_kib, _LEAST_CACHE_KIB), _MOST_CACHE_KIB)
+    connection.execute(f"PRAGMA cache_size = -{cache_kib}")
     (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchall()
     connection.execute(_LITTLE_MEMORY)
     if verdict[0] != "ok":

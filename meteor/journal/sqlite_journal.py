@@ -17,7 +17,7 @@ from meteor.journal.asyncio_group_commit import GroupCommit, Read, group_commit
 from meteor.journal.files import JournalFiles
 from meteor.journal.first_look import FirstLook
 from meteor.journal.journal import Entry, JournalFailed, Scan
-from meteor.journal.rows import FILE, Stored, Write, scan_of, whole
+from meteor.journal.rows import FILE, StoredRows, Write, scan_of, whole
 from meteor.journal.sqlite_file import open_file
 
 
@@ -86,6 +86,6 @@ class SqliteJournal:
         if not self._open:
             raise JournalFailed(f"the journal {self._name!r} in {self._file.path} is closed")
 
-    def _ask(self, job: Write | Read) -> asyncio.Future[list[Stored]]:
+    def _ask(self, job: Write | Read) -> asyncio.Future[StoredRows]:
         self._check_open()
         return self._file.ask(job)

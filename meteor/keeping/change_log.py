@@ -19,14 +19,27 @@ _SPARSE: Final = 4
 
 
 class _Block:
-    """Changes that follow each other; those that are out of date are None."""
+    """Changes that follow each other; those that are out of date are None.  Many that came at once
+    become objects when one of them is asked for."""
 
-    __slots__ = ("changes", "first", "living")
+    __slots__ = ("_changes", "_resting", "first", "living")
 
-    def __init__(self, first: int) -> None:
+    def __init__(self, first: int, resting: tuple[Sequence[Key], int, int] | None = None) -> None:
         self.first = first
-        self.changes: list[tuple[int, Key] | None] = []
-        self.living = 0
+        self._changes: list[tuple[int, Key] | None] = []
+        self._resting = resting
+        """Keys, of which those from one place to before another changed, one after the other."""
+        self.living = 0 if resting is None else resting[2] - resting[1]
+
+    @property
+    def changes(self) -> list[tuple[int, Key] | None]:
+        """In their order."""
+        if self._resting is not None:
+            keys, low, high = self._resting
+            numbers = range(self.first, self.first + high - low)
+            self._changes.extend(zip(numbers, keys[low:high], strict=True))
+            self._resting = None
+        return self._changes
 
     def place_of(self, number: int) -> int:
         """Where the change of this number stands, which is in here."""
@@ -38,7 +51,7 @@ class _Block:
 
     def thin_out(self) -> None:
         """Forget what is out of date."""
-        self.changes = [change for change in self.changes if change is not None]
+        self._changes = [change for change in self.changes if change is not None]
 
 
 class ChangeLog:
@@ -64,14 +77,12 @@ class ChangeLog:
         return self.newest
 
     def extend(self, keys: Sequence[Key]) -> int:
-        """Many identities change, one after the other; returns the number of the first change."""
+        """Many identities change, one after the other; returns the number of the first change.  The
+        keys are not to change."""
         first = self.newest + 1
         self.newest += len(keys)
         for at in range(0, len(keys), _BLOCK):
-            block = _Block(first + at)
-            some = keys[at : at + _BLOCK]
-            block.changes.extend(zip(range(first + at, first + at + len(some)), some, strict=True))
-            block.living = len(some)
+            block = _Block(first + at, (keys, at, min(at + _BLOCK, len(keys))))
             self._blocks.append(block)
             self._firsts.append(block.first)
         return first

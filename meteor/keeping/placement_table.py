@@ -7,7 +7,7 @@ fingerprints follow every change.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from heapq import heappop, heappush
 from itertools import islice
 
@@ -115,17 +115,18 @@ class PlacementTable:
         if carried.operation:
             self._buried.setdefault(carried.operation, {})[key] = None
 
-    def load(self, rows: PlainRows, clock_s: float) -> RestingRows:
-        """Records of an empty shelf, at rest, in the order in which they were written, the local
-        clock being `clock_s` ahead of Unix time."""
+    def load(self, rows: PlainRows) -> tuple[RestingRows, Mapping[Key, int]]:
+        """Records of an empty shelf, at rest, in the order in which they were written; their number
+        by key."""
         assert not self._placed, "loaded before anything else comes"
-        resting = RestingRows(rows, self._changes.extend(rows.keys), clock_s)
+        resting = RestingRows(rows, self._changes.extend(rows.keys))
         self._resting = resting
-        self._placed.update(zip(rows.keys, range(len(rows.keys)), strict=True))
+        numbers = dict(zip(rows.keys, range(len(rows.keys)), strict=True))
+        self._placed = dict[Key, Placed | int](numbers)
         self.fingerprints.load(
             rows.fingerprints, rows.words, rows.points, rows.lowest, resting.placed
         )
-        return resting
+        return resting, numbers
 
     def remove(self, key: Key, now_ms: int) -> None:
         """It shows no more; harmless when it did not."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -28,13 +28,49 @@ T = TypeVar("T")
 Heads = npt.NDArray[np.void]
 """Lines of `record_front.HEAD`."""
 
-AT_ONCE: Final = 1 << 15
-"""Rows that are copied into one stretch of memory: not all of a million."""
+AT_ONCE: Final = 1 << 12
+"""Rows that are copied into one stretch of memory: few, so that it stays in the processor's."""
 _FEW_SHAPES: Final = 64
 _ROWS_A_SHAPE: Final = 4
 _SIZE_BITS: Final = 16
 _MOST_SIZE: Final = (1 << _SIZE_BITS) - 1
 """Of the sizes in a head."""
+
+
+class Indexes(Sequence[int]):
+    """Indexes as lines of words: each becomes a number when it is asked for."""
+
+    __slots__ = ("_words",)
+
+    def __init__(self, words: Words) -> None:
+        self._words = words
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    @overload
+    def __getitem__(self, at: int) -> int: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[int]: ...
+
+    def __getitem__(self, at: int | slice) -> int | list[int]:
+        if isinstance(at, slice):
+            return [_number_of(line) for line in self._words[at]]
+        return _number_of(self._words[at])
+
+    def as_floats(self) -> npt.NDArray[np.float64]:
+        """Each as the nearest float, as Python rounds it."""
+        if self._words.shape[1] == 1:
+            return self._words[:, 0].astype(np.float64)
+        return np.fromiter(map(float, self), np.float64, len(self))
+
+
+def _number_of(line: Words) -> int:
+    number = 0
+    for word in line.tolist():
+        number = number << 64 | word
+    return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +85,7 @@ class PlainRows:
     """In Unix time."""
     numbers: npt.NDArray[np.int64]
     fingerprints: Words
-    lowest: list[int]
+    lowest: Indexes
     """The lowest index of each ..."""
     words: Words
     """... and the same as a line of 64-bit words, the highest first."""
@@ -103,25 +139,23 @@ def _rows_of(
     flags = heads["flags"]
     return PlainRows(
         keys, values, heads["kind"], heads["ttl_ms"], heads["number"], heads["fingerprint"],
-        _numbers_of(words), words, flags & IS_POINT > 0, flags & IS_HIDDEN > 0, columns,
+        Indexes(words), words, flags & IS_POINT > 0, flags & IS_HIDDEN > 0, columns,
     )  # fmt: skip
-
-
-def _numbers_of(words: Words) -> list[int]:
-    numbers: list[int] = words[:, 0].tolist()
-    for word in words.T[1:]:
-        numbers = [above << 64 | low for above, low in zip(numbers, word.tolist(), strict=True)]
-    return numbers
 
 
 def _keys_of(written: Sequence[bytes]) -> list[Key] | None:
     """Owner and stem of each key of the journal; None where one is of another form."""
-    parts = b"\0".join(written).decode().split("\0") if written else []
-    owners, stems = parts[::2], parts[1::2]
-    names = {owner: owner[len(_BEGINNING) :] for owner in set(owners)}
-    if len(parts) != 2 * len(written) or not all(owner.startswith(_BEGINNING) for owner in names):
-        return None
-    return list(zip(map(names.__getitem__, owners), stems, strict=True))
+    keys: list[Key] = []
+    names: dict[str, str] = {}
+    for first in range(0, len(written), AT_ONCE):
+        some = written[first : first + AT_ONCE]
+        parts = b"\0".join(some).decode().split("\0")
+        owners, stems = parts[::2], parts[1::2]
+        names.update((owner, owner[len(_BEGINNING) :]) for owner in sorted(set(owners)))
+        if len(parts) != 2 * len(some):
+            return None
+        keys.extend(zip(map(names.__getitem__, owners), stems, strict=True))
+    return keys if all(owner.startswith(_BEGINNING) for owner in names) else None
 
 
 _BEGINNING: Final = "r:"

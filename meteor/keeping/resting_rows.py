@@ -16,15 +16,24 @@ from meteor.keeping.record_front import KINDS
 class RestingRows:
     """Rows by number, in the order in which they were written."""
 
-    __slots__ = ("_clock_s", "_expiries_ms", "_first", "_hidden", "_keys", "_kinds", "_lowest",
-                 "_numbers", "_points", "_rows")  # fmt: skip
+    __slots__ = ("_clock_s", "_early", "_expiries_ms", "_first", "_hidden", "_keys", "_kinds",
+                 "_lowest", "_numbers", "_points", "_rows")  # fmt: skip
 
-    def __init__(self, rows: PlainRows, first: int, clock_s: float) -> None:
-        self._first, self._clock_s = first, clock_s
+    def __init__(self, rows: PlainRows, first: int) -> None:
+        self._first = first
+        self._clock_s = 0.0
+        self._early: list[Record] | None = []
+        """What was asked for before the peer's clock was known."""
         self._rows: list[bytes | Placed | None] = list(rows.values)
         self._keys: list[Key | None] = list(rows.keys)
         self._lowest, self._points, self._hidden = rows.lowest, rows.points, rows.hidden
         self._kinds, self._numbers, self._expiries_ms = rows.kinds, rows.numbers, rows.ttl_ms
+
+    def begin(self, clock_s: float) -> None:
+        """The peer's clock is ahead of Unix time by so much; nobody has used a record before."""
+        for record in self._early or ():
+            object.__setattr__(record, "expires_s", record.expires_s + clock_s)
+        self._clock_s, self._early = clock_s, None
 
     def point(self, number: int) -> int | None:
         """The index of a record that lives at one."""
@@ -52,7 +61,7 @@ class RestingRows:
         assert key is not None, "what left the shelf is not asked for"
         # Who counts what everybody may see looks no further.
         public: dict[str, object] = {} if self._hidden[number] else {"visible_to": ()}
-        return at_rest(
+        record = at_rest(
             Record,
             rest=self.placed(number),
             kind=KINDS[self._kinds[number]],
@@ -62,6 +71,9 @@ class RestingRows:
             stem=key[1],
             **public,
         )
+        if self._early is not None:
+            self._early.append(record)
+        return record
 
     def forget(self, placed: Placed) -> None:
         """A record left the shelf: whoever has it by now keeps it.  Harmless for others."""

@@ -29,7 +29,7 @@ from meteor.keeping.placement import (
 )
 from meteor.keeping.placement_table import PlacementTable
 from meteor.keeping.shelf_journal import Contents, Restored, anew, entry_of, noted, read
-from meteor.keeping.shelf_loading import load_plain, no_collections
+from meteor.keeping.shelf_loading import no_collections
 from meteor.keeping.standing import is_later, is_renewal
 from meteor.keeping.views import Views
 from meteor.wire.document import decode_document, unpack_profile
@@ -342,7 +342,8 @@ class Shelf:
 
     def _load(self, found: Contents) -> None:
         clock_s = self._now() - self._wall_clock()
-        self._number = load_plain(found.plain, self.table, self.store, clock_s)
+        self.table = found.loaded.begin(self.store, clock_s)
+        self._number = found.loaded.number
         living: list[Record] = []
         for carried, profile, box, lowest in found.shown:
             if self._expires_s(carried) > self._now():

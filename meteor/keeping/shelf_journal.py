@@ -15,8 +15,9 @@ from meteor.journal.journal import Entries, Entry, Scan
 from meteor.keeping.attic import PREFIX as ATTIC_KEYS
 from meteor.keeping.attic import Attic
 from meteor.keeping.placement import GONE, KINDS, MOVED, journal_key, key_of, lowest_in, readable
-from meteor.keeping.plain_rows import PlainRows, read_plain
+from meteor.keeping.plain_rows import read_plain
 from meteor.keeping.record_front import carried_in, front
+from meteor.keeping.shelf_loading import Loaded, load_plain
 from meteor.keeping.standing import fingerprint_of
 from meteor.keeping.views import Views
 from meteor.wire import codec
@@ -47,8 +48,8 @@ class Contents:
     """What a scan of the journal says."""
 
     note: ViewsNote
-    plain: PlainRows
-    """Of the shelf, as rows that are not looked into."""
+    loaded: Loaded
+    """Of the shelf, what rests as rows that are not looked into, in the tables by now."""
     shown: list[tuple[Carried, Profile, Box, int | None]]
     """Of the shelf, one by one, with their profiles at rest and where they live: of points the
     index too."""
@@ -99,7 +100,8 @@ def anew(
 def read(scan: Scan, curve: HilbertCurve, now_ms: int) -> Contents:
     """All that can be read; what cannot is named.  What expired before `now_ms` may be left out."""
     plain, others = read_plain(Entries.of(scan.entries), curve, now_ms)
-    found = Contents(ViewsNote(), plain, [], [], [], list(scan.damaged), scan.incomplete)
+    loaded = load_plain(plain, curve)
+    found = Contents(ViewsNote(), loaded, [], [], [], list(scan.damaged), scan.incomplete)
     note = found.note
     for entry in others:
         if entry.value is None or not entry.key.startswith(OWN_KEYS):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from arms import Store
 from meteor.keeping.placement_table import PlacementTable
 from meteor.keeping.plain_rows import PlainRows
 from meteor.keeping.record_front import KINDS
+from meteor.keeping.resting_rows import RestingRows
+from squid import HilbertCurve
 
 
 @contextmanager
@@ -36,17 +39,36 @@ def no_collections() -> Iterator[None]:
             gc.enable()
 
 
-def load_plain(rows: PlainRows, table: PlacementTable, store: Store, clock_s: float) -> int:
-    """Load them, the local clock being `clock_s` ahead of Unix time; returns their highest number,
-    0 of none."""
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a shelf begins with; made before there is one, by Unix time."""
+
+    table: PlacementTable
+    store: Store
+    resting: RestingRows | None
+    number: int
+    """The highest of any record, 0 of none."""
+
+    def begin(self, store: Store, clock_s: float) -> PlacementTable:
+        """Let a store that is still empty have what is here, the local clock being `clock_s` ahead
+        of Unix time; returns the table."""
+        if self.resting is not None:
+            self.resting.begin(clock_s)
+        store.become(self.store, clock_s)
+        return self.table
+
+
+def load_plain(rows: PlainRows, curve: HilbertCurve) -> Loaded:
+    """Load records at rest."""
+    table, store = PlacementTable(curve), Store()
     if not rows.keys:
-        return 0
-    records = table.load(rows, clock_s)
-    places = np.array(rows.lowest, np.float64)
+        return Loaded(table, store, None, 0)
+    resting, numbers = table.load(rows)
+    places = rows.lowest.as_floats()
     places[~rows.points] = np.nan
     hidden = rows.kinds[rows.hidden].tolist()
     store.load_plain(
-        rows.keys, records, rows.ttl_ms / 1000 + clock_s, places, rows.columns,
+        numbers, rows.keys, resting, rows.ttl_ms / 1000, places, rows.columns,
         {kind: hidden.count(at) for at, kind in enumerate(KINDS)},
     )  # fmt: skip
-    return int(rows.numbers.max())
+    return Loaded(table, store, resting, int(rows.numbers.max()))

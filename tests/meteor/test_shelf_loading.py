@@ -274,4 +274,5 @@ def test_wide_indexes_have_several_words() -> None:
         entries.append(entry_of(one, curve))
     rows, others = read_plain(Entries.of(entries), curve, 0)
     assert not len(others)
-    assert rows.lowest == lowest
+    assert [*rows.lowest] == rows.lowest[:] == lowest
+    assert rows.lowest.as_floats().tolist() == [float(index) for index in lowest]

@@ -34,6 +34,8 @@ class Holdings:
         self._grants = self._hand_offs = 0
         self.hope: Callable[[], Intervals] = tuple
         """Of what it will soon be known whether anything is missing; who settles it sets it."""
+        self.on_gain: Callable[[Intervals], None] = lambda _: None
+        """Told what is held anew; who remembers what was done there sets it."""
 
     @property
     def held(self) -> Intervals:
@@ -58,6 +60,7 @@ class Holdings:
         for interval in list(self._given):
             if intersect((interval,), merge(part)):
                 del self._given[interval]
+        self.on_gain(new)
         return new
 
     def give(self, part: Intervals, to: Contact) -> None:

@@ -20,7 +20,7 @@ from meteor.keeping.shelf import Shelf
 from meteor.rendezvous.moves import Moves
 from meteor.rendezvous.ownership import Ownership
 from meteor.rendezvous.reactions import AT_ONCE, Reactions, carried_of, pages_of
-from meteor.rendezvous.task import Task, refusal
+from meteor.rendezvous.task import OVER, Task, refusal
 from meteor.rendezvous.telling import Telling, found_of
 from meteor.wire.found_pages import Pages
 from meteor.wire.operations import Carried, Operation, Summary
@@ -36,7 +36,7 @@ SWEPT_AT_ONCE = 32
 """Records, or tombstones, that are given back in one turn: some 20 microseconds each, and for an
 interest a look at the watches."""
 
-COUNTED_AT_ONCE = 4000
+COUNTED_AT_ONCE = 1000
 """Tombstones that are counted in one turn."""
 
 TOMBSTONE_MS = 30 * 86_400 * 1000
@@ -52,6 +52,10 @@ class _Done:
 
     at_s: float
     part: Intervals = ()
+
+
+def _is_up_to(newest: int | None, record: Record) -> bool:
+    return newest is None or record.version <= newest
 
 
 class Changes:
@@ -89,15 +93,18 @@ class Changes:
             self._done.popitem(last=False)
         return self._done.setdefault(operation_id, _Done(now))
 
-    async def keep(self, task: Task, part: Intervals, write: Write) -> tuple[list[bytes], Summary]:
-        """Store a record, match it with the other kinds, tell whom it concerns."""
+    async def keep(
+        self, task: Task, part: Intervals, write: Write, *, is_over: bool
+    ) -> tuple[list[bytes], Summary]:
+        """Store a record, match it with the other kinds, tell whom it concerns; nothing new where
+        it `is_over` already."""
         carried = carried_of(task.operation, self._shelf.wall_ms())
         known = self._living(task.key)
         left = self._living(task.old_key)
         refused = refusal(carried, known) or refusal(carried, left)
         refused = refused or self._ownership.beyond_limit(task)
-        if refused:
-            return [], Summary(0, refused=refused)
+        if refused or (is_over and known is None):
+            return [], Summary(0, refused=refused or OVER)
         if known is not None and known.carried.version == carried.version:
             # Its time runs since it came first: a repeat may have lain before a peer that was held.
             kept = known.carried
@@ -124,8 +131,9 @@ class Changes:
         over = placed is None or placed.carried.ttl_ms <= self._shelf.wall_ms()
         return None if over else placed
 
-    async def selected(self, task: Task) -> list[Record]:
-        """What a delete asks for, as it is kept at the beginning of this."""
+    async def selected(self, task: Task, newest: int | None) -> list[Record]:
+        """What a delete asks for, as it is kept at the beginning of this, up to the `newest`
+        version."""
         operation = task.operation
         kinds: tuple[Kind, ...] = (DATA,) if operation.verb == "delete_data" else (INTEREST, WATCH)
         assert task.profile is not None, "a delete has a selector"
@@ -134,7 +142,7 @@ class Changes:
         )
         selected: list[Record] = []
         while some := list(islice(candidates, AT_ONCE)):
-            selected += [record for record in some if record is not None]
+            selected += [one for one in some if one is not None and _is_up_to(newest, one)]
             if len(some) == AT_ONCE:
                 await self._runtime.sleep(0.0)
         return selected
@@ -158,7 +166,7 @@ class Changes:
         return subtract(part, self._remember(operation_id).part)
 
     def still_in(
-        self, task: Task, selected: Sequence[Record], part: Intervals
+        self, task: Task, selected: Sequence[Record], part: Intervals, newest: int | None
     ) -> list[Record]:
         """What a delete selected, as it is now: what is still here and lives in this part.  A
         version that came since is taken where the selector takes it too: a delete comes before
@@ -168,6 +176,7 @@ class Changes:
             now
             for now, then in zip(present, selected, strict=True)
             if now is not None
+            and _is_up_to(newest, now)
             and (now.version == then.version or self._is_taken(task, now))
             and self._shelf.lives_in(now, part)
         ]
@@ -213,8 +222,9 @@ class Changes:
             self._shelf.place(stone)
             self._telling.drop(record)
 
-    async def amend(self, task: Task, part: Intervals, write: Write) -> Summary:
-        """Renew, cancel or lay to rest one record by its id."""
+    async def amend(self, task: Task, part: Intervals, write: Write, *, doubtful: bool) -> Summary:
+        """Renew, cancel or lay to rest one record by its id; `doubtful` says that it may be a
+        repeat, by which nothing lives longer."""
         task = self._ownership.addressed(task)
         refused = self._ownership.refusal(task)
         if refused:
@@ -241,6 +251,9 @@ class Changes:
         if record is None:
             return Summary(0)
         if operation.verb == "renew":
+            carried = known.carried
+            if doubtful and operation.version <= max(carried.version, carried.renewed):
+                return Summary(int(covers(part, known.lowest)), known=True, repeated=True)
             await self._renew(operation, known.carried, record, write)
             return Summary(int(covers(part, known.lowest)), known=True)
         await self.bury([record], task.id, write)

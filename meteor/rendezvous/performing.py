@@ -3,8 +3,8 @@
 Law of this file: conversations.  First the region is asked who answers for what; then each of them
 runs the action once, over all that it reports.  A run is never repeated: whoever does not answer,
 or has no such action, is missing (SPEC section 1); so is whoever ran the same signed request
-already, sent again by somebody who read along.  What a run is given is found as any retrieve
-finds it, by the worker of the peer's own router.
+already, sent again by somebody who read along, or cannot know whether it did.  What a run is given
+is found as any retrieve finds it, by the peer's own rendezvous point.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from meteor.rendezvous.application_actions import (
     RunFailed,
     run_bounded,
 )
+from meteor.rendezvous.point import RendezvousPoint
 from meteor.rendezvous.repeats import Ran
 from meteor.rendezvous.task import PERFORM
 from meteor.values import Match
@@ -39,7 +40,6 @@ from squid import (
     Outcome,
     Router,
     Work,
-    Worker,
     intersect,
     merge,
     subtract,
@@ -64,14 +64,14 @@ class Performing:
         self,
         runtime: Runtime,
         router: Router,
-        worker: Worker,
+        point: RendezvousPoint,
         space: KeywordSpace,
         actions: ApplicationActions,
     ) -> None:
-        self._runtime, self._router, self._worker = runtime, router, worker
+        self._runtime, self._router, self._point = runtime, router, point
         self._space, self._actions = space, actions
         self._running = 0
-        self._ran = Ran()
+        self._ran = Ran(point.forgot)
 
     @property
     def handlers(self) -> Mapping[type, Handler]:
@@ -110,7 +110,8 @@ class Performing:
         pages: _Pages,
     ) -> Performed:
         """One peer's run; whatever hinders it is said in its `trouble`."""
-        request = Perform(post.document, post.stem, post.version, owner, part)
+        issued_ms = 0 if post.credentials is None else post.credentials.issued_ms
+        request = Perform(post.document, post.stem, post.version, owner, part, issued_ms)
         left_s = max(deadline - self._runtime.now(), 0.001)
         try:
             performed = await self._runtime.call(peer, request, left_s)
@@ -179,6 +180,9 @@ class Performing:
         matches, done = await self._select(request, ends_s)
         if not done:
             return Performed((), trouble=f"{address}: it answers for nothing of this any more")
+        if 0 < request.issued_ms < self._point.remembers_since_ms(done):
+            trouble = f"{address}: this was signed before the peer was started, or got its place"
+            return Performed((), trouble=f"{trouble}, and may have run: sign it anew")
         if not self._ran.begin(request.owner, request.stem, request.version, self._runtime.now()):
             return Performed((), trouble=f"{address}: this signed request ran here already")
         message = Match(Found(request.stem, request.version, request.owner, 0, request.document))
@@ -196,12 +200,12 @@ class Performing:
         profile = unpack_profile(document.profile).typed(self._space)
         box = place(profile, document.action, self._space, everywhere=True)
         asked = intersect(merge(request.intervals), ((0, self._space.curve.size - 1),))
-        mine = intersect(asked, self._worker.held())
-        kept = intersect(subtract(asked, mine), self._worker.copied())
+        mine = intersect(asked, self._point.held())
+        kept = intersect(subtract(asked, mine), self._point.copied())
         share = self._share(request, box, asked, ends_s)
-        works = [(mine, await self._worker.perform(share, mine))] if mine else []
+        works = [(mine, await self._point.perform(share, mine))] if mine else []
         if kept:
-            stood_in = await self._worker.stand_in(share, kept)
+            stood_in = await self._point.stand_in(share, kept)
             works += [] if stood_in is None else [(kept, stood_in)]
         return _matches_of(works)
 

@@ -26,6 +26,7 @@ from meteor.rendezvous.changes import Changes
 from meteor.rendezvous.moves import Moves
 from meteor.rendezvous.ownership import keys_of
 from meteor.rendezvous.reactions import Following, Reactions, carried_of
+from meteor.rendezvous.recall import Recall
 from meteor.rendezvous.repeats import Repeats
 from meteor.rendezvous.task import DELETES, FIND, PERFORM, Task, read_task
 from meteor.rendezvous.telling import Telling
@@ -68,11 +69,21 @@ class RendezvousPoint:
         self._curve, self._replication, self._lease = curve, replication, lease
         self._views, self._step_up = views, step_up
         self._moves = Moves(curve)
-        self._repeats, self._under_way = Repeats(), UnderWay(runtime)
+        self._recall = Recall(shelf.wall_ms())
+        holdings.on_gain = lambda part: self._recall.gained(part, shelf.wall_ms())
+        self._repeats, self._under_way = Repeats(self.forgot), UnderWay(runtime)
         self._reactions = Reactions(runtime, shelf, telling)
         self.changes = Changes(
             runtime, holdings, shelf, rendezvous, telling, self._reactions, self._moves
         )
+
+    def forgot(self, ago_s: float) -> None:
+        """Something that was carried out here so long ago is not remembered any more."""
+        self._recall.forgot(self._shelf.wall_ms() - int(ago_s * 1000))
+
+    def remembers_since_ms(self, part: Intervals) -> int:
+        """From which Unix millisecond on this peer knows all that was done in `part`."""
+        return self._recall.since_ms(part)
 
     # -- the router's questions
 
@@ -294,11 +305,13 @@ class RendezvousPoint:
             return [], first
         frames: list[bytes] = []
         if task.operation.verb in KEPT_KINDS:
-            frames, summary = await self.changes.keep(task, part, write)
+            is_over = self._recall.has_run_out(task.operation, part, self._shelf.wall_ms())
+            frames, summary = await self.changes.keep(task, part, write, is_over=is_over)
         elif _is_delete(task):
             frames, summary = await self._delete(task, part, write)
         else:
-            summary = await self.changes.amend(task, part, write)
+            doubtful = self._recall.may_be_repeat(task.operation, part)
+            summary = await self.changes.amend(task, part, write, doubtful=doubtful)
         self._repeats.note(task.operation, task.id, part, summary, self._runtime.now())
         return frames, summary
 
@@ -308,7 +321,8 @@ class RendezvousPoint:
         """Some at a time, so that others get their turn in between: whatever is under way about
         them is waited for each time.  They are let go of as they are buried: a hundred thousand
         records that end at once take 0.1 s."""
-        selected = await self.changes.selected(task)
+        newest = self._recall.newest_taken(task.operation, part)
+        selected = await self.changes.selected(task, newest)
         if task.operation.dry_run:
             return await self.changes.would_delete(selected, part)
         fresh = self.changes.fresh_part(task.id, part)
@@ -317,7 +331,8 @@ class RendezvousPoint:
             some = selected[: -BURIED_AT_ONCE - 1 : -1]
             del selected[-BURIED_AT_ONCE:]
             await self._undisturbed(part, [record.key for record in some])
-            await self.changes.bury(self.changes.still_in(task, some, fresh), task.id, write)
+            present = self.changes.still_in(task, some, fresh, newest)
+            await self.changes.bury(present, task.id, write)
             if not selected:
                 return [], await self.changes.buried(task.id, part)
             await self._runtime.sleep(0.0)  # a journal in memory never makes anybody wait

@@ -3,12 +3,13 @@
 Law of this file: pure, takes `now`.  Whoever reads along may send what another has signed again,
 by way of another peer, for as long as its issue time is taken.  It changes nothing a second time,
 and gets the first receipt; what is signed anew, a moment later, is another request.  Remembered for
-longer than an issue time is taken, by this peer alone, and bounded (docs/security.md).
+longer than an issue time is taken, by this peer alone, and bounded; `recall.py` has since when.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -39,8 +40,10 @@ class _Done:
 class Repeats:
     """The signed requests that one peer has carried out lately."""
 
-    def __init__(self) -> None:
+    def __init__(self, forgot: Callable[[float], None] = lambda _: None) -> None:
         self._done: OrderedDict[_Name, _Done] = OrderedDict()
+        self._forgot = forgot
+        """Told how many seconds ago something was done that is forgotten too early."""
 
     def __len__(self) -> int:
         return len(self._done)
@@ -85,17 +88,21 @@ class Repeats:
     def _forget(self, now: float) -> None:
         while self._done:
             oldest = next(iter(self._done.values()))
-            if len(self._done) <= REMEMBERED_MAX and now - oldest.at_s <= REMEMBERED_S:
+            ago_s = now - oldest.at_s
+            if len(self._done) <= REMEMBERED_MAX and ago_s <= REMEMBERED_S:
                 return
             self._done.popitem(last=False)
+            if ago_s <= REMEMBERED_S:
+                self._forgot(ago_s)
 
 
 class Ran:
     """The signed requests for an application's action that one peer has run lately: what a run did
     is the application's, so that a repeat of one is not run, instead of being answered alike."""
 
-    def __init__(self) -> None:
+    def __init__(self, forgot: Callable[[float], None] = lambda _: None) -> None:
         self._ran: OrderedDict[tuple[str, str, int], float] = OrderedDict()
+        self._forgot = forgot
 
     def __len__(self) -> int:
         return len(self._ran)
@@ -105,10 +112,13 @@ class Ran:
         its poster may say the same again."""
         if not owner:
             return True
-        while self._ran and (
-            len(self._ran) >= REMEMBERED_MAX or now - next(iter(self._ran.values())) > REMEMBERED_S
-        ):
+        while self._ran:
+            ago_s = now - next(iter(self._ran.values()))
+            if len(self._ran) < REMEMBERED_MAX and ago_s <= REMEMBERED_S:
+                break
             self._ran.popitem(last=False)
+            if ago_s <= REMEMBERED_S:
+                self._forgot(ago_s)
         name = (owner, stem, version)
         if name in self._ran:
             return False

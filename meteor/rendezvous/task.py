@@ -28,6 +28,8 @@ AMENDS = frozenset({"renew", "cancel", FIND})
 PERFORM: Final = "perform"
 """The verb of an application's action: its name stands in the document.  A `dry_run` asks who
 would run it."""
+OVER: Final = "over"
+"""Refused: it may have been kept before, and had run out by its signer's clock."""
 VERBS = DELETES | AMENDS | KEPT_KINDS.keys() | {PERFORM}
 
 

@@ -26,6 +26,8 @@ class Perform:
     version: int
     owner: str
     intervals: tuple[WireInterval, ...]
+    issued_ms: int = 0
+    """When its sender signed it, by his clock; 0 where nobody did."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,6 +179,13 @@ def raise_refusals(operation: Operation, summaries: Sequence[Summary]) -> None:
                 f"{operation.version}, by another client or a clock ahead of yours; post again",
                 "older",
             )
+        if summary.refused == "over":
+            raise Refused(
+                f"{operation.verb} of {operation.id}: it was signed before the peer that keeps it "
+                "was started, or got its place, and its ttl ran out since: sign it anew, or set "
+                "your clock",
+                "issue_time",
+            )
         if summary.refused == "owner":
             raise Refused(
                 f"{operation.verb} of {operation.id}: it is somebody else's; only its owner may, "

@@ -141,7 +141,7 @@ members = ["{ALICE.key}"]
 name = "few"
 who = ["signed"]
 profiles = 2
-posts_per_second = 3
+posts_per_second = 100
 """)
     overlay = Overlay(peers=2, space=SPACE, seed=4, policy=policy)
     overlay.peers[0].core.gatekeeper.ledger = Ledger(strangers_max=5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from chord import Contact
 from meteor import ActionContext, Client, Match, MeteorError, Refused
 from meteor.errors import from_fault
+from meteor.rendezvous.recall import GAINS_MAX, Recall
 from meteor.rendezvous.repeats import REMEMBERED_MAX, REMEMBERED_S, Ran, Repeats
 from meteor.security.verifying import WINDOW_S
+from meteor.wire.action_messages import Perform
 from meteor.wire.messages import Amend, Post, PostReply
 from meteor.wire.operations import Operation, Summary
 from sim.overlay import Overlay
@@ -257,6 +259,148 @@ def test_an_action_of_the_application_runs_once(
     assert len(ran) == runs
     overlay.run(alice.perform("count", "type=light").all())  # signed anew it is another one
     assert len(ran) == 2 * runs
+
+
+# -- what nobody remembers
+
+
+def forget(overlay: Overlay, how: str) -> None:
+    """Every peer loses its memory, as it does in these ways."""
+    for peer in overlay.peers:
+        point, wall_ms = peer.core.point, peer.core.shelf.wall_ms()
+        point._repeats = Repeats(point.forgot)
+        if how == "a restart":
+            point._recall = Recall(wall_ms)
+        elif how == "a change of arc":
+            point._recall.gained(point.held(), wall_ms)
+        else:
+            point.forgot(1.0)
+
+
+WAYS = ("a restart", "a change of arc", "too many others")
+
+
+@pytest.mark.parametrize("mode", ["within", "overlap"])
+@pytest.mark.parametrize("how", WAYS)
+def test_a_forgotten_delete_takes_nothing_that_came_later(
+    overlay: Overlay, alice: Client, wire: Wire, how: str, mode: Literal["within", "overlap"]
+) -> None:
+    wait(overlay, 700)  # what nothing is remembered of is long over
+    overlay.run(alice.store(A, b"1"))
+    assert overlay.run(alice.delete_data("type=light", mode=mode)).matches == 1
+    delete = wire.read[-1]
+    overlay.run(alice.store(A, b"2"))
+    wait(overlay, 5)
+    forget(overlay, how)
+    wire.again(delete, 3)
+    assert data_of(overlay) == [b"2"]
+    assert overlay.run(alice.delete_data("type=light", mode=mode)).matches == 1
+    assert data_of(overlay) == []
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_a_forgotten_renewal_lets_nothing_live_longer(
+    overlay: Overlay, alice: Client, wire: Wire, how: str
+) -> None:
+    wait(overlay, 700)
+    full_id = overlay.run(alice.store(A, b"1", ttl=20)).id
+    overlay.run(alice.renew(full_id, ttl=30))
+    wait(overlay, 25)
+    forget(overlay, how)
+    assert wire.again(wire.read[-1], 2).repeated
+    wait(overlay, 10)
+    assert data_of(overlay) == []
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_what_had_run_out_does_not_come_back(
+    overlay: Overlay, alice: Client, wire: Wire, how: str
+) -> None:
+    wait(overlay, 700)
+    overlay.run(alice.store(A, b"1", ttl=5))
+    overlay.run(alice.store(A, b"2", ttl=60))
+    wait(overlay, 10)
+    forget(overlay, how)
+    with pytest.raises(Refused, match="ttl ran out") as refused:
+        wire.again(wire.read[0], 1)
+    assert refused.value.rule == "issue_time"
+    assert wire.again(wire.read[1], 1).complete
+    assert data_of(overlay) == [b"2"]
+    overlay.run(alice.store(A, b"3", ttl=60))  # what is signed since is nobody's repeat
+    assert data_of(overlay) == [b"2", b"3"]
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_an_action_that_may_have_run_does_not_run(
+    overlay: Overlay, alice: Client, wire: Wire, how: str
+) -> None:
+    ran: list[int] = []
+
+    def count(_: ActionContext, message: Match, matches: Sequence[Match]) -> None:
+        ran.append(len(matches))
+
+    for peer in overlay.peers:
+        peer.core.actions.add("count", count)
+    overlay.run(alice.perform("count", "type=light").all())
+    runs = len(ran)
+    wait(overlay, 5)
+    for peer in overlay.peers:
+        performing: Any = peer.core._handlers[Perform]
+        performing.__self__._ran = Ran()
+    forget(overlay, how)
+    reply = wire.again(wire.read[-1], 1)
+    assert not reply.complete
+    assert all("sign it anew" in trouble for trouble in reply.troubles)
+    assert len(ran) == runs
+    wait(overlay, 5)
+    overlay.run(alice.perform("count", "type=light").all())
+    assert len(ran) == 2 * runs
+
+
+def test_a_peer_knows_since_when_it_remembers_what() -> None:
+    recall = Recall(1000)
+    low, high = ((0, 9),), ((10, 19),)
+    recall.gained(low, 5000)
+    recall.gained((), 9000)
+    assert [recall.since_ms(part) for part in (low, high, ((5, 15),))] == [5000, 1000, 5000]
+    recall.forgot(3000)
+    assert [recall.since_ms(part) for part in (low, high)] == [5000, 3000]
+    for at in range(3 * GAINS_MAX):
+        recall.gained(((at, at),), 10_000 + at)
+    assert len(recall._gains) == GAINS_MAX
+    assert recall.since_ms(((3 * GAINS_MAX - 1, 3 * GAINS_MAX - 1),)) == 10_000 + 3 * GAINS_MAX - 1
+    assert all(recall.since_ms(((at, at),)) >= 10_000 + at for at in range(3 * GAINS_MAX))
+
+
+def test_a_peer_that_gains_an_arc_or_restarts_remembers_from_then_on() -> None:
+    overlay = Overlay(peers=3, space=SPACE, seed=5)
+    wait(overlay, 100)
+    fallen, heirs = overlay.peers[0], overlay.peers[1:]
+    lost, then_ms = fallen.core.holdings.held, fallen.core.shelf.wall_ms()
+    assert all(peer.core.point.remembers_since_ms(lost) < then_ms - 50_000 for peer in heirs)
+    own = [peer.core.holdings.held for peer in heirs]
+    fallen.crash()
+    wait(overlay, 30)
+    assert any(peer.core.point.remembers_since_ms(lost) >= then_ms for peer in heirs)
+    assert all(
+        peer.core.point.remembers_since_ms(held) < then_ms
+        for peer, held in zip(heirs, own, strict=True)
+    )
+    again = overlay.run(overlay.restart(fallen))
+    assert again.core.point.remembers_since_ms(((0, 0),)) >= then_ms
+
+
+def test_what_is_forgotten_too_early_is_said() -> None:
+    told: list[float] = []
+    repeats, ran = Repeats(told.append), Ran(told.append)
+    for number in range(REMEMBERED_MAX + 2):
+        repeats.note(operation(number, 1), b"a", ((0, 1),), Summary(1), now=number / 1000)
+        ran.begin("alice", f"s{number}", 1, now=number / 1000)
+    assert len(told) == 4
+    assert all(abs(ago_s - REMEMBERED_MAX / 1000) < 0.1 for ago_s in told)
+    repeats.note(operation(-1, 1), b"a", ((0, 1),), Summary(1), now=2 * REMEMBERED_S)
+    ran.begin("bob", "s", 1, now=2 * REMEMBERED_S)
+    assert len(told) == 4
 
 
 # -- the memory alone

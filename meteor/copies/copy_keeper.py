@@ -11,11 +11,13 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from chord import Contact, Deferred, Fault, Handler, Runtime
+from meteor.keeping.chronicle import CHRONICLE_MAX
 from meteor.keeping.holdings import Holdings
 from meteor.keeping.placement import Admission, Key, key_of
 from meteor.keeping.shelf import Shelf
-from meteor.keeping.views import COPIES_MAX, EPOCHS, Views
+from meteor.keeping.views import COPIES_MAX, Views
 from meteor.wire.copy_messages import (
+    Begun,
     Instate,
     Instated,
     Keep,
@@ -26,7 +28,7 @@ from meteor.wire.copy_messages import (
     Touched,
     Watermarks,
 )
-from meteor.wire.view import RIVALS_MAX, View
+from meteor.wire.view import EPOCHS, RIVALS_MAX, View
 from squid import HilbertCurve, Intervals, intersect, merge, subtract
 
 PART_MAX: Final = 4096
@@ -73,6 +75,7 @@ class CopyKeeper:
             Instate: self._on_instate,
             Touch: self._on_touch,
             Stands: self._on_stands,
+            Begun: self._on_begun,
             Watermarks: self._on_watermarks,
         }
 
@@ -108,6 +111,7 @@ class CopyKeeper:
         came = Admission()
         await self._shelf.admit(message.carried, came)
         self._note_marks(primary_id, came.watermarks)
+        self._views.taken_in.learn(message.taken_in, self._checked(message.part))
         return Kept()
 
     def _on_watermarks(self, sender: Contact, message: object, _: float) -> None:
@@ -162,6 +166,13 @@ class CopyKeeper:
         await self._shelf.note(self._views)
         return Instated(beside=beside)
 
+    def _on_begun(self, _: Contact, message: object, __: float) -> None:
+        assert isinstance(message, Begun)
+        for view in message.views[: CHRONICLE_MAX + 1]:
+            self._checked(view.intervals)
+            self._views.hear(view)
+            self._views.chronicle.note(view)
+
     # -- what lay here before its past was lost
 
     async def clear(self, part: Intervals) -> None:
@@ -210,6 +221,8 @@ class CopyKeeper:
     async def tidy_if_less(self) -> None:
         """Forget the records of what is kept for nobody any more."""
         self._shelf.attic.keep_only({one.lot for one in self._views.stored})
+        if self._views.chronicle.unwritten:
+            await self._shelf.note(self._views)
         self.expect(self._stays())
         if self._left:
             left, self._left = self._left, []

@@ -114,6 +114,8 @@ class Giving:
             learning=parts_of(self._views.learning(), part),
             gifts=tuple(self._views.open_gifts()),
             taken_in=self._views.taken_in.within(part),
+            begun=self._views.chronicle.of(part),
+            heard=self._views.heard.of(part),
         )
 
     def _on_pull(self, _: Contact, message: object, __: float) -> PulledPage:
@@ -154,6 +156,7 @@ class Giving:
             rivals=rivals_within((one for view in views for one in view.rivals), (interval,)),
             epoch=min((view.epoch for view in views), default=0),
             highest=max((view.epoch for view in views), default=0),
+            taken_in=self._views.taken_in.within((interval,)),
             copies=tuple(
                 copy for copy in (shared[0] if shared else ())
                 if all(any(copy.id == one.id for one in copies) for copies in shared)

@@ -344,8 +344,6 @@ class Handoff:
             return True
         if not await self.reconciling.absorb(left, source, 0):
             return False
-        for one in news:
-            part = intersect(one.intervals, self._holdings.held)
-            self._views.taken_in.note(one.primary, one.epoch, part)
+        self._views.taken_in.learn(news, self._holdings.held)
         await self._shelf.note(self._views)
         return True

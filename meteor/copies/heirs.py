@@ -17,7 +17,7 @@ from meteor.copies.giving import HandoffConfig
 from meteor.copies.takeover import Asked, Evidence, Step, as_before, plan
 from meteor.keeping.holdings import Intervals
 from meteor.keeping.views import Views
-from meteor.wire.operations import Claim, ClaimAnswer
+from meteor.wire.operations import Claim, ClaimAnswer, HeardOf
 from meteor.wire.view import View, ViewKey, parts_of
 from squid import Interval, intersect, merge, subtract
 
@@ -45,6 +45,8 @@ class Found:
     """By identifier."""
     forgetful: set[int] = field(default_factory=set)
     """Whose journal has lost something."""
+    heard: dict[Contact, tuple[HeardOf, ...]] = field(default_factory=dict)
+    """How late an epoch those who answered have heard of."""
     refused: set[int] = field(default_factory=set)
     everybody: bool = True
     """Whether everybody asked either answered, or is dead."""
@@ -85,7 +87,8 @@ class Heirs:
         found = Found(interval, answered={own.id: own})
         self._note_own(found)
         asked = {own.id}
-        queue = [*self._named(found.evidence), *self._node.successors, *elsewhere]
+        begun = self._named_later(self._views.chronicle.of((interval,)), found.evidence)
+        queue = [*self._named(found.evidence), *begun, *self._node.successors, *elsewhere]
         if self._node.predecessor is not None:
             queue.append(self._node.predecessor)
         while queue and not found.holders and len(asked) < CLAIMS_MAX:
@@ -124,7 +127,7 @@ class Heirs:
                 return False
             if not isinstance(answer, ClaimAnswer):
                 return False
-            known = (*answer.copies, *answer.former, *answer.learning)
+            known = (*answer.copies, *answer.former, *answer.learning, *answer.begun)
             if any(one.epoch > view.epoch and one.primary.id != own.id for one in known):
                 return True
             if answer.held:
@@ -149,6 +152,7 @@ class Heirs:
 
     def _note(self, contact: Contact, answer: ClaimAnswer, found: Found) -> list[Contact]:
         found.answered[contact.id] = contact
+        found.heard[contact] = answer.heard
         found.forgetful |= {contact.id} if answer.damaged else set()
         found.conclusive = found.conclusive and answer.settled
         held = intersect(answer.held, (found.interval,))
@@ -161,14 +165,19 @@ class Heirs:
         former += [Evidence(contact, view, False, damaged=True) for view in answer.learning]
         found.evidence += fresh + former
         found.gifts |= dict.fromkeys(answer.gifts, contact)
-        self._views.see(*(one.view.epoch for one in (*fresh, *former)))
-        return [*answer.elsewhere, *self._named((*fresh, *former))]
+        for view in answer.begun:
+            self._views.chronicle.note(view)
+        known = (*(one.view for one in (*fresh, *former)), *answer.begun)
+        self._views.see(*(view.epoch for view in known))
+        begun = self._named_later(answer.begun, found.evidence)
+        return [*answer.elsewhere, *self._named((*fresh, *former)), *begun]
 
     def _note_own(self, found: Found) -> None:
         own = self._runtime.contact
         part = (found.interval,)
         whole = [copy.view for copy in self._views.copies.values() if copy.whole]
         damaged, learning = self._views.damaged, parts_of(self._views.learning(), part)
+        found.heard[own] = self._views.heard.of(part)
         found.forgetful |= {own.id} if damaged else set()
         found.evidence += [Evidence(own, view, False, damaged=True) for view in learning]
         taken_in = self._views.taken_in.within(part)
@@ -184,6 +193,12 @@ class Heirs:
     def _named(evidence: Iterable[Evidence]) -> list[Contact]:
         return [one for e in evidence for one in (e.view.primary, *e.view.copies)]
 
+    @staticmethod
+    def _named_later(begun: Iterable[View], evidence: Iterable[Evidence]) -> list[Contact]:
+        """Who had what began after all that there is evidence of."""
+        latest = max((one.view.epoch for one in evidence), default=0)
+        return [holder for view in begun if view.epoch > latest for holder in view.holders]
+
     # -- decisions
 
     def plan(self, found: Found) -> list[Step]:
@@ -198,8 +213,9 @@ class Heirs:
         dead = found.refused | set(self._dead) | self._silent(found, now - since_s)
         unanswered = {*self._unanswered, *self._died_before_they_began(found, dead)}
         asked = Asked(
-            found.answered.values(), dead, patient, found.everybody, unanswered, found.forgetful
-        )
+            found.answered.values(), dead, patient, found.everybody, unanswered, found.forgetful,
+            self._views.chronicle.of((found.interval,)), found.heard,
+        )  # fmt: skip
         evidence = as_before(found.evidence, self._given_up, self._runtime.contact)
         return plan((found.interval,), evidence, asked, orphaned=orphaned)
 
@@ -240,16 +256,19 @@ class Heirs:
             return [Step(everything, "adopt")]
         own = self._runtime.contact
         evidence = [Evidence(own, one, False, self._views.damaged) for one in had]
-        asked = Asked((own,), (), patient=True)
+        begun = self._views.chronicle.of(everything)
+        asked = Asked((own,), (), patient=True, begun=begun)
         return plan(everything, evidence, asked, orphaned=True)
 
     def heal(self, found: Found) -> Sequence[Step]:
         """What of a lost interval can be known again."""
         dead = found.refused | set(self._dead)
         unanswered = self._died_before_they_began(found, dead)
+        begun = self._views.chronicle.of((found.interval,))
         asked = Asked(
-            found.answered.values(), dead, True, unanswered=unanswered, forgetful=found.forgetful
-        )
+            found.answered.values(), dead, True,
+            unanswered=unanswered, forgetful=found.forgetful, begun=begun, heard=found.heard,
+        )  # fmt: skip
         steps = plan((found.interval,), _of_the_past(found.evidence), asked, orphaned=True)
         return [step for step in steps if step.kind == "adopt"]
 

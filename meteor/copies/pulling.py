@@ -74,6 +74,7 @@ class Pulling:
                 self._runtime, self._config, source, Freeze(interval, cursor), Frozen
             )
             await self._shelf.admit(frozen.page.carried, admission)
+            self._views.taken_in.learn(frozen.taken_in, (interval,))
             if self._is_leaving():
                 return False
             self._views.see(frozen.epoch, frozen.highest)

@@ -47,7 +47,8 @@ class Replication:
         self._views, self._holdings, self._shelf = views, holdings, shelf
         inquiry = Inquiry(runtime, config)
         self.ask, self.ask_all = inquiry.ask, inquiry.ask_all
-        self._witnesses = Witnesses(node, runtime, config, self.ask)
+        self._witnesses = Witnesses(node, runtime, views, config, self.ask)
+        self.lacks = self._witnesses.lacks
         self._order = Order(runtime, "changes in order")
         self.changing = Mutex(runtime, "changing views")
         """Held by whoever changes what this peer is the primary of."""
@@ -144,10 +145,6 @@ class Replication:
                 known = found.get(contact.id, (contact, ()))
                 found[contact.id] = contact, merge(known[1], its)
         return [found[one] for one in sorted(found) if one not in have]
-
-    def lacks(self, view: View) -> bool:
-        """Whether nobody else has it, though there are others: nothing is acknowledged then."""
-        return self._config.copies > 1 and not view.copies and bool(self._node.successors)
 
     async def _wait_for_a_copy(self, ends_s: float) -> None:
         if self._runtime.now() >= ends_s:
@@ -336,13 +333,15 @@ class Replication:
         if self._is_over(view, await self._witnesses.tell(view, asked), touched):
             return None
         self._views.put_own(view)
+        self._witnesses.note_begun(view)
         await self._shelf.note(self._views)
+        self._witnesses.say_begun(view)
         if before is not None:
             self._say_beside()
         for copy in () if before is None else before.copies:
             if not view.has_copy(copy.id):
                 self._runtime.send(copy, Instate(view))
-        self._witnesses.release(self._views.own)
+        self._witnesses.release()
         self.on_changed()
         return self._views.own.get(view.number)  # passed over during the note, perhaps
 

@@ -62,12 +62,20 @@ class Returning:
     async def go_on(self) -> None:
         """Look round for ever."""
         while not self._handoff.leaving:
+            await self._go_past()
             await self._heal()
             await self._offer_outside()
             await self._offer_former()
             await self._make_whole()
             await self._let_go()
             await self._runtime.sleep(self._config.tend_s)
+
+    async def _go_past(self) -> None:
+        """Something began elsewhere of which this peer did not know when it took over: it goes on
+        in a later epoch, as whoever remembers that one would not believe in an earlier."""
+        for number, view in list(self._views.own.items()):
+            if self._views.chronicle.after(view.intervals, view.epoch):
+                await self._replication.change(number)
 
     async def _heal(self) -> None:
         """Ask again for what was lost: a holder may have come back."""

@@ -20,10 +20,11 @@ when its journal has lost something: it is as one that is silent (DESIGN section
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from chord import Contact
+from meteor.wire.operations import HeardOf
 from meteor.wire.view import Ended, View, ViewKey
 from squid import Interval, Intervals, intersect, merge
 
@@ -62,10 +63,27 @@ class Asked:
     for which it asked a giver and never heard, and anybody's gifts to who died before it began."""
     forgetful: Collection[int] = ()
     """The identifiers of those who answered and whose journal has lost something."""
+    begun: Collection[View] = ()
+    """The newest views that began, as anybody was told: nobody need be left who has them."""
+
+    heard: Mapping[Contact, Sequence[HeardOf]] = field(default_factory=dict)
+    """How late an epoch those who answered heard of, piece by piece, in their present life."""
+
+    def is_behind(self, named: Contact, view: View, piece: Interval) -> bool:
+        """Whether a holder that a view names lived all the time, and did not hear of it, nor of any
+        later one: its giver took the piece from it with a word of its own views."""
+        heard = self.heard.get(named, ())
+        return bool(heard) and all(
+            epoch < view.epoch for epoch, of in heard if intersect(of, (piece,))
+        )
 
     def has_forgotten(self, contact: Contact, named: Contact) -> bool:
         """Whether a peer may have known a view that names it, in a life before this one."""
         return contact.id in self.forgetful and contact.incarnation > named.incarnation
+
+    def went_on(self, view: View, piece: Interval) -> bool:
+        """Whether something is known to have begun after a view of a piece."""
+        return any(one.epoch > view.epoch and _has(one, piece) for one in self.begun)
 
     def waits_for(self, silent: Iterable[Contact]) -> bool:
         """Whether one of these may still answer.  Whose identifier another peer has now, as it was
@@ -135,7 +153,7 @@ def plan(
     """What to do with `part`, piece by piece; `orphaned` says that nobody more can be asked, so
     that a piece without evidence is lost at once."""
     steps: list[Step] = []
-    for piece in _pieces(part, evidence):
+    for piece in _pieces(part, evidence, asked):
         of_piece = [_cut_to(e, piece) for e in evidence if _has(e.view, piece)]
         step = _decide(piece, of_piece, asked, orphaned)
         if steps and _same(steps[-1], step):
@@ -145,9 +163,10 @@ def plan(
     return steps
 
 
-def _pieces(part: Intervals, evidence: Sequence[Evidence]) -> list[Interval]:
+def _pieces(part: Intervals, evidence: Sequence[Evidence], asked: Asked) -> list[Interval]:
     """`part` cut wherever the evidence changes."""
-    known = [one.view.intervals for one in evidence]
+    known = [one.intervals for one in (*(e.view for e in evidence), *asked.begun)]
+    known += [of for heard in asked.heard.values() for _, of in heard]
     known += [ended.intervals for one in evidence for ended in one.taken_in]
     borders = sorted({end for of in known for first, last in of for end in (first, last + 1)})
     pieces = []
@@ -174,12 +193,12 @@ def _decide(piece: Interval, evidence: Sequence[Evidence], asked: Asked, orphane
     fresh = [one for one in having if one.fresh]
     if not fresh and not asked.everybody and not asked.patient:
         return Step((piece,), "wait")
-    if not having or not _proven(newest, having, evidence, asked):
+    if not having or not _proven(newest, piece, having, evidence, asked):
         # whoever does not know of it may be about to have it: an heir's copies know of it first
         if not asked.patient:
             return Step((piece,), "wait")
         torn = [] if having else [one for one in evidence if _is_at(one, newest)]
-        if torn and _proven(newest, torn, evidence, asked):
+        if torn and _proven(newest, piece, torn, evidence, asked):
             return Step((piece,), "lost", newest, tuple(one.contact for one in torn))
         return Step((piece,), "lost")
     sources = tuple(one.contact for one in having if one.fresh or not fresh)
@@ -216,9 +235,15 @@ def _begins(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:
 
 
 def _proven(
-    newest: View, having: Sequence[Evidence], evidence: Sequence[Evidence], asked: Asked
+    newest: View,
+    piece: Interval,
+    having: Sequence[Evidence],
+    evidence: Sequence[Evidence],
+    asked: Asked,
 ) -> bool:
     """Whether no later epoch can be that nobody named: see the head of this file."""
+    if asked.went_on(newest, piece):
+        return False
     holders = newest.holders
     # An earlier epoch of the same view is no contradiction: a primary that was passed over while
     # its copies noted the next one knows no more, and no less than it acknowledged.
@@ -234,7 +259,8 @@ def _proven(
     fresh = [one for one in having if one.fresh]
     know += [one for one in evidence if fresh and _is_behind(one, newest, fresh)]
     moved_on = [one for one in holders
-                if one in came and not _is_among(one, [e.contact for e in know])]  # fmt: skip
+                if one in came and not _is_among(one, [e.contact for e in know])
+                and not asked.is_behind(one, newest, piece)]  # fmt: skip
     most = 2 * len(have) > len(holders)
     if fresh:
         return most or not moved_on

@@ -21,7 +21,6 @@ from meteor.copies.turns import Bell
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Instated, Keep, Kept, Learn, Watermarks
-from meteor.wire.operations import Carried
 from meteor.wire.view import View
 from squid import Intervals
 
@@ -111,9 +110,11 @@ class Tending:
             # What is under way was perhaps sent to all copies before this one began to learn, and
             # does not show yet.  Not waited for: it may itself be waiting for a copy.
             under_way = self._shelf.under_way(view.intervals)
+            taken_in = self._views.taken_in.within(view.intervals)
             if not await self._push(contact, view.intervals) or contact.id not in learners:
                 return False
-            if under_way and not await self._give(contact, view.intervals, under_way):
+            last = Keep(view.intervals, under_way, taken_in)
+            if (under_way or taken_in) and not await self._give(contact, last):
                 return False
             if not self._is_pressing():
                 await begun(self._runtime, self._views)
@@ -130,12 +131,12 @@ class Tending:
                 cursor, more = page.cursor, page.more
                 if not page.carried:
                     continue
-                if not await self._give(contact, (interval,), page.carried):
+                if not await self._give(contact, Keep((interval,), page.carried)):
                     return False
         return True
 
-    async def _give(self, contact: Contact, part: Intervals, carried: tuple[Carried, ...]) -> bool:
-        reply = await self._replication.ask(contact, Keep(part, carried))
+    async def _give(self, contact: Contact, message: Keep) -> bool:
+        reply = await self._replication.ask(contact, message)
         return isinstance(reply, Kept) and reply.known and not reply.newer
 
     def _resync(self) -> None:

@@ -15,7 +15,8 @@ from typing import Final
 
 from chord import ChordNode, Contact, Runtime
 from meteor.copies.config import CopiesConfig
-from meteor.wire.copy_messages import Instate, Instated, Learn
+from meteor.keeping.views import Views
+from meteor.wire.copy_messages import Begun, Instate, Instated, Learn
 from meteor.wire.view import View, ViewKey
 
 SPARE: Final = 2
@@ -29,10 +30,12 @@ class Witnesses:
         self,
         node: ChordNode,
         runtime: Runtime,
+        views: Views,
         config: CopiesConfig,
         ask: Callable[[Contact, object], Awaitable[object]],
     ) -> None:
         self._node, self._runtime, self._config, self._ask = node, runtime, config, ask
+        self._views = views
         self._told: dict[ViewKey, tuple[View, tuple[Contact, ...]]] = {}
         self._questions = 0
 
@@ -64,10 +67,31 @@ class Witnesses:
         await enough
         return list(replies)
 
-    def release(self, own: dict[int, View]) -> None:
+    def lacks(self, view: View) -> bool:
+        """Whether nobody else has it, though there are others: nothing is acknowledged then."""
+        return self._config.copies > 1 and not view.copies and bool(self._node.successors)
+
+    def note_begun(self, view: View) -> None:
+        """A view begins here, in which something may be acknowledged."""
+        if not self.lacks(view):
+            self._views.chronicle.note(view)
+
+    def say_begun(self, view: View) -> None:
+        """Tell all around that a view began: should all its holders fall for good, they know that
+        what came before is not the last word.  What began before its `lost` part was lost is told
+        on, as who knew of that becomes less."""
+        if self.lacks(view):
+            return
+        message = Begun((*self._views.chronicle.of(view.lost), view))
+        around = {one.id: one for one in (*self._node.successors, *view.copies)}
+        for one in around.values():
+            if one.id != view.primary.id:
+                self._runtime.send(one, message)
+
+    def release(self) -> None:
         """Let those go whose view has all its copies by now, or ended here."""
         for key, (told, witnesses) in list(self._told.items()):
-            view = own.get(key[1])
+            view = self._views.own.get(key[1])
             if view is None or len(view.copies) >= self._config.copies - 1:
                 del self._told[key]
                 for one in witnesses:

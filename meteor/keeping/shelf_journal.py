@@ -85,6 +85,7 @@ def noted(views: Views) -> Entry:
         (*views.former, *(one for copy in views.copies.values() for one in copy.before)),
         tuple(views.stored),
         views.taken_in.ended(),
+        views.chronicle.written(),
     )
     return Entry(VIEWS_KEY, codec.encode(note))
 

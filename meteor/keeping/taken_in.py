@@ -44,6 +44,11 @@ class TakenIn:
         for one in ended:
             self.note(one.primary, one.epoch, one.intervals)
 
+    def learn(self, ended: Iterable[Ended], part: Intervals) -> None:
+        """All of `part` was taken from somebody who could show this of it."""
+        for one in ended:
+            self.note(one.primary, one.epoch, intersect(merge(one.intervals), part))
+
     def note(self, primary_id: int, epoch: int, part: Intervals) -> None:
         """All that was acknowledged of `part` in an epoch of a primary is on the shelf; what was in
         an earlier one as well."""

@@ -14,12 +14,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from chord import Contact
+from meteor.keeping.chronicle import Chronicle, Heard
 from meteor.keeping.taken_in import TakenIn
-from meteor.wire.view import Copy, Ended, Stored, View, ViewKey, parts_of
+from meteor.wire.view import EPOCHS, Copy, Ended, Stored, View, ViewKey, parts_of
 from squid import Intervals, intersect, merge, subtract
 
-EPOCHS = 1 << 62
-"""Epochs lie below: more changes than a ring can live to see, and fewer than the wire can carry."""
 BEFORE_MAX = 8
 """What a copy's view took the place of and is remembered: views of one peer after the other that
 fell before they began."""
@@ -49,6 +48,7 @@ class Views:
         """Views of others that begin by what this peer gave, and are not known to have begun."""
         self.taken_in = TakenIn()
         """What of ended views of others is on the shelf."""
+        self.chronicle, self.heard = Chronicle(), Heard()
         self._seen = 0
         self._rank = own_id % ((1 << RANK_BITS) - 3)
 
@@ -76,8 +76,7 @@ class Views:
 
     def present(self) -> Intervals:
         """What this peer is the primary of, a copy of, or being made a copy of."""
-        copies = (copy.view.intervals for copy in self.copies.values())
-        return merge(self.held(), *copies)
+        return merge(self.held(), *(copy.view.intervals for copy in self.copies.values()))
 
     def present_lost(self) -> Intervals:
         """The part of `present` whose past nobody knew: what is on the shelf came since."""
@@ -213,7 +212,7 @@ class Views:
 
     def learn(self, view: View) -> None:
         """Be filled with a view's content; what was kept of it under others stays until then."""
-        self.see(view.epoch)
+        self.hear(view)
         self.copies[view.key] = Copy(view, whole=False)
         while len(self.copies) > COPIES_MAX:  # whoever only began to learn goes first
             learning = (key for key, copy in self.copies.items() if not copy.whole)
@@ -245,7 +244,7 @@ class Views:
     def end(self, view: View) -> None:
         """A view begins somewhere: earlier copies of its intervals end here.  What the view calls
         lost is kept as evidence: it may be just that past."""
-        self.see(view.epoch)
+        self.hear(view)
         for key, copy in list(self.copies.items()):
             if copy.view.epoch < view.epoch and intersect(copy.view.intervals, view.intervals):
                 past = copy.view.within(subtract(view.lost, copy.view.lost))
@@ -390,10 +389,12 @@ class Views:
         self.former.append(view)
         del self.former[:-FORMER_MAX]
 
-    def _all(self) -> Iterator[View]:
-        yield from self.own.values()
-        yield from (copy.view for copy in self.copies.values())
-        yield from self.remembered()
+    def hear(self, view: View) -> None:
+        """Word came of a view."""
+        self.see(view.epoch)
+        self.heard.note(view.intervals, view.epoch)
 
     def _over(self, part: Intervals) -> Iterator[View]:
-        return (view for view in self._all() if intersect(view.intervals, part))
+        copies = (copy.view for copy in self.copies.values())
+        every = (*self.own.values(), *copies, *self.remembered())
+        return (view for view in every if intersect(view.intervals, part))

@@ -207,6 +207,7 @@ class RendezvousPeer:
         whole = not (self.restored.incomplete or self.restored.damaged)
         had = (*note.own, *note.former, *note.copies)
         self.views.restore(had, note.stored, note.taken_in, whole=whole)
+        self.views.chronicle.restore(note.begun)
         self._returning.damaged = not whole
         if whole:
             self._keeper.expect(self._handoff.everything)  # what no view speaks of goes

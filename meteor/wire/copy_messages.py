@@ -19,6 +19,9 @@ class Keep:
     part: tuple[WireInterval, ...]
     """What of the curve the change is about: all of it must still be the sender's."""
     carried: tuple[Carried, ...]
+    taken_in: tuple[Ended, ...] = ()
+    """Of which ended views of others the sender has all content of it; only to a recruit, who has
+    all of that by now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,14 @@ class Beside:
 
 
 @dataclass(frozen=True, slots=True)
+class Begun:
+    """One way, to the next peers of the ring and to copies: these views have begun.  Whoever comes
+    with an earlier one of these intervals later on does not have the last word."""
+
+    views: tuple[View, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ViewsNote:
     """The journal's note of what a peer has a part in."""
 
@@ -113,9 +124,11 @@ class ViewsNote:
     """Former views whose content is in the attic."""
     taken_in: tuple[Ended, ...] = ()
     """Of which ended views of others all content is on the shelf."""
+    begun: tuple[View, ...] = ()
+    """The newest view that began of what the peers around have, as far as it was told."""
 
 
 MESSAGES: tuple[type, ...] = (
     Rival, View, Beside, Keep, Kept, Learn, Instate, Instated, Touch, Touched, Stands, Watermarks,
-    Stored, Ended, ViewsNote,
+    Stored, Ended, ViewsNote, Begun,
 )  # fmt: skip

@@ -116,6 +116,10 @@ class Claim:
     interval: WireInterval
 
 
+HeardOf = tuple[int, tuple[WireInterval, ...]]
+"""An epoch, and of what."""
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimAnswer:
     """What of the interval the receiver holds, and whom else to ask."""
@@ -138,6 +142,10 @@ class ClaimAnswer:
     begun."""
     taken_in: tuple[Ended, ...] = ()
     """Of which ended views of others the receiver has all content of it."""
+    begun: tuple[View, ...] = ()
+    """The newest views of it that began, as far as the receiver was told."""
+    heard: tuple[HeardOf, ...] = ()
+    """How late an epoch the receiver heard of since it was started, piece by piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +194,8 @@ class Frozen:
     """The highest of them: the taker's is to be later."""
     rivals: tuple[Rival, ...] = ()
     """Of the giver's views."""
+    taken_in: tuple[Ended, ...] = ()
+    """Of which ended views of others the giver has all content of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,9 @@ HEARSAY: Final = 0
 """Instead of a rival's epoch: its only holder said that it holds the interval too, and is to be
 asked again."""
 
+EPOCHS: Final = 1 << 62
+"""Epochs lie below: more changes than a ring can live to see, and fewer than the wire can carry."""
+
 ViewKey = tuple[int, int]
 """The primary's id, and its number of the view."""
 

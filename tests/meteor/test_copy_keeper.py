@@ -14,7 +14,7 @@ import pytest
 
 from chord import CallError, Contact, RemoteFault
 from meteor.copies.copy_keeper import MARKS_MAX, PART_MAX
-from meteor.keeping.views import COPIES_MAX, EPOCHS
+from meteor.keeping.views import COPIES_MAX
 from meteor.wire import codec
 from meteor.wire.copy_messages import (
     MESSAGES,
@@ -29,7 +29,7 @@ from meteor.wire.copy_messages import (
     Watermarks,
 )
 from meteor.wire.operations import Carried
-from meteor.wire.view import View
+from meteor.wire.view import EPOCHS, View
 from sim.overlay import Overlay, SimPeer
 from sim.runtime import SimRuntime
 from tests.meteor.copies_world import (

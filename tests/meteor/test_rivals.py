@@ -15,6 +15,7 @@ from meteor.wire.operations import Freeze, Frozen, TakeOver
 from meteor.wire.view import HEARSAY, RIVALS_MAX, Rival, View, rivals_within
 from sim.overlay import Overlay
 from sim.simulated_peer import SimPeer
+from squid import intersect
 from tests.meteor.copies_world import (
     SIZE,
     ask,
@@ -318,3 +319,34 @@ def test_a_rival_is_noted_though_its_view_becomes_another_meanwhile(world: Answe
     world.overlay.run_for(1.0)
     assert len(tries) > 1
     assert peer.core.views.unknown() == world.unknown == (world.interval,)
+
+
+def test_who_takes_an_interval_over_can_show_what_its_giver_could(world: AnsweredBeside) -> None:
+    """Else what was merged is named as lost when the giver and its copies are gone."""
+    ended = View(world.stranger.contact, 7, 77, (world.interval,), ())
+    world.peer.core.views.take_in(ended, ended.intervals)
+    arc = world.peer.core.node.arc
+    assert arc is not None
+    middle = (arc.after + (arc.last - arc.after) % (1 << 160) // 2) % (1 << 160)
+    joiner = world.overlay.run(world.overlay.add_peer(middle))
+    taken = joiner.core.holdings.held
+    assert taken
+    assert taken == intersect(taken, (world.interval,))
+    assert joiner.core.views.has_all_of(taken, world.stranger.contact.id, 77)
+
+
+def test_a_recruit_can_show_what_its_primary_could(world: AnsweredBeside) -> None:
+    ended = View(world.stranger.contact, 7, 77, (world.interval,), ())
+    world.peer.core.views.take_in(ended, ended.intervals)
+    (before,) = world.peer.core.views.own.values()
+    world.copy().crash()
+    assert_whole_within(world.overlay)
+    (view,) = world.peer.core.views.own.values()
+    (recruit,) = [
+        peer for peer in world.overlay.living
+        if view.has_copy(peer.contact.id) and not before.has_copy(peer.contact.id)
+    ]  # fmt: skip
+    assert recruit.core.views.has_all_of((world.interval,), world.stranger.contact.id, 77)
+    other = next(one for one in view.copies if before.has_copy(one.id))
+    (other_copy,) = [peer for peer in world.overlay.living if peer.contact == other]
+    assert not other_copy.core.views.has_all_of((world.interval,), world.stranger.contact.id, 77)

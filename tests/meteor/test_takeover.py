@@ -37,9 +37,12 @@ later_lives = [replace(peer, incarnation=1) for peer in PEERS]
 answering = st.lists(
     st.sampled_from([*PEERS, *later_lives]), unique_by=lambda peer: peer.id, max_size=len(PEERS)
 )
+heard = st.dictionaries(
+    peers, st.lists(st.tuples(st.integers(1, 3), parts), min_size=1, max_size=2), max_size=3
+)
 askings = st.builds(
     Asked, answering, st.sets(st.sampled_from(IDS)), st.booleans(), st.booleans(),
-    forgetful=st.sets(st.sampled_from(IDS)),
+    forgetful=st.sets(st.sampled_from(IDS)), begun=st.lists(views, max_size=1), heard=heard,
 )  # fmt: skip
 
 
@@ -95,7 +98,14 @@ def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bo
         if all(has_all_of(other, one.view, index) for other in fresh):
             moved_on -= {one.contact.id}
 
+    for holder in newest.holders:
+        epochs = [epoch for epoch, of in asked.heard.get(holder, ()) if index in indexes(of)]
+        if holder in asked.heard and all(epoch < newest.epoch for epoch in epochs):
+            moved_on -= {holder.id}
+
     def is_last(those: Sequence[Evidence]) -> bool:
+        if any(index in indexes(v.intervals) and v.epoch > newest.epoch for v in asked.begun):
+            return False
         have = {one.contact.id for one in those} & newest.holder_ids
         if any(not one.damaged for one in known_by_primary):
             have |= {one.contact.id for one in (*of_view, *tried) if not one.damaged}
@@ -215,6 +225,39 @@ def test_what_a_primary_tried_and_never_began_hides_nothing_and_gives_nothing() 
     asked = Asked(PEERS[1:2], [0], patient=True)
     (step,) = plan(((0, 0),), evidence[1:], asked, orphaned=True)
     assert (step.kind, step.view, step.sources) == ("adopt", NEVER_BEGUN, (PEERS[1],))
+
+
+def test_what_is_known_to_have_gone_on_is_not_taken_over_from() -> None:
+    """Neither from restarted copies, nor from one that lived all the time and was cut off: nobody
+    who has what came then need be left."""
+    before = View(PEERS[0], 1, 5, ((0, 9),), (PEERS[1], PEERS[2]))
+    later = View(PEERS[3], 7, 7, ((4, 9),), (PEERS[4], PEERS[5]))
+    for fresh in (False, True):
+        evidence = [Evidence(PEERS[n], before, fresh) for n in (1, 2)]
+        asked = Asked(PEERS[1:3], [0], patient=True, begun=[later])
+        known, gone_on = plan(((0, 9),), evidence, asked, orphaned=True)
+        assert (known.kind, known.piece) == ("adopt", ((0, 3),))
+        assert (gone_on.kind, gone_on.piece, gone_on.sources) == ("lost", ((4, 9),), ())
+        asked = replace(asked, begun=[replace(later, epoch=5)])
+        (step,) = plan(((0, 9),), evidence, asked, orphaned=True)
+        assert step.kind == "adopt"
+
+
+def test_a_holder_that_never_heard_of_a_view_has_not_moved_on_from_it() -> None:
+    """Its giver took the piece from it with a word of its own view, and the taker fell."""
+    given = View(PEERS[0], 7, 7, ((0, 9),), (PEERS[1], PEERS[2]))
+    giver = Evidence(PEERS[1], given, fresh=True)
+    asked = Asked(PEERS[1:3], [0], patient=True, heard={PEERS[2]: [(6, ((0, 9),))]})
+    (step,) = plan(((0, 9),), [giver], asked, orphaned=True)
+    assert (step.kind, step.sources) == ("adopt", (PEERS[1],))
+    for heard_of in ([(7, ((0, 9),))], [(6, ((0, 9),)), (8, ((2, 3),))], []):
+        asked = replace(asked, heard={PEERS[2]: heard_of})
+        (step,) = plan(((2, 3),), [giver], asked, orphaned=True)
+        assert step.kind == "lost", heard_of
+    again = replace(PEERS[2], incarnation=1)  # what it heard before, it may have forgotten
+    asked = Asked([PEERS[1], again], [0], patient=True, heard={again: [(6, ((0, 9),))]})
+    (step,) = plan(((0, 9),), [giver], asked, orphaned=True)
+    assert step.kind == "lost"
 
 
 HISTORIES = [

@@ -1,0 +1,93 @@
+"""Chronicle: which views began, as one peer was told; nothing of their content.
+
+Law of this file: pure.  k peers have what was acknowledged in an epoch.  When all of them fall for
+good, holders of an earlier epoch that come back would take that one for the last, as their journals
+cannot tell, and what was acknowledged since would be absent without a word.  So whoever begins a
+view tells the next peers of the ring, and these remember the newest of every piece.  It never shows
+anything: it only stands against what is older.  A part that a view calls lost was not taken over
+from anything, and says nothing about what came before (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from chord import replace
+from meteor.wire.view import EPOCHS, View, parts_of
+from squid import Intervals, intersect, merge, subtract
+
+CHRONICLE_MAX: Final = 64
+"""Views remembered: several times what the peers have between them that would tell one."""
+
+
+class Chronicle:
+    """The newest view that began of every piece of the curve that one peer was told of."""
+
+    def __init__(self) -> None:
+        self._views: tuple[View, ...] = ()
+        self.unwritten = False
+        """Whether something of it is not in the journal yet."""
+
+    def __len__(self) -> int:
+        return len(self._views)
+
+    def note(self, view: View) -> None:
+        """A view began; nonsense is passed over."""
+        news = subtract(view.intervals, view.lost) if view.epoch < EPOCHS else ()
+        for one in self._views:
+            if _rank(one) >= _rank(view):
+                news = subtract(news, one.intervals)
+        if not news:
+            return
+        left = (one.without(news) for one in self._views)
+        begun = replace(view, intervals=news, lost=(), rivals=())
+        self._views = (*(one for one in left if one is not None), begun)[-CHRONICLE_MAX:]
+        self.unwritten = True
+
+    def of(self, part: Intervals) -> tuple[View, ...]:
+        """What is known of `part`."""
+        return parts_of(self._views, part)
+
+    def after(self, part: Intervals, epoch: int) -> Intervals:
+        """What of `part` went on in a later epoch."""
+        later = (one.intervals for one in self.of(part) if one.epoch > epoch)
+        return tuple(interval for intervals in later for interval in intervals)
+
+    def written(self) -> tuple[View, ...]:
+        """All of it, as it goes into the journal."""
+        self.unwritten = False
+        return self._views
+
+    def restore(self, views: Iterable[View]) -> None:
+        """What the journal says."""
+        for view in views:
+            self.note(view)
+
+
+class Heard:
+    """How late an epoch one peer heard of, piece by piece, since it was started: whether a view
+    began or not, and whatever became of it."""
+
+    def __init__(self) -> None:
+        self._pieces: list[tuple[int, Intervals]] = []
+        self._vague = 0
+        """What is not known piece by piece any more is not later than this."""
+
+    def note(self, part: Intervals, epoch: int) -> None:
+        """Word came of a view."""
+        left = ((one, subtract(of, part) if one < epoch else of) for one, of in self._pieces)
+        news = subtract(part, merge(*(of for one, of in self._pieces if one >= epoch)))
+        self._pieces = sorted((one, of) for one, of in (*left, (epoch, news)) if of)
+        while len(self._pieces) > CHRONICLE_MAX:
+            self._vague = max(self._vague, self._pieces.pop(0)[0])
+
+    def of(self, part: Intervals) -> tuple[tuple[int, Intervals], ...]:
+        """The latest epochs of pieces of `part`; of none of it word came of a later one than
+        these."""
+        cut = ((epoch, intersect(of, part)) for epoch, of in self._pieces)
+        return ((self._vague, part), *(one for one in cut if one[1]))
+
+
+def _rank(view: View) -> tuple[object, ...]:
+    return view.epoch, view.key

@@ -34,6 +34,7 @@ from arms.message_xml import parse_message as parse_message
 from arms.message_xml import write_message as write_message
 from arms.message_xml import write_notification as write_notification
 from arms.message_xml import write_result as write_result
+from arms.parted import Parted as Parted
 from arms.plain_columns import PlainColumns as PlainColumns
 from arms.plain_columns import PlainForm as PlainForm
 from arms.plain_columns import plain_form as plain_form
@@ -62,7 +63,7 @@ __all__ = [
     "parse_call",
     "Record", "Store", "Outcome", "Rendezvous", "Arrival", "Deletion", "Reaction", "Tell", "Return",
     "Steps", "Asked",
-    "AtRest", "at_rest", "PlainColumns", "PlainForm", "plain_form",
+    "AtRest", "at_rest", "Parted", "PlainColumns", "PlainForm", "plain_form",
     "MeteorError", "ArmsError", "SelectorError", "ProfileError", "UnknownAction", "TypeMismatch",
     "LimitExceeded",
 ]  # fmt: skip

@@ -20,6 +20,7 @@ from arms.index_bits import Slots
 from arms.index_role import Sifted
 from arms.index_store import Objects, Span, objects_of
 from arms.index_vocabulary import Floats
+from arms.parted import Parted
 from arms.plain_columns import PlainColumns
 from arms.profile import Profile
 from arms.profile_index import ProfileIndex
@@ -84,7 +85,7 @@ class Store:
             INTEREST: ProfileIndex("selectors", profile_of=_profile_of, number_of=_number_of),
             WATCH: ProfileIndex("subjects", profile_of=_profile_of, number_of=_number_of),
         }
-        self._tombstones: dict[Key, float] = {}
+        self._tombstones = Parted[Key, float]()
         self._deadlines = Deadlines()
 
     def __len__(self) -> int:

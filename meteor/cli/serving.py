@@ -27,9 +27,11 @@ _log = logging.getLogger("meteor.peer")
 
 ORPHAN_GRACE_S: Final = 1.5
 """How long a peer whose parent is gone may take to leave in order."""
-FULL_COLLECTIONS: Final = 1_000
-"""The collector's last threshold: at 4,000 links a full collection stops the loop for 350 ms, and
-a peer that is silent for so long looks dead (DESIGN section 6)."""
+COLLECTIONS: Final = (700, 2, 3_700)
+"""The collector's thresholds.  The second: what a peer keeps outlives the first look, so with
+Python's ten there were up to 27,000 objects to look at once more, all together, and the loop was
+held for 15 ms.  The last: at 4,000 links a full collection stops the loop for 350 ms, and a peer
+that is silent for so long looks dead (DESIGN section 6)."""
 
 
 Announce = Callable[[str, int], Awaitable[None]]
@@ -71,7 +73,7 @@ async def _live(peer: meteor.Peer, as_json: bool, network: tuple[Announce, Find]
             # What was made so far stays for the peer's whole life: never look at it again.
             gc.collect()
             gc.freeze()
-            gc.set_threshold(700, 10, FULL_COLLECTIONS)
+            gc.set_threshold(*COLLECTIONS)
             _heed_hangups(peer)
             _say(peer, as_json)
             if network is not None:

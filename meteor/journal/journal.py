@@ -13,6 +13,7 @@ import operator
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, overload
 
+from arms import Parted
 from chord import MeteorError, dataclass
 from meteor.described import described
 
@@ -119,31 +120,35 @@ class MemoryJournal:
     """A journal for tests and for peers without a data directory: durable as long as the object."""
 
     def __init__(self) -> None:
-        self._entries: dict[bytes, bytes] = {}
+        self._entries = Parted[bytes, tuple[int, bytes]]()
+        """Each with the number of its write."""
+        self._writes = 0
         self._closed = False
 
     async def append(self, batch: Sequence[Entry]) -> None:
         """Apply the batch at once."""
         self._check_open()
         for entry in batch:
-            self._entries.pop(entry.key, None)
-            if entry.value is not None:
-                self._entries[entry.key] = entry.value
+            self._put(entry)
 
     async def scan(self) -> Scan:
         """The living entries."""
         self._check_open()
-        return Scan(Entries([*self._entries], [*self._entries.values()]), ())
+        ordered = sorted((number, key, value) for key, (number, value) in self._entries.items())
+        return Scan(Entries([key for _, key, _ in ordered], [value for _, _, value in ordered]), ())
 
     async def read(self, key: bytes) -> bytes | None:
         """The value of a key."""
         self._check_open()
-        return self._entries.get(key)
+        found = self._entries.get(key)
+        return None if found is None else found[1]
 
     async def replace(self, entries: Sequence[Entry]) -> None:
         """Swap the content."""
         self._check_open()
-        self._entries = {e.key: e.value for e in entries if e.value is not None}
+        self._entries = Parted()
+        for entry in entries:
+            self._put(entry)
 
     async def close(self) -> None:
         """Refuse further use; the content stays for a later `reopen`."""
@@ -152,6 +157,13 @@ class MemoryJournal:
     def reopen(self) -> None:
         """Let a restarted peer use the same memory."""
         self._closed = False
+
+    def _put(self, entry: Entry) -> None:
+        self._writes += 1
+        if entry.value is not None:
+            self._entries[entry.key] = (self._writes, entry.value)
+        elif entry.key in self._entries:
+            del self._entries[entry.key]
 
     def _check_open(self) -> None:
         if self._closed:

@@ -7,6 +7,7 @@ fingerprints follow every change.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Mapping
 from heapq import heappop, heappush
 from itertools import islice
@@ -21,6 +22,25 @@ from meteor.wire.operations import Carried
 from squid import Box, HilbertCurve, Interval
 
 
+class _Grave:
+    """What one delete buried, in its order; lists, as they grow without being made anew."""
+
+    __slots__ = ("changes", "here", "keys")
+
+    def __init__(self) -> None:
+        self.keys: list[Key] = []
+        self.changes = array("q")
+        """What has changed since is none of its any more."""
+        self.here = 0
+        """How many are still as it left them."""
+
+    def enter(self, key: Key, change: int) -> None:
+        """A tombstone shows."""
+        self.keys.append(key)
+        self.changes.append(change)
+        self.here += 1
+
+
 class PlacementTable:
     """Records and tombstones by identity, by place, and by the order in which they came."""
 
@@ -29,8 +49,8 @@ class PlacementTable:
         self._placed: dict[Key, Placed | int] = {}
         """Of what rests since the last start, and nobody has asked for, its number there."""
         self._resting: RestingRows | None = None
-        self._buried: dict[bytes, dict[Key, None]] = {}
-        """What each delete buried here."""
+        self._graves: dict[bytes, _Grave] = {}
+        """By the delete that dug them."""
         self._changes = ChangeLog()
         self._stones: list[tuple[int, Key]] = []
         self.fingerprints = Fingerprints(curve)
@@ -70,8 +90,14 @@ class PlacementTable:
     def buried(self, operation: bytes) -> Iterator[Placed]:
         """The tombstones that this delete put here, or where it was handed over from; looked at
         one by one, as there may be a hundred thousand, and without those that go meanwhile."""
-        keys = tuple(self._buried.get(operation, ()))
-        return (self[key] for key in keys if key in self._placed)
+        grave = self._graves.get(operation)
+        return iter(()) if grave is None else self._in(grave, len(grave.keys))
+
+    def _in(self, grave: _Grave, count: int) -> Iterator[Placed]:
+        for key, change in islice(zip(grave.keys, grave.changes, strict=True), count):
+            placed = self.find(key)
+            if placed is not None and placed.change == change:
+                yield placed
 
     def meets(self, placed: Placed, interval: Interval) -> bool:
         """Whether a record lives in an interval."""
@@ -106,14 +132,18 @@ class PlacementTable:
         looking for the lowest index of its box."""
         if lowest is None:
             lowest = lowest_in(self._curve, box)
-        self.remove(key, now_ms)
+        former = self._placed.get(key)
+        if former is not None:
+            self._left(former, now_ms)
         placed = Placed(box, lowest, carried.number, carried, self._changes.add(key))
+        # In the former's place: with each of a hundred thousand taken out and put in anew, the
+        # dictionary would have to be made anew at once.
         self._placed[key] = placed
         self.fingerprints.add(placed)
         if carried.kind in {GONE, MOVED}:
             heappush(self._stones, (carried.ttl_ms, key))
         if carried.operation:
-            self._buried.setdefault(carried.operation, {})[key] = None
+            self._graves.setdefault(carried.operation, _Grave()).enter(key, placed.change)
 
     def load(self, rows: PlainRows) -> tuple[RestingRows, Mapping[Key, int]]:
         """Records of an empty shelf, at rest, in the order in which they were written; their number
@@ -131,8 +161,10 @@ class PlacementTable:
     def remove(self, key: Key, now_ms: int) -> None:
         """It shows no more; harmless when it did not."""
         placed = self._placed.pop(key, None)
-        if placed is None:
-            return
+        if placed is not None:
+            self._left(placed, now_ms)
+
+    def _left(self, placed: Placed | int, now_ms: int) -> None:
         if isinstance(placed, int):
             placed = self._woken(placed)
         self._changes.drop(placed.change)
@@ -140,10 +172,10 @@ class PlacementTable:
         if self._resting is not None:
             self._resting.forget(placed)
         if placed.carried.operation:
-            buried = self._buried[placed.carried.operation]
-            del buried[key]
-            if not buried:
-                del self._buried[placed.carried.operation]
+            grave = self._graves[placed.carried.operation]
+            grave.here -= 1
+            if not grave.here:
+                del self._graves[placed.carried.operation]
 
     def stones_over(self, now_ms: int, limit: int) -> list[Key]:
         """Tombstones whose time is over, at most so many; each is named once."""

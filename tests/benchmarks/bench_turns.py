@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from meteor import Client, LocalOverlay
-from meteor.cli.serving import FULL_COLLECTIONS
+from meteor.cli.serving import COLLECTIONS
 from meteor.wire.document import encode_document, pack_profile
 from meteor.wire.messages import Document
 from meteor.wire.operations import Carried
@@ -94,7 +94,7 @@ async def measured(what: str, client: Client, work: Awaitable[Any]) -> Any:
 
     gc.collect()
     gc.freeze()
-    gc.set_threshold(700, 10, FULL_COLLECTIONS)  # as `meteor peer` does
+    gc.set_threshold(*COLLECTIONS)  # as `meteor peer` does
     with held.watched():
         asking = asyncio.ensure_future(ask_for_little())
         began_s = time.perf_counter()

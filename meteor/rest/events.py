@@ -4,22 +4,29 @@ Law of this file: honest about what it can resume.  The interest of a broken str
 for its client; who comes back with `Last-Event-ID` gets what came after it.  Where that is not
 known any more (another peer, later, after a restart) the interest is posted again under its old
 name and the stream begins with the event `reset`: what lives comes from the beginning, under the
-same ids as before, and what came and went in between is lost.
+same ids as before, and what came and went in between is lost.  An id says a secret of its client:
+the interest's name, which whoever watches interests reads, is made of it and does not tell it.
+What was signed opens one stream, for `SIGNED_S`: whoever reads along has nothing to repeat.
 
-    event: open         id: <interest>             it is in the overlay: nothing is missed now
-    event: match        id: <interest>:<data>:<version>       (a watch: `appeared`, `gone`)
+    event: open         id: <secret>               it is in the overlay: nothing is missed now
+    event: match        id: <secret>:<data>:<version>         (a watch: `appeared`, `gone`)
     event: incomplete   a part of the region is missing: what lives there, or comes, is not told
     event: reset        the stream begins anew; says why
     event: overflow     the client read too slowly; the stream ends; says what to do
+    event: end          the stream ends; says why
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
+import math
 import re
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from random import SystemRandom
 from typing import Any, Final
 
@@ -34,17 +41,20 @@ from meteor.rest.config import RestConfig
 from meteor.rest.feed import Event, Feed
 from meteor.rest.json_form import intervals_object, match_object
 from meteor.rest.negotiation import EVENTS
+from meteor.rest.once import UsedSignatures
 from meteor.rest.parameters import Parameter
 from meteor.rest.profiles import EVERYWHERE, SELECT, timeout_parameter
-from meteor.rest.signed import signer_of, verbs_of
+from meteor.rest.signed import credentials_of, signer_of, verbs_of
 from meteor.rest.streaming import StreamWriter
 from meteor.values import Notification
 from meteor.wire.record_id import new_stem
 
-NAME: Final = re.compile(r"events-[a-z2-7]{26}")
-"""The stem of a stream's interest.  Only such a one is taken up by `Last-Event-ID`: 128 random bits
-that nobody guesses, so that no stream takes over the interest of another program.  Who watches
-interests reads it, so that a signed stream goes on for its own key alone."""
+SECRET: Final = re.compile(r"events-[a-z2-7]{26}")
+"""What ids of a stream's events begin with.  Only such a one is taken up by `Last-Event-ID`: 128
+random bits that nobody guesses or is told, but its client."""
+SIGNED_S: Final = 600.0
+"""How long a signed stream lasts: its client comes back with a fresh signature, and misses nothing.
+The same request may be repeated at a peer that does not know it: no longer than this."""
 LAST_ID_LENGTH_MAX: Final = 300
 
 
@@ -72,6 +82,7 @@ class Events:
         self._streams: dict[str, _Stream] = {}
         self._random = SystemRandom()
         self._closing: set[asyncio.Task[None]] = set()
+        self._used = UsedSignatures(_wall_ms())
         self._stopped = False
 
     def resources(self) -> list[Resource]:
@@ -99,6 +110,7 @@ class Events:
         if call.request.method == "HEAD":
             return await writer.head()
         stream, reset = await self._stream_of(call)
+        ends_s = asyncio.get_running_loop().time() + (SIGNED_S if stream.owner else math.inf)
         reader = stream.reader = object()
         stream.news.set()
         if stream.farewell is not None:
@@ -108,14 +120,14 @@ class Events:
             await writer.open()
             if reset:
                 await writer.write([_word("reset", stream.feed.name, {"reason": reset})])
-            await self._copy(stream, writer, lambda: stream.reader is reader)
+            await self._copy(stream, writer, lambda: stream.reader is reader, ends_s)
         finally:
             if stream.reader is reader:
                 self._left(stream)
         return writer.response
 
     async def _copy(
-        self, stream: _Stream, writer: StreamWriter, reads: Callable[[], bool]
+        self, stream: _Stream, writer: StreamWriter, reads: Callable[[], bool], ends_s: float
     ) -> None:
         """Write what comes until the client is gone or nothing comes any more."""
         feed = stream.feed
@@ -129,6 +141,10 @@ class Events:
                 return
             elif stream.interest is not None and stream.interest.state in ("closed", "failed"):
                 feed.end("the interest is over: it was deleted, or the peer stops")
+            elif asyncio.get_running_loop().time() >= ends_s:
+                why = f"after {SIGNED_S:.0f} s: sign anew, and come back with the last id"
+                await writer.write([_word("end", "", {"reason": why})])
+                return
             else:
                 await writer.wait(stream.news)
 
@@ -140,10 +156,13 @@ class Events:
         if len(last_id) > LAST_ID_LENGTH_MAX:
             raise LimitExceeded("Last-Event-ID characters", len(last_id), LAST_ID_LENGTH_MAX)
         name, verbs = last_id.partition(":")[0], await verbs_of(self._verbs, call, standing=True)
-        known, owner = self._streams.get(name), signer_of(call)
-        if NAME.fullmatch(name) is None or (known is not None and known.owner != owner):
+        known, credentials = self._streams.get(name), credentials_of(call)
+        owner = "" if credentials is None else credentials.key
+        if credentials is not None:
+            self._used.use(credentials.signature, credentials.issued_ms, _wall_ms())
+        if SECRET.fullmatch(name) is None or (known is not None and known.owner != owner):
             reason = "this id is of no stream of yours" if last_id else ""
-            return await self._open(call, verbs, self._new_name()), reason
+            return await self._open(call, verbs, self._new_secret()), reason
         question = _question(call)
         if known is not None and known.feed.select == question and not known.feed.ended:
             if known.feed.resume(last_id):
@@ -153,18 +172,18 @@ class Events:
             reason = "this peer does not know the stream any more, or never did"
         if known is not None:
             self._forget(known)
-            return await self._open(call, verbs, self._new_name()), reason
+            return await self._open(call, verbs, self._new_secret()), reason
         try:
             return await self._open(call, verbs, name), reason
         except Refused as error:
             if error.rule != "deleted":
                 raise
-            return await self._open(call, verbs, self._new_name()), reason
+            return await self._open(call, verbs, self._new_secret()), reason
 
-    def _new_name(self) -> str:
+    def _new_secret(self) -> str:
         return f"events-{new_stem(self._random)}"
 
-    async def _open(self, call: Call, verbs: Verbs, name: str) -> _Stream:
+    async def _open(self, call: Call, verbs: Verbs, secret: str) -> _Stream:
         """Post an interest, and queue what it brings; raises as every verb."""
         address = call.request.remote or ""
         self._make_room(address)
@@ -172,14 +191,14 @@ class Events:
         question = _question(call)
         news = asyncio.Event()
         feed = Feed(
-            name, question, self._config.stream_queue, news.set,
+            secret, question, self._config.stream_queue, news.set,
             bytes_max=self._config.stream_bytes,
         )  # fmt: skip
         stream = _Stream(feed, address, signer_of(call), news=news)
-        select = call.parameters.text("select")
+        select, name = call.parameters.text("select"), name_of(secret)
 
         def take(notification: Notification) -> None:
-            feed.put(_event_of(notification))
+            feed.put(_event_of(notification, name, secret))
 
         if call.parameters.optional("action") == "notify_interest":
             stream.interest = verbs.notify_interest(
@@ -190,13 +209,13 @@ class Events:
                 select, handler=take, id=name, timeout=call.timeout_s,
                 everywhere=call.parameters.flag("everywhere"), allow_partial=True,
             )  # fmt: skip
-        feed.put(_word("open", name, {"interest": name, "select": select}))
-        self._streams[name] = stream
+        feed.put(_word("open", secret, {"interest": name, "select": select}))
+        self._streams[secret] = stream
         try:
             async with call.turn():
                 await stream.interest
         except BaseException:
-            self._streams.pop(name, None)
+            self._streams.pop(secret, None)
             raise
         if missing := _missing(stream):
             feed.put(_word("incomplete", "", {"missing": intervals_object(missing)}))
@@ -255,11 +274,21 @@ def _question(call: Call) -> str:
     return json.dumps([call.parameters.optional(name) for name in names])
 
 
-def _event_of(notification: Notification) -> Event:
-    form = match_object(notification) | {"notification": notification.notification_id}
-    return Event(
-        notification.notification_id, notification.kind, json.dumps(form, ensure_ascii=False)
-    )
+def name_of(secret: str) -> str:
+    """The stem of a stream's interest: the same at every peer that its client comes back to, and
+    nothing that the secret could be told by."""
+    digest = sha256(secret.encode()).digest()[:16]
+    return "events-" + base64.b32encode(digest).decode().rstrip("=").lower()
+
+
+def _event_of(notification: Notification, name: str, secret: str) -> Event:
+    event_id = secret + notification.notification_id.removeprefix(name)
+    form = match_object(notification) | {"notification": event_id}
+    return Event(event_id, notification.kind, json.dumps(form, ensure_ascii=False))
+
+
+def _wall_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def _word(kind: str, id: str, form: dict[str, Any]) -> Event:

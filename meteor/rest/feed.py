@@ -34,7 +34,7 @@ class Event:
 class Feed:
     """The events of one interest on their way to its client.
 
-    `name` is the stem of the interest, and the id of the stream's first event."""
+    `name` is the id of the stream's first event, and that with which the others begin."""
 
     def __init__(
         self, name: str, select: str, length: int, wake: Callable[[], None], *, bytes_max: int

@@ -90,6 +90,11 @@ async def verbs_of(verbs: Verbs, call: Call, *, standing: bool = False) -> Verbs
     )
 
 
+def credentials_of(call: Call) -> Credentials | None:
+    """The credentials of a signed request, whose `verbs_of` were given; None for nobody's."""
+    return _read(call)[0] if signer_of(call) else None
+
+
 def signer_of(call: Call) -> str:
     """The key in whose name a request comes whose `verbs_of` were given; empty for nobody's."""
     return call.request.headers.get(KEY, "")

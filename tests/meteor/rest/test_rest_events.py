@@ -9,6 +9,7 @@ import aiohttp
 import pytest
 
 import meteor
+from meteor.rest.events import name_of
 from tests.meteor.building import SPACE
 from tests.meteor.rest.http_client import Http, events, take
 
@@ -113,12 +114,35 @@ async def test_a_watch_as_events(http: Http) -> None:
 async def test_a_deleted_interest_ends_its_stream(http: Http) -> None:
     async with http.session.get(http.url("/events", select="temperature>=20")) as reply:
         stream = events(reply)
-        ((_, name, _),) = await take(stream, 1)
+        ((_, _, said),) = await take(stream, 1)
         record = next(
-            r for p in http.peers for r in p.core.shelf.store.records() if r.stem == name
-        )
+            one for peer in http.peers for one in peer.core.shelf.store.records()
+            if one.stem == said["interest"]
+        )  # fmt: skip
         await http.peers[0].cancel(record.id)
         assert (await take(stream, 1))[0][0] == "end"
+
+
+async def test_who_reads_the_name_of_a_stream_takes_it_not_over(http: Http) -> None:
+    """A watch tells the names of interests; by that alone an unsigned stream was anybody's."""
+    async with http.session.get(http.url("/events", select="temperature>=20")) as reply:
+        stream = events(reply)
+        ((_, secret, said),) = await take(stream, 1)
+        name = said["interest"]
+        assert secret not in (name, name_of(name))
+        watched: list[str] = []
+        async with await http.peers[1].notify_interest("temperature>=20") as watch:
+            watched.append((await watch.recv(timeout=20)).id.partition(".")[0])
+        assert watched == [name]
+        for peer in (0, 1):
+            url = http.url("/events", peer, select="temperature>=20")
+            for stolen in (name, f"{name}:x:1"):
+                async with http.session.get(url, headers={"Last-Event-ID": stolen}) as theirs:
+                    (reset, _, _), (_, _, other) = await take(events(theirs), 2)
+                assert (reset, other["interest"] == name) == ("reset", False)
+        stored = await http.store(40.0)
+        ((_, event_id, match),) = await take(stream, 1)
+        assert (match["id"], event_id.startswith(f"{secret}:")) == (stored, True)
 
 
 async def test_streams_are_bounded_and_refused_like_requests(http: Http) -> None:

@@ -13,7 +13,8 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from meteor import ActionContext, Match, Peer, Policy, connect, parse_policy
+from meteor import ActionContext, Match, Peer, Policy, Refused, connect, parse_policy
+from meteor.rest.once import UsedSignatures
 from meteor.rest.replies import Replies
 from meteor.rest.signed import request_statement
 from tests.meteor.building import SPACE
@@ -68,7 +69,7 @@ class Http:
 
         url = URL(f"http://{self.peer.address}{path}", encoded=True)
         async with self._session.request(
-            method, url, data=body, headers=signed | {"Accept": "application/json"}
+            method, url, data=body, headers={"Accept": "application/json"} | signed
         ) as answer:
             return answer.status, await answer.json(content_type=None)
 
@@ -231,6 +232,53 @@ async def test_a_signed_stream_is_resumed_by_its_signer_alone(http: Http) -> Non
     async with http.stream(path, headers("GET", path) | {"Last-Event-ID": last}) as reply:
         ((kind, again, _),) = await take(events(reply), 1)
     assert (kind, again) == ("match", later), "she herself goes on where she was"
+
+
+async def test_a_signed_request_opens_one_stream(http: Http) -> None:
+    """Whoever read it on its way opened one that went on for ever, as its signer."""
+    path = f"/events?select={PROFILE}"
+    signed = headers("GET", path) | {"Accept": "text/event-stream, */*"}
+    spelled = signed["Meteor-Signature"]  # its last character has four bits that say nothing
+    otherwise = spelled[:-3] + chr(ord(spelled[-3]) + 1) + "=="
+    assert base64.b64decode(otherwise, validate=True) == base64.b64decode(spelled)
+    async with http.stream(path, signed) as reply:
+        ((_, secret, _),) = await take(events(reply), 1)
+        for known in ({}, {"Last-Event-ID": secret}):
+            for spelling in (spelled, otherwise):
+                again = signed | known | {"Meteor-Signature": spelling}
+                status, problem = await http.send("GET", path, b"", again)
+                assert (status, problem["rule"]) == (403, "signature")
+    old = headers("GET", path, issued_ms=int(time.time() * 1000) - 60_000)
+    old["Accept"] = signed["Accept"]
+    status, problem = await http.send("GET", path, b"", old)  # before this peer was started
+    assert (status, problem["rule"]) == (403, "signature")
+
+
+async def test_a_signed_stream_ends_and_goes_on_with_a_fresh_signature(
+    http: Http, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("meteor.rest.events.SIGNED_S", 0.0)
+    path = f"/events?select={PROFILE}"
+    async with http.stream(path, headers("GET", path)) as reply:
+        (opened, secret, _), (ended, _, said) = await take(events(reply), 2)
+        assert (opened, ended, "sign anew" in said["reason"]) == ("open", "end", True)
+        assert await reply.content.read() == b""
+    assert (await http.ask("POST", f"/profiles?profile={PROFILE}", b"x", ALICE))[0] == 200
+    async with http.stream(path, headers("GET", path) | {"Last-Event-ID": secret}) as reply:
+        ((kind, event_id, _),) = await take(events(reply), 1)
+    assert (kind, event_id.startswith(secret)) == ("match", True), "nothing was missed"
+
+
+def test_the_memory_of_used_signatures_is_bounded_and_sure() -> None:
+    used = UsedSignatures(1000, length=3)
+    for at in range(5):
+        used.use(b"%d" % at, 5000, 2000 + at)
+    for signature, issued_ms in ((b"4", 5000), (b"new", 999), (b"new", 2000)):
+        with pytest.raises(Refused, match="sign the request anew"):
+            used.use(signature, issued_ms, 3000)
+    used.use(b"new", 2002, 3000)
+    used.use(b"4", 10**6, 10**6)  # the window is over: its issue time would be refused
+    assert len(used._used) == 1
 
 
 async def test_a_policy_holds_for_rest_too() -> None:

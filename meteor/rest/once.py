@@ -1,0 +1,45 @@
+"""One use for each signature that opens a stream: who reads a signed request on its way, and sends
+it again, gets nothing that goes on.
+
+Law of this file: pure, takes the wall clock's milliseconds.  Remembered for as long as an issue
+time is taken, by one peer; what was signed before that memory begins is refused, as nobody knows.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from hashlib import sha256
+from typing import Final
+
+from meteor.errors import Refused
+from meteor.security.verifying import SIGNATURE, WINDOW_S
+
+REMEMBERED_MS: Final = int(2 * WINDOW_S * 1000)
+REMEMBERED_MAX: Final = 32_768
+
+
+class UsedSignatures:
+    """The signatures that one peer has taken for streams."""
+
+    def __init__(self, wall_ms: int, length: int = REMEMBERED_MAX) -> None:
+        self._begins_ms, self._length = wall_ms, length
+        self._used: OrderedDict[bytes, int] = OrderedDict()
+
+    def use(self, signature: bytes, issued_ms: int, wall_ms: int) -> None:
+        """Take a good signature; raises `Refused` (rule `signature`) where it may have been taken
+        before."""
+        while self._used:
+            oldest_ms = next(iter(self._used.values()))
+            is_over = wall_ms - oldest_ms > REMEMBERED_MS
+            if not is_over and len(self._used) < self._length:
+                break
+            self._used.popitem(last=False)
+            if not is_over:
+                self._begins_ms = max(self._begins_ms, oldest_ms)
+        digest = sha256(signature).digest()
+        if digest in self._used or issued_ms < self._begins_ms:
+            raise Refused(
+                "this signature opened a stream before, or may have: sign the request anew",
+                SIGNATURE,
+            )
+        self._used[digest] = wall_ms

@@ -145,12 +145,8 @@ class Outbox:
 
     # -- what comes next
 
-    def behind(self) -> list[str]:
-        """The streams of which more is to come, and for which there is room."""
-        return [name for name, stream in self._streams.items() if stream.is_behind]
-
     def is_behind(self, name: str) -> bool:
-        """Whether this stream is one of them."""
+        """Whether more is to come of this stream, and there is room for it."""
         stream = self._streams.get(name)
         return stream is not None and stream.is_behind
 
@@ -278,6 +274,11 @@ class Outbox:
         """The interest is gone, or another peer derives its stream now."""
         self._streams.pop(stem, None)
 
-    def stems(self) -> list[str]:
-        """The interests with something unacknowledged."""
-        return [stem for stem, stream in self._streams.items() if stream.pending]
+    def names(self) -> tuple[str, ...]:
+        """All streams."""
+        return tuple(self._streams)
+
+    def waits(self, name: str) -> bool:
+        """Whether something of this stream is unacknowledged."""
+        stream = self._streams.get(name)
+        return stream is not None and bool(stream.pending)

@@ -8,7 +8,8 @@ from `meteor.rendezvous.deriving`.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Final
 
 from arms import Record, Rendezvous, Tell
@@ -26,6 +27,10 @@ from meteor.wire.operations import Notices, Route
 
 SENT_AT_ONCE: Final = 512
 """Notices that leave in one turn, but for the rest of one interest: some ten microseconds each."""
+
+
+LOOKED_AT_ONCE: Final = 256
+"""Interests that are looked at in one turn for what is late: some microseconds each."""
 
 
 class _Told:
@@ -63,6 +68,8 @@ class Telling:
         )
         self._stirred: OrderedDict[str, Record] = OrderedDict()
         self._marked: dict[str, int] = {}
+        self._looking: Iterator[str] | None = None
+        """What `retry` has not looked at yet."""
         self._flushing = False
         """Whether a later turn sends what is stirred."""
         self._told: _Told | None = None
@@ -179,18 +186,37 @@ class Telling:
         return [(*owner_and_stem(name), mark) for name, mark in news]
 
     def retry(self) -> None:
-        """Send what has waited too long for its acknowledgement; called about once a second."""
-        for name in self._outbox.stems():
-            record = self._shelf.store.get(*owner_and_stem(name))
-            if record is None:
-                self._outbox.drop(name)
-            else:
-                self._stirred[name] = record
-        for name in self._outbox.behind():
-            record = self._shelf.store.get(*owner_and_stem(name))
-            if record is not None:
-                self._deriving.go_on(name, record)
+        """Send what has waited too long for its acknowledgement; called about once a second.  Of
+        many interests some are looked at now and others in later turns."""
+        if self._looking is None:  # else the round before is still under way
+            self._looking = iter(self._outbox.names())
+            self._look()
+
+    def _look(self) -> None:
+        assert self._looking is not None, "a round is under way"
+        some = list(islice(self._looking, LOOKED_AT_ONCE))
+        for name in some:
+            waits, is_behind = self._outbox.waits(name), self._outbox.is_behind(name)
+            if waits or is_behind:
+                self._look_at(name, waits=waits, is_behind=is_behind)
         self.flush()
+        if len(some) == LOOKED_AT_ONCE:
+            self._runtime.spawn(self._look_on())
+        else:
+            self._looking = None
+
+    async def _look_on(self) -> None:
+        self._look()
+
+    def _look_at(self, name: str, *, waits: bool, is_behind: bool) -> None:
+        record = self._shelf.store.get(*owner_and_stem(name))
+        if record is None and waits:
+            self._outbox.drop(name)
+        elif record is not None:
+            if waits:
+                self._stirred[name] = record
+            if is_behind:
+                self._deriving.go_on(name, record)
 
     def derive(self, part: Intervals, admission: Admission) -> None:
         """An interval was gained: its pairs are told of that clients have not acknowledged."""

@@ -326,6 +326,30 @@ def test_no_watermark_passes_what_was_not_told_yet(overlay: Overlay, client: Cli
     assert changed() == [9]
 
 
+def test_what_is_late_is_looked_for_some_interests_at_a_time(
+    overlay: Overlay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tells, looked_at = overlay.peers[0].core.telling, list[str]()
+
+    def waits(_: Outbox, name: str) -> bool:
+        looked_at.append(name)
+        return False
+
+    monkeypatch.setattr(telling, "LOOKED_AT_ONCE", AT_ONCE)
+    monkeypatch.setattr(Outbox, "waits", waits)
+    for number in range(STORED):
+        tells._outbox.start(f"{number:03}", 0)
+    tells.retry()
+    assert len(looked_at) == AT_ONCE
+    tells.retry()  # the round before is still under way
+    assert len(looked_at) == AT_ONCE
+    overlay.run_for(0.001)
+    assert sorted(looked_at) == [f"{number:03}" for number in range(STORED)]
+    tells.retry()
+    assert len(looked_at) == STORED + AT_ONCE
+    overlay.run_for(0.001)
+
+
 def test_a_delete_of_much(overlay: Overlay, client: Client, work: Work) -> None:
     overlay.run(store_all(client))
     work.done.clear()

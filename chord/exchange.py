@@ -22,7 +22,7 @@ from chord.errors import (
     RequestTimeout,
 )
 from chord.expectations import Expectation, Expectations
-from chord.link import FaultReport, Forwarded, FrameKind, LinkEnd, LoopBack, RoundTrip
+from chord.link import SILENCE, FaultReport, Forwarded, FrameKind, LinkEnd, LoopBack, RoundTrip
 from chord.pending_call import PendingCall
 from chord.runtime import Deferred, Handler, Unhurried
 from chord.world import Counters, Waiter, World
@@ -338,7 +338,7 @@ class Exchange:
         silent_s = link.silent_at_s()
         if silent_s is not None and silent_s <= now_s:
             link.suspect()
-            self._reroute(link, "silence")
+            self._reroute(link, SILENCE)
         self._watch(link)
 
     def close(self) -> None:

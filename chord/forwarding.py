@@ -15,6 +15,7 @@ from chord.arc_cache import KnownArc
 from chord.frozen import replace
 from chord.hand_on_limit import HandOnLimit
 from chord.identifiers import Arc
+from chord.link import SILENCE
 from chord.messages import FindOwner, OwnerFound
 from chord.routing import CANDIDATES_MAX, Route
 
@@ -59,6 +60,11 @@ class Forwarding:
         for contact in silent:
             self._watch.check(contact)  # so that it is suspected no more, or given up
         others = self.route(key, avoid=silent)
+        if not others.to_owner:
+            # Who comes before the key knows most of a silent owner; whoever is behind would send
+            # it round the ring.
+            before = self._pointers.table.closest_preceding(key, {*silent, *self._watch.departed})
+            others = Route(tuple(dict.fromkeys((*before, *others.candidates))), to_owner=False)
         return Route((*others.candidates, *silent)[:CANDIDATES_MAX], others.to_owner)
 
     def hand_on(
@@ -103,9 +109,8 @@ class Forwarding:
             self._reroute(message, failed + candidates)
 
         def owner_undelivered(_: object, reason: str) -> None:
-            del reason
             assert known is not None
-            if self._watch.suspects(known.owner):
+            if reason == SILENCE or self._watch.suspects(known.owner):
                 self._answer_for(known, message)
             else:  # refused: its heir may know already
                 self._runtime.forward(candidates[1:], onward, undelivered)
@@ -137,8 +142,10 @@ class Forwarding:
         elif owner in pointers.successors:
             ids = [contact.id for contact in successors]
             heirs = successors[ids.index(owner.id) + 1 :]
-            if len(successors) < config.successor_count:
+            if successors[-1] == pointers.predecessor:
                 heirs = (*heirs, pointers.own)  # the list reaches round the ring
+            elif owner.id != ids[0] and all(map(self._watch.suspects, heirs)):
+                return None  # it ends too soon: who is nearer knows more of them
             if owner.id == ids[0]:
                 arc = Arc(pointers.own.id, owner.id)
         else:
@@ -148,8 +155,12 @@ class Forwarding:
         return KnownArc(owner, arc, heirs[: config.heir_count]) if heirs else None
 
     def _answer_for(self, known: KnownArc, message: FindOwner) -> None:
-        """Tell the origin that the owner is silent, and see whether it lives."""
+        """Tell the origin that the owner is silent, and see whether it lives; so of its heirs where
+        fewer are named than there are: they may have fallen with it."""
         self._watch.check(known.owner)
+        for heir in known.heirs if len(known.heirs) < self._config.heir_count else ():
+            if heir != self._pointers.own:
+                self._watch.check(heir)
         told = OwnerFound(
             message.token, known.owner, known.arc, message.hops, known.heirs, suspected=True
         )

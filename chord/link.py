@@ -21,6 +21,8 @@ from chord.frozen import dataclass
 
 SILENCE_FLOOR_S: Final = 0.020
 """Silence shorter than this is never suspicious: a garbage collection takes 10 ms."""
+SILENCE: Final = "silence"
+"""Why a forwarded frame was not delivered: nothing came back in time.  Other reasons are words."""
 SILENCE_FIRST_S: Final = 0.250
 """The retransmission time-out of the first link; that of a later one without a measured round trip
 follows from the others', but never is longer than this ..."""
@@ -202,10 +204,12 @@ class LinkEnd(ABC):
 
     def suspect(self) -> None:
         """It was silent for too long: so it stays until something is heard, and the next wait is
-        twice as long."""
+        twice as long.  Once a silence: what was sent into one says nothing more about how slow the
+        link is, and each frame to who is dead would wait twice as long as the one before."""
+        if not self.suspected:
+            self.round_trip.back_off()
         self.suspected = True
         self.silences += 1
-        self.round_trip.back_off()
 
     @abstractmethod
     def transmit(self, kind: FrameKind, number: int, duration_s: float, message: object) -> None:

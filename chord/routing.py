@@ -76,12 +76,22 @@ class RoutingTable:
         if owner is None:
             ordered = before + contacts[at : at + reach]
         else:
-            # Behind a dead owner comes its heir, which may know already that it is.
-            ordered = contacts[at : at + limit - 1] + before
+            # Behind a dead owner comes its heir, which may know already that it is.  Not any finger
+            # beyond: that would send the key round the ring.
+            ordered = contacts[at : at + 1 + self._heirs_behind(at, limit - 2)] + before
         if avoid:
             ordered = tuple(contact for contact in ordered if contact not in avoid)
         candidates = ordered[:limit]
         return Route(candidates, owner is not None and candidates[:1] == (owner,))
+
+    def _heirs_behind(self, at: int, limit: int) -> int:
+        """How many contacts behind one own what comes next, each after the other."""
+        count = 0
+        while count < limit and at + 1 < len(self._aways):
+            if self._beyonds[at + 1] != self._aways[at]:
+                break
+            at, count = at + 1, count + 1
+        return count
 
     def arcs(self) -> tuple[KnownArc, ...]:
         """What each contact owns, nearest first; its identifier alone where no more is known."""

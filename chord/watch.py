@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 HASTY_MAX = 64
 """The largest multiple of the measured time-out."""
+EXCUSED_TIMES = 4
+"""A silence that is so many times as long as this peer's own loop was late is another's."""
+EXCUSED_MAX = 256
 
 
 class Watch:
@@ -37,6 +40,7 @@ class Watch:
     __slots__ = (
         "_checks",
         "_config",
+        "_excused",
         "_hasty",
         "_left",
         "_lost",
@@ -66,6 +70,8 @@ class Watch:
         self._silence = Silence(config.misses_max, config.silence_s)
         self._hasty: dict[Contact, int] = {}
         """By how much more time than was measured these are to be given: replies came too late."""
+        self._excused: dict[Contact, float] = {}
+        """Since when these are silent, as far as this peer, which was late, has looked."""
         self._checks: dict[Contact, Task[None]] = {}
         self.departed = Departed(config.departed_max, config.departed_s)
         self.remembered = Remembered(runtime.contact.id, config.remembered_max, config.remembered_s)
@@ -117,8 +123,24 @@ class Watch:
     def suspects(self, contact: Contact) -> bool:
         """Whether the contact is silent at this moment: a reason to go round it, and no more.
 
-        Where this peer's own loop was late, the silence may be its own."""
-        return self._runtime.suspects(contact) and self._runtime.lateness() < SILENCE_FLOOR_S
+        Where this peer's own loop was late, the silence may be its own, unless it goes on for much
+        longer than that: on a busy machine each lookup would find out anew who is dead."""
+        if not self._runtime.suspects(contact):
+            return False
+        late_s, now = self._runtime.lateness(), self._runtime.now()
+        if late_s < SILENCE_FLOOR_S:
+            return True
+        since_s = self._excused.get(contact, float("-inf"))
+        if since_s <= self._runtime.link(contact).last_heard_s:
+            since_s = self._excuse(contact, now)
+        return now - since_s > EXCUSED_TIMES * late_s
+
+    def _excuse(self, contact: Contact, now: float) -> float:
+        self._excused.pop(contact, None)
+        self._excused[contact] = now
+        if len(self._excused) > EXCUSED_MAX:
+            del self._excused[next(iter(self._excused))]
+        return now
 
     def remember(self, contact: Contact) -> None:
         """The contact was lost without a good-bye; it may come back."""

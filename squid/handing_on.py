@@ -186,7 +186,7 @@ class HandingOn:
         order = self._standby.order(owner, key)
         for contact, stands_in in order:
             patience_s = self._standby.patience_s(contact)
-            if contact is order[-1][0] and not believed:
+            if contact is order[-1][0] and not believed and not self._runtime.suspects(contact):
                 patience_s = max(patience_s, self._config.hand_on_s)
             message = replace(onward, stands_in=True) if stands_in else onward
             if await self._hand(message, contact, min(patience_s, left_s)):

@@ -30,11 +30,25 @@ class Standby:
         self._silent: OrderedDict[int, tuple[float, tuple[Contact, ...]]] = OrderedDict()
 
     def order(self, owner: Contact, key: int) -> list[tuple[Contact, bool]]:
-        """Whom to ask, and whether in the owner's stead; the owner first unless it is silent."""
-        since_s, named = self._silent.get(owner.id, (None, ()))
-        heirs = [(one, True) for one in self._node.heirs(key) or named if one.id != owner.id]
-        silent = since_s is not None and self._runtime.now() - since_s < SILENT_S
-        return [*heirs, (owner, False)] if silent else [(owner, False), *heirs]
+        """Whom to ask, and whether in the owner's stead: the owner first, then its heirs, and
+        whoever is silent last.  What a silent heir would inherit goes to its own heirs: of two
+        neighbours that fell at once the second names who has the content of both."""
+        heirs: dict[int, Contact] = {}
+        for heir in self._node.heirs(key) or self._named(owner):
+            beyond = self._named(heir) if self.is_silent(heir) else ()
+            heirs |= {one.id: one for one in (heir, *beyond) if one.id != owner.id}
+        line = [(one, True) for one in heirs.values()]
+        line.insert(len(line) if self.is_silent(owner) else 0, (owner, False))
+        return sorted(line, key=lambda one: self.is_silent(one[0]))
+
+    def _named(self, owner: Contact) -> tuple[Contact, ...]:
+        """The heirs of somebody silent, as far as the ring has named them."""
+        return self._silent.get(owner.id, (0.0, ()))[1]
+
+    def is_silent(self, contact: Contact) -> bool:
+        """Whether somebody did not answer a short while ago, or nothing comes over its link."""
+        since_s, _ = self._silent.get(contact.id, (-SILENT_S, ()))
+        return self._runtime.now() - since_s < SILENT_S or self._runtime.suspects(contact)
 
     def patience_s(self, contact: Contact) -> float:
         """How long to wait for one before the next is asked."""

@@ -154,3 +154,15 @@ def test_any_sign_of_life_takes_the_suspicion_back(sign: str) -> None:
     else:
         link.acknowledge(1, 0.0, 1.0)
     assert not link.suspected
+
+
+def test_a_silence_makes_the_next_wait_twice_as_long_once() -> None:
+    """With 16 questions at a time each frame to who had fallen waited twice as long as the one
+    before, up to two seconds, and who stood next to it told nobody meanwhile."""
+    link = a_link()
+    for silences in range(1, 9):
+        link.suspect()
+        assert (link.silences, link.round_trip.backoff) == (silences, 2)
+    link.heard(1.0)
+    link.suspect()
+    assert link.round_trip.backoff == 4

@@ -97,6 +97,19 @@ def test_an_owner_to_be_avoided_is_no_owner() -> None:
     assert not route.to_owner
 
 
+@pytest.mark.parametrize("behind_id", [29, 32])
+def test_instead_of_an_owner_comes_who_is_next_to_it_and_no_finger_far_behind(
+    behind_id: int,
+) -> None:
+    """From there a key would go round the ring, come back, and go round again."""
+    before, owner, behind = (Contact(i, f"p{i}:1") for i in (20, 29, 33))
+    fingers = [Finger(before, 19), Finger(owner, 20), Finger(behind, behind_id)]
+    table = RoutingTable(1, BITS, [], fingers)
+    assert table.route(25).candidates[0] == owner
+    first = table.route(25, avoid=[owner]).candidates[0]
+    assert first == (behind if behind_id == owner.id else before)
+
+
 def test_the_search_for_a_predecessor_never_names_the_key_itself() -> None:
     table = RoutingTable(0, BITS, tuple(Contact(i, f"p{i}:1") for i in (5, 9, 12)))
     assert [c.id for c in table.closest_preceding(9)] == [5]

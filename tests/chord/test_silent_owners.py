@@ -157,6 +157,24 @@ def test_a_late_loop_suspects_nobody_even_of_what_it_noticed_before(sim_ring: An
     assert not node._watch.suspects(contact)
 
 
+def test_a_silence_much_longer_than_its_own_lateness_is_anothers(sim_ring: Any) -> None:
+    """Where all is busy every lookup found out anew who is dead, one after the other."""
+    ring, node = warm_ring(sim_ring)
+    contact = contact_of(ring, 200)
+    ring.peers[100].runtime.lateness = lambda: 0.05
+    ring.peers[200].runtime.pause()
+    ring.run(node.lookup(150))
+    assert not node._watch.suspects(contact)
+    ring.settle(0.25)
+    assert node._watch.suspects(contact)
+    ring.peers[200].runtime.resume()
+    ring.settle(0.2)
+    assert not node._watch.suspects(contact)
+    ring.peers[200].runtime.pause()
+    ring.run(node.lookup(150))
+    assert not node._watch.suspects(contact), "this silence is a new one"
+
+
 def test_an_answer_that_takes_unusually_long_is_hedged_by_another_first_hop(
     sim_ring: Any,
 ) -> None:
@@ -204,3 +222,41 @@ def test_a_vanished_machine_is_suspected_like_a_held_process(sim_ring: Any) -> N
     ring.settle(5.0)
     owner, _ = timed_lookup(ring, ring.peers[100].node, 1950)
     assert (owner.contact.id, owner.suspected) == (2100, False)
+
+
+@pytest.mark.parametrize("late_s", [0.0, 0.05])
+def test_of_two_silent_neighbours_soon_somebody_alive_is_named(
+    sim_ring: Any, late_s: float
+) -> None:
+    """Also where all loops are busy: lookups waited twice as long each time, then went round the
+    ring, and questions for two seconds and more with them."""
+    ring, _ = warm_ring(sim_ring)
+    faults = Faults(ring.network)
+    for peer in ring.peers.values():
+        peer.runtime.lateness = lambda: late_s
+    for gone in (2000, 2100):
+        faults.vanish(contact_of(ring, gone))
+        del ring.peers[gone]
+    longest_s = 0.0
+    for step in range(12):
+        asker = sorted(ring.peers)[7 * step % len(ring.peers)]
+        for key in (1950, 2050):
+            owner, took_s = timed_lookup(ring, ring.peers[asker].node, key)
+            longest_s = max(longest_s, took_s)
+        ring.settle(0.03)
+    print(f"longest {longest_s:.3f} s")
+    assert longest_s < 0.25
+    assert owner.contact.id in (2100, 2200)
+    assert {heir.id for heir in owner.heirs} & set(ring.peers)
+
+
+def test_a_list_that_became_short_does_not_reach_round_the_ring(sim_ring: Any) -> None:
+    """Who named itself as heir of the last of it was asked in that one's stead, in vain."""
+    ring, _ = warm_ring(sim_ring)
+    node = ring.peers[1700].node
+    for gone in (1800, 1900):
+        node._pointers.drop(contact_of(ring, gone))
+    last = node.successors[-1]
+    known = node._lookups._forwarding._known_arc_of(last, last.id - 50)
+    ring.settle(0.1)
+    assert known is None

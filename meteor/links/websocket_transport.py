@@ -38,6 +38,7 @@ from meteor.links.websocket_channel import (
     contact_header,
     parse_contact,
 )
+from meteor.links.websocket_door import KEEP_ALIVE_S, Door, told_to
 from meteor.links.websocket_refusals import REASON_HEADER, meaning_of
 from meteor.security.tls import HANDSHAKE_TIMEOUT_S, TLS, refusal_of_peer
 from meteor.wire.codec import FRAME_BYTES_MAX, WIRE_VERSION, MalformedFrame
@@ -61,7 +62,10 @@ class WebSocketTransport:
     Raises `CertificateError` where the files of `tls` cannot be used."""
 
     def __init__(self, listen: str = "", *, advertise: str = "", tls: TLS | None = None) -> None:
-        self.app = web.Application(client_max_size=FRAME_BYTES_MAX)
+        self._door: list[Door] = []  # one, from when it listens
+        self.app = web.Application(
+            client_max_size=FRAME_BYTES_MAX, middlewares=[told_to(self._door)]
+        )
         self._listen = listen
         self._advertise = advertise
         self._tls = tls
@@ -104,13 +108,16 @@ class WebSocketTransport:
         self._keep()
         self.app.router.add_get("/peer", self._welcome)
         self._runner = web.AppRunner(
-            self.app, handle_signals=False, access_log=None, shutdown_timeout=SHUTDOWN_S
-        )
+            self.app, handle_signals=False, access_log=None, shutdown_timeout=SHUTDOWN_S,
+            keepalive_timeout=KEEP_ALIVE_S,
+        )  # fmt: skip
         await self._runner.setup()
         assert self._runner.server is not None
+        door = Door(self._runner.server)
+        self._door.append(door)
         try:
             self._server = await asyncio.get_running_loop().create_server(
-                self._runner.server,
+                door,
                 host.strip("[]") or None,
                 int(port),
                 backlog=BACKLOG,
@@ -225,6 +232,8 @@ class WebSocketTransport:
                 self._server.close()
             if self._session is not None:
                 await self._session.close()
+            for door in self._door:
+                door.stop()
             if self._runner is not None:
                 await self._runner.cleanup()
             if self._sockets:

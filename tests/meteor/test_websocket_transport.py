@@ -17,7 +17,7 @@ from aiohttp import web
 
 from chord import Contact, DialRefused, FrameKind, LinkClosed, RemoteFault, Unhurried
 from meteor.errors import AddressInUse
-from meteor.links import asyncio_links, link_keeping, websocket_transport
+from meteor.links import asyncio_links, link_keeping, websocket_door, websocket_transport
 from meteor.links.asyncio_runtime import AsyncioRuntime
 from meteor.links.websocket_channel import (
     CONTACT_HEADER,
@@ -500,3 +500,70 @@ async def test_an_answer_that_may_wait_leaves_with_what_goes_to_the_asker_next(
     b.serve(answers, lambda contact: None)
     assert await a.call(b.contact, Greet(), 5.0) == greeting
     assert len(written) == 2  # the question; another message and the answer
+
+
+class Silent:
+    """A connection that has not asked for anything."""
+
+    async def open(self, address: str, said: bytes = b"") -> Silent:
+        host, _, port = address.rpartition(":")
+        self._reader, self._writer = await asyncio.open_connection(host, int(port))
+        self._writer.write(said)
+        return self
+
+    async def ends(self) -> bool:
+        """Waits until the other side closes it."""
+        with contextlib.suppress(ConnectionResetError):
+            assert await asyncio.wait_for(self._reader.read(), 20) == b""
+        await self.close()
+        return True
+
+    async def close(self) -> None:
+        self._writer.close()
+        with contextlib.suppress(ConnectionResetError):
+            await self._writer.wait_closed()
+
+
+@pytest.mark.parametrize("said", [b"", b"GET /peer HTTP/1.1\r\nHost: x\r\nX-Trickle: "])
+async def test_a_connection_that_asks_for_nothing_is_closed(
+    make: Make, monkeypatch: pytest.MonkeyPatch, said: bytes
+) -> None:
+    """It held a descriptor for ever: a thousand of them, and nobody else came in."""
+    monkeypatch.setattr(websocket_door, "FIRST_REQUEST_S", 0.05)
+    peer = await make(1)
+    assert await (await Silent().open(peer.contact.address, said)).ends()
+
+
+async def test_silent_connections_are_bounded_and_others_go_on(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(websocket_door, "SILENT_MAX", 3)
+    peer, caller = await make(1), await make(2)
+    assert isinstance(await caller.call(peer.contact, Greet(), 20.0), Greeting)
+    connections = [await Silent().open(peer.contact.address) for _ in range(6)]
+    for connection in connections[:3]:
+        assert await connection.ends()
+    third = await make(3)
+    assert isinstance(await caller.call(peer.contact, Greet(), 20.0), Greeting)
+    for connection in connections[3:]:
+        await connection.close()
+    assert isinstance(await third.call(peer.contact, Greet(), 20.0), Greeting)
+
+
+async def test_who_has_asked_is_looked_after_no_more() -> None:
+    transport = WebSocketTransport("127.0.0.1:0")
+
+    async def hello(_: web.Request) -> web.Response:
+        return web.Response(text="hello")
+
+    transport.app.router.add_get("/hello", hello)
+    address = await transport.listen()
+    (door,) = transport._door
+    try:
+        async with aiohttp.ClientSession() as session:
+            for path, status in (("/hello", 200), ("/nothing", 404), ("/hello", 200)):
+                async with session.get(f"http://{address}{path}") as answer:
+                    assert answer.status == status
+                assert (len(door), door.closed) == (0, 0)
+    finally:
+        await transport.close()

@@ -1,0 +1,74 @@
+"""Connections that ask for nothing: closed after a while, and bounded until then.
+
+Law of this file: who has sent one whole request is nobody's concern here; aiohttp closes him when
+he falls silent.  Who has not, costs a descriptor that others need: aiohttp waits for him for ever.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+
+FIRST_REQUEST_S: Final = 15.0
+"""How long a connection may take until the headers of its first request are there."""
+SILENT_MAX: Final = 768
+"""Connections without a request; the oldest goes for one more.  More than may be taken in one turn
+of the loop (`BACKLOG` of the transport), so that dials that come at one moment are no attack."""
+KEEP_ALIVE_S: Final = 75.0
+"""How long a connection may be silent between two requests, or send headers of the next."""
+
+
+class Door:
+    """What makes protocols for connections, and looks after those that say nothing."""
+
+    def __init__(self, server: web.Server) -> None:
+        self._server = server
+        self._silent: dict[object, asyncio.TimerHandle] = {}
+        self.closed = 0
+        """Connections that were closed for their silence."""
+
+    def __call__(self) -> asyncio.Protocol:
+        """The protocol of one connection."""
+        protocol = self._server()
+        if len(self._silent) >= SILENT_MAX:
+            self._close(next(iter(self._silent)))
+        loop = asyncio.get_running_loop()
+        self._silent[protocol] = loop.call_later(FIRST_REQUEST_S, self._close, protocol)
+        return protocol
+
+    def __len__(self) -> int:
+        return len(self._silent)
+
+    def asked(self, protocol: object) -> None:
+        """A request came whole by this connection."""
+        timer = self._silent.pop(protocol, None)
+        if timer is not None:
+            timer.cancel()
+
+    def stop(self) -> None:
+        """No more is looked after: the server closes its connections itself."""
+        for timer in self._silent.values():
+            timer.cancel()
+        self._silent.clear()
+
+    def _close(self, protocol: object) -> None:
+        self.asked(protocol)
+        transport = getattr(protocol, "transport", None)
+        if transport is not None and not transport.is_closing():
+            self.closed += 1
+            transport.abort()
+
+
+def told_to(door: list[Door]) -> Middleware:
+    """Tells the door of every request; there is none before the application listens."""
+
+    @web.middleware
+    async def note(request: web.Request, handler: Handler) -> web.StreamResponse:
+        for one in door:
+            one.asked(request.protocol)
+        return await handler(request)
+
+    return note

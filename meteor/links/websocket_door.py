@@ -1,7 +1,8 @@
-"""Connections that ask for nothing: closed after a while, and bounded until then.
+"""Connections that ask for nothing, or read nothing: closed after a while.
 
 Law of this file: who has sent one whole request is nobody's concern here; aiohttp closes him when
 he falls silent.  Who has not, costs a descriptor that others need: aiohttp waits for him for ever.
+So it does for who reads no answer, and a large one is kept for him meanwhile.
 """
 
 from __future__ import annotations
@@ -19,6 +20,12 @@ SILENT_MAX: Final = 768
 of the loop (`BACKLOG` of the transport), so that dials that come at one moment are no attack."""
 KEEP_ALIVE_S: Final = 75.0
 """How long a connection may be silent between two requests, or send headers of the next."""
+LARGE_BYTES: Final = 256 * 1024
+"""Answers above this are looked after; smaller ones are mostly the kernel's."""
+READING_S: Final = 30.0
+"""In so long some of a large answer must be read; who does not is cut off."""
+READ_BYTES_MIN: Final = 64 * 1024
+"""How much of it."""
 
 
 class Door:
@@ -27,8 +34,9 @@ class Door:
     def __init__(self, server: web.Server) -> None:
         self._server = server
         self._silent: dict[object, asyncio.TimerHandle] = {}
+        self._answers: dict[object, asyncio.TimerHandle] = {}
         self.closed = 0
-        """Connections that were closed for their silence."""
+        """Connections that were closed because they said, or read, nothing."""
 
     def __call__(self) -> asyncio.Protocol:
         """The protocol of one connection."""
@@ -44,15 +52,33 @@ class Door:
 
     def asked(self, protocol: object) -> None:
         """A request came whole by this connection."""
-        timer = self._silent.pop(protocol, None)
-        if timer is not None:
-            timer.cancel()
+        for timers in (self._silent, self._answers):
+            timer = timers.pop(protocol, None)
+            if timer is not None:
+                timer.cancel()
+
+    def answers(self, protocol: object, size: int) -> None:
+        """An answer of so many bytes is about to be written, or this is left of it."""
+        if size > LARGE_BYTES or protocol in self._answers:
+            loop = asyncio.get_running_loop()
+            self._answers[protocol] = loop.call_later(READING_S, self._look, protocol, size)
+
+    def _look(self, protocol: object, size: int) -> None:
+        transport = getattr(protocol, "transport", None)
+        left = 0 if transport is None else transport.get_write_buffer_size()
+        if not left:
+            self.asked(protocol)
+        elif left > size - READ_BYTES_MIN:
+            self._close(protocol)
+        else:
+            self.answers(protocol, left)
 
     def stop(self) -> None:
         """No more is looked after: the server closes its connections itself."""
-        for timer in self._silent.values():
-            timer.cancel()
-        self._silent.clear()
+        for timers in (self._silent, self._answers):
+            for timer in timers.values():
+                timer.cancel()
+            timers.clear()
 
     def _close(self, protocol: object) -> None:
         self.asked(protocol)
@@ -69,6 +95,9 @@ def told_to(door: list[Door]) -> Middleware:
     async def note(request: web.Request, handler: Handler) -> web.StreamResponse:
         for one in door:
             one.asked(request.protocol)
-        return await handler(request)
+        response = await handler(request)
+        for one in door:
+            one.answers(request.protocol, 0 if response.prepared else response.content_length or 0)
+        return response
 
     return note

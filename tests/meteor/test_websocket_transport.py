@@ -29,6 +29,7 @@ from meteor.links.websocket_channel import (
     contact_header,
     parse_contact,
 )
+from meteor.links.websocket_door import Door
 from meteor.links.websocket_transport import WebSocketTransport
 from meteor.wire.codec import FRAME_BYTES_MAX
 from meteor.wire.messages import Greet, Greeting
@@ -548,6 +549,79 @@ async def test_silent_connections_are_bounded_and_others_go_on(
     for connection in connections[3:]:
         await connection.close()
     assert isinstance(await third.call(peer.contact, Greet(), 20.0), Greeting)
+
+
+async def test_who_does_not_read_a_large_answer_is_cut_off(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Forty of them kept a gigabyte of answers for ever."""
+    monkeypatch.setattr(websocket_door, "READING_S", 0.05)
+    transport, cut_off = WebSocketTransport("127.0.0.1:0"), asyncio.Event()
+
+    async def large(_: web.Request) -> web.Response:
+        return web.Response(body=bytes(30_000_000))
+
+    transport.app.router.add_get("/large", large)
+    address = await transport.listen()
+    (door,) = transport._door
+    close = door._close
+
+    def and_say(protocol: object) -> None:
+        close(protocol)
+        cut_off.set()
+
+    monkeypatch.setattr(door, "_close", and_say)
+    host, _, port = address.rpartition(":")
+    _, writer = await asyncio.open_connection(host, int(port), limit=1024)
+    try:
+        writer.write(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+        await asyncio.wait_for(cut_off.wait(), 20)
+        assert (door.closed, len(door._answers)) == (1, 0)
+    finally:
+        writer.close()
+        with contextlib.suppress(ConnectionResetError):
+            await writer.wait_closed()
+        await transport.close()
+
+
+class Reader:
+    """A protocol and its transport, of which so much is not read yet."""
+
+    def __init__(self, *left: int) -> None:
+        self.transport, self._left, self.aborted = self, list(left), False
+
+    def get_write_buffer_size(self) -> int:
+        return self._left.pop(0)
+
+    def is_closing(self) -> bool:
+        return False
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+@pytest.mark.parametrize(
+    ("left", "cut_off"),
+    [
+        ((0,), False),
+        ((900_000, 500_000, 100_000, 0), False),
+        ((900_000, 890_000), True),
+        ((999_999,), True),
+    ],
+)
+async def test_who_reads_slowly_is_not_cut_off(left: tuple[int, ...], cut_off: bool) -> None:
+    server: Any = None
+    door, reader = Door(server), Reader(*left)
+    door.answers(reader, 1_000_000)
+    size = 1_000_000
+    while reader in door._answers:
+        next_size = reader._left[0]
+        door._answers[reader].cancel()
+        door._look(reader, size)
+        size = next_size
+    assert (reader.aborted, bool(reader._left)) == (cut_off, False)
+    door.answers(reader, 1000)
+    assert not door._answers
 
 
 async def test_who_has_asked_is_looked_after_no_more() -> None:

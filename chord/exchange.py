@@ -13,14 +13,7 @@ from typing import Final
 
 from chord.contact import Contact
 from chord.deadline_table import DeadlineTable
-from chord.errors import (
-    Busy,
-    CallError,
-    Fault,
-    LinkClosed,
-    RemoteFault,
-    RequestTimeout,
-)
+from chord.errors import Busy, CallError, Fault, LinkClosed, RemoteFault, RequestTimeout
 from chord.expectations import Expectation, Expectations
 from chord.link import SILENCE, FaultReport, Forwarded, FrameKind, LinkEnd, LoopBack, RoundTrip
 from chord.pending_call import PendingCall
@@ -39,9 +32,7 @@ LATE_S_MAX: Final = 0.250
 EARLY_S: Final = 1e-6
 """Timers may fire this much early: virtual time is rounded, and so are event loops."""
 
-_REQUEST, _REPLY, _FAULT = FrameKind.REQUEST, FrameKind.REPLY, FrameKind.FAULT
-_BUSY, _SEND, _FORWARD = FrameKind.BUSY, FrameKind.SEND, FrameKind.FORWARD
-
+_REQUEST, _REPLY, _FAULT, _BUSY, _SEND, _FORWARD, _ACKNOWLEDGE, _ = FrameKind
 
 _Entry = PendingCall | Expectation | LinkEnd
 
@@ -51,6 +42,7 @@ class Exchange:
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self._now, self._waiter = world.now, world.waiter
         self._handler: Handler | None = None
         self._link_closed: Callable[[Contact], None] = lambda _: None
         self._pending: DeadlineTable[_Entry] = DeadlineTable()
@@ -70,14 +62,15 @@ class Exchange:
 
     def call(self, contact: Contact, request: object, timeout_s: float) -> Waiter:
         """Send a request; the waiter brings its reply or a `CallError`."""
-        waiter = self._world.waiter()
-        name = type(request).__name__
+        now, make_waiter = self._now, self._waiter
+        waiter = make_waiter()
         try:
             link = self._link_to(contact)
             if link.asking >= CALLS_PER_LINK:
-                raise Busy(f"{name}: {link.asking} calls to {contact} wait for replies already")
-            now_s = self._world.now()
-            number = self._add(now_s + timeout_s, PendingCall(waiter, link, name, now_s, timeout_s))
+                raise Busy(f"{type(request).__name__}: {link.asking} calls wait for {contact}")
+            now_s = now()
+            pending = PendingCall(waiter, link, type(request), now_s, timeout_s)
+            number = self._add(now_s + timeout_s, pending)
             try:
                 link.transmit(_REQUEST, number, timeout_s, request)
                 link.asking += 1
@@ -128,7 +121,7 @@ class Exchange:
         if link is self.own_link:
             link.transmit(_SEND, 0, 0.0, forwarded.message)
             return
-        number = link.track(forwarded, self._world.now())
+        number = link.track(forwarded, self._now())
         try:
             link.transmit(_FORWARD, number, 0.0, forwarded.message)
         except (CallError, TypeError):
@@ -153,7 +146,7 @@ class Exchange:
             return waiter
         expectation = Expectation(token, waiter, timeout_s)
         if timeout_s is not None:
-            expectation.number = self._add(self._world.now() + timeout_s, expectation)
+            expectation.number = self._add(self._now() + timeout_s, expectation)
         self._expected.add(expectation)
         return waiter
 
@@ -174,42 +167,50 @@ class Exchange:
         """Take in one frame; the adapter calls this in a turn of its own."""
         if self.closed:
             return
-        now_s = link.heard(self._world.now())
-        if kind == _REQUEST:
+        now = self._now
+        now_s = link.heard(now())
+        if kind is _REQUEST:
             self._answer(link, number, duration_s, message)
-        elif kind in (_SEND, _FORWARD):
+        elif kind is _REPLY:
+            call = self._concluded(link, number, duration_s, now_s)
+            if call is not None:
+                call.waiter.resolve(message)
+        elif kind is _FORWARD or kind is _SEND:
             self._take_in(link, message)
-        elif kind == FrameKind.ACKNOWLEDGE:
+        elif kind is _ACKNOWLEDGE:
             link.acknowledge(number, duration_s, now_s)
         else:
-            self._conclude(link, kind, number, duration_s, message)
+            call = self._concluded(link, number, duration_s, now_s)
+            if call is not None:
+                call.refused(kind, message)
 
     def _answer(self, link: LinkEnd, number: int, remaining_s: float, request: object) -> None:
-        if self._handler is None or link.serving >= SERVING_PER_LINK:
+        handler = self._handler
+        if handler is None or link.serving >= SERVING_PER_LINK:
             self._transmit(link, _BUSY, number, 0.0, None)
             return
         try:
-            reply = self._handler(link.contact, request, remaining_s)
+            reply = handler(link.contact, request, remaining_s)
         except Fault as fault:
             self._report(link, number, 0.0, fault)
         except Exception as error:
             self._report(link, number, 0.0, _internal(error))
             self._world.failed(error)
         else:
-            if isinstance(reply, Deferred):
+            if type(reply) is Deferred:  # of a struct, what is none costs isinstance ten times this
                 self._answer_later(link, number, reply)
-            elif isinstance(reply, Unhurried):
+            elif type(reply) is Unhurried:
                 link.accompany(number, reply.reply)
             else:
                 self._transmit(link, _REPLY, number, 0.0, reply)
 
     def _answer_later(self, link: LinkEnd, number: int, deferred: Deferred) -> None:
         link.serving += 1
-        began_s = self._world.now()
+        began_s = self._now()
 
         def concluded(reply: object, error: BaseException | None) -> None:
             link.serving -= 1
-            held_s = self._world.now() - began_s
+            held_s = self._now() - began_s
             if error is None:
                 self._transmit(link, _REPLY, number, held_s, reply)
             elif isinstance(error, Fault):
@@ -232,7 +233,7 @@ class Exchange:
         except Exception as error:
             self._world.failed(error)
         else:
-            if isinstance(outcome, Deferred):
+            if type(outcome) is Deferred:
                 self._world.converse(outcome.conversation, self._ended)
 
     def _ended(self, _: object, error: BaseException | None) -> None:
@@ -241,24 +242,20 @@ class Exchange:
         elif isinstance(error, Exception):
             self._world.failed(error)
 
-    def _conclude(
-        self, link: LinkEnd, kind: FrameKind, number: int, held_s: float, message: object
-    ) -> None:
-        """Give a call its outcome; only the link that was asked may answer."""
-        entry = self._pending.get(number)
+    def _concluded(
+        self, link: LinkEnd, number: int, held_s: float, now_s: float
+    ) -> PendingCall | None:
+        """The call that now has its outcome; only the link that was asked may answer."""
+        find = self._pending.get
+        entry = find(number)
         if not isinstance(entry, PendingCall) or entry.link is not link:
             self.counters.late_replies += 1
-            return
+            return None
         self._pending.take(number)
         link.asking -= 1
         if entry.sent_s >= link.opened_s:
-            link.round_trip.sample(self._world.now() - entry.sent_s - held_s)
-        if kind == _REPLY:
-            entry.waiter.resolve(message)
-        elif kind == _FAULT and isinstance(message, FaultReport):
-            entry.waiter.fail(RemoteFault(message.kind, message.message, message.details))
-        else:
-            entry.waiter.fail(Busy(f"{link.contact} is busy: {entry.request} was not looked at"))
+            link.round_trip.sample(now_s - entry.sent_s - held_s)
+        return entry
 
     # ---- ending ----------------------------------------------------------------------------
 
@@ -275,7 +272,7 @@ class Exchange:
         `kind` makes the error of its calls; with `tell` the peer hears that the link closed."""
         if self.closed:
             return
-        link.settle(self._world.now())
+        link.settle(self._now())
         for number, entry in self._pending.items():
             if isinstance(entry, PendingCall) and entry.link is link:
                 self._pending.take(number)
@@ -304,7 +301,7 @@ class Exchange:
 
     def sweep(self) -> None:
         """Give up what its deadline has passed for; the world calls it at the time asked for."""
-        now_s = self._world.now()
+        now_s = self._now()
         if self.closed or now_s < self._sweep_s - EARLY_S:
             return  # the timer of an earlier deadline that was settled, or of a later one
         now_s = max(now_s, self._sweep_s)

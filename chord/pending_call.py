@@ -5,22 +5,34 @@ Law of this file: plain bookkeeping of `chord.exchange`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from chord.errors import RequestTimeout
-from chord.link import LinkEnd
+from chord.errors import Busy, RemoteFault, RequestTimeout
+from chord.frozen import dataclass
+from chord.link import FaultReport, FrameKind, LinkEnd
 from chord.world import Waiter
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class PendingCall:
     """A request on its way; times are those of the local clock."""
 
     waiter: Waiter
     link: LinkEnd
-    request: str
+    asked: type
+    """What was asked; its name is for errors alone."""
     sent_s: float
     timeout_s: float
+
+    @property
+    def request(self) -> str:
+        """The name of what was asked."""
+        return self.asked.__name__
+
+    def refused(self, kind: FrameKind, message: object) -> None:
+        """It was answered by a fault, or not looked at."""
+        if kind == FrameKind.FAULT and isinstance(message, FaultReport):
+            self.waiter.fail(RemoteFault(message.kind, message.message, message.details))
+        else:
+            self.waiter.fail(Busy(f"{self.link.contact} is busy: {self.request} was not looked at"))
 
     def give_up(self, now_s: float) -> None:
         """No reply came in time.  A link on which nothing at all came since is suspected; a peer

@@ -11,11 +11,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from heapq import heappop, heappush
 from typing import Any, Final
 
 import simpy
 from simpy.core import EmptySchedule
+
+from sim.task import Turn
 
 URGENT: Final = 0
 """SimPy's priority of what comes before everything else of its instant."""
@@ -23,14 +26,15 @@ NORMAL: Final = 1
 """SimPy's priority of what is neither an interrupt nor the start of a process."""
 TIMER_FIELDS: Final = 5
 """Of a timer in the queue; SimPy's own entries have an event in place of callback and arguments."""
+FRAME_FIELDS: Final = 9
+"""Of a frame on its way, as `sim.network` makes it: its callback is given the whole, as packing and
+unpacking arguments for every message takes longer."""
 SPAN_S: Final = 1 / 32
 """Timers are kept by spans of so many seconds until theirs begins: a heap of all that wait would
 be walked through memory that has not been looked at for long ..."""
 FAR_S: Final = 64.0
 """... but for those that are farther away than this."""
 
-Turn = tuple[Callable[..., object], tuple[Any, ...]]
-"""A callback and its arguments."""
 Deadline = tuple[float, Callable[[float], object], float, Callable[[float], bool]]
 """When, what is called then, with what, and whether that is wanted still."""
 
@@ -41,6 +45,10 @@ class Clockwork(simpy.Environment):
     def __init__(self) -> None:
         super().__init__(initial_time=0.0)
         self._spans: dict[int, list[Any]] = {}
+        self.number: Callable[[], int] = self._eid.__next__
+        """Numbers timers, and all else that SimPy has to do, as they are set."""
+        self.push: Callable[[Any], None] = partial(heappush, self._queue)
+        """Takes a timer, or a frame, that is due before long."""
 
     def now_s(self) -> float:
         """Seconds of virtual time."""
@@ -56,11 +64,11 @@ class Clockwork(simpy.Environment):
         self, when_s: float, callback: Callable[..., object], args: tuple[Any, ...]
     ) -> None:
         """Call `callback(*args)` at that virtual time, not before now."""
-        timer: Any = (when_s, NORMAL, next(self._eid), callback, args)
+        timer = (when_s, NORMAL, self.number(), callback, args)
         if SPAN_S <= when_s - self._now < FAR_S:
             self._put_by(when_s, timer)
         else:
-            heappush(self._queue, timer)
+            self.push(timer)
 
     def set_deadline(
         self,
@@ -124,7 +132,12 @@ class Clockwork(simpy.Environment):
                 look()
             if is_over or not queue:
                 return
-            if len(queue[0]) == TIMER_FIELDS:
+            fields = len(queue[0])
+            if fields == FRAME_FIELDS:
+                frame = heappop(queue)
+                self._now, callback = frame[0], frame[3]
+                callback(frame)
+            elif fields == TIMER_FIELDS:
                 self._now, _, _, callback, args = heappop(queue)
                 callback(*args)
             else:
@@ -135,8 +148,13 @@ class Clockwork(simpy.Environment):
         queue: list[Any] = self._queue
         if not queue:
             raise EmptySchedule
-        if len(queue[0]) != TIMER_FIELDS:
+        fields = len(queue[0])
+        if fields == TIMER_FIELDS:
+            self._now, _, _, callback, args = heappop(queue)
+            callback(*args)
+        elif fields == FRAME_FIELDS:
+            frame = heappop(queue)
+            self._now, callback = frame[0], frame[3]
+            callback(frame)
+        else:
             super().step()
-            return
-        self._now, _, _, callback, args = heappop(queue)
-        callback(*args)

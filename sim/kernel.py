@@ -18,8 +18,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeVar
 
 from chord import MeteorError
-from sim.clockwork import Clockwork, Turn
-from sim.task import Grace, Pause, Task, Waiter
+from sim.clockwork import Clockwork
+from sim.task import Grace, Pause, Task, Turn, Waiter
 from sim.trace import Trace
 
 ResultT = TypeVar("ResultT")
@@ -45,6 +45,8 @@ class Kernel:
         self.environment = Clockwork()
         self.trace = Trace(keep=keep_trace)
         self._ready: deque[Turn] = deque()
+        self.take: Callable[[Turn], None] = self._ready.append
+        """Takes a later turn of the present instant, first in first out."""
         self._look: Callable[[], None] | None = None
 
     def now(self) -> float:
@@ -66,7 +68,7 @@ class Kernel:
 
     def waiter(self) -> Waiter:
         """Something that a conversation can await and a callback can settle."""
-        return Waiter(self)
+        return Waiter()
 
     def sleep(self, delay_s: float) -> Pause:
         """What suspends the conversation that awaits it; it resumes in a later turn also when

@@ -82,6 +82,11 @@ class Station(Protocol):
         """End it."""
 
 
+Frame = tuple[float, int, int, Callable[..., None], "SimLinkEnd", FrameKind, int, float, object]
+"""One frame on its way, as `sim.clockwork` keeps it: when it arrives, its place among what happens
+then, who is told; the end that it left, its kind, number and duration, the message."""
+
+
 class SimLinkEnd(LinkEnd):
     """One end of a simulated link."""
 
@@ -112,9 +117,10 @@ class SimLinkEnd(LinkEnd):
         """Let the frame travel."""
         if self.lost:
             raise LinkClosed(f"the link to {self.contact} is closed")
-        if self._network.codec is not None and message is not None:
-            message = _travelled(self._network.codec, message)
-        self._network.carry(self, kind, number, duration_s, message)
+        network = self._network
+        if network.codec is not None and message is not None:
+            message = _travelled(network.codec, message)
+        network.carry(self, kind, number, duration_s, message)
 
     def acknowledged(self, left_s: float, arrives_s: float, number: int) -> None:
         """The far end acknowledges `number` in a frame that leaves and arrives then, in true time.

@@ -12,11 +12,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Protocol
 
 from chord import ACKNOWLEDGE_WITHIN_S, Contact, FrameKind
+from sim.clockwork import NORMAL
 from sim.kernel import Kernel
-from sim.link import DIAL_TIMEOUT_S, MessageCodec, SimLinkEnd, Station, link_key
+from sim.link import DIAL_TIMEOUT_S, Frame, MessageCodec, SimLinkEnd, Station, link_key
 
 _FORWARD: Final = FrameKind.FORWARD
 GAP_S: Final = 1e-9
@@ -84,10 +86,11 @@ class Network:
     ) -> None:
         self.kernel = kernel
         self.codec = codec
-        self._draw = (latency if latency is not None else UniformLatency()).draw
-        self._now, self._set_timer_at = kernel.environment.now_s, kernel.environment.set_timer_at
+        clockwork = kernel.environment
+        self._now, self._number, self._push = clockwork.now_s, clockwork.number, clockwork.push
+        self._arrival: Callable[[Frame], None] = self._arrive  # bound once, not for each frame
         self._record = kernel.trace.record
-        self._stream = kernel.random("network")
+        self._draw_s = _drawing(latency or UniformLatency(), kernel.random("network"))
         self._runtimes: dict[object, Station] = {}
         self.faults: Interference | None = None
         """What goes wrong on the way; None while nothing does."""
@@ -114,10 +117,12 @@ class Network:
         if self.faults is not None:
             self.faults.carry(end, kind, number, duration_s, message)
             return
-        arrival_s = self._now() + self._draw(self._stream)
-        least_s = end.arrival_s + GAP_S
+        # The names spare a look-up each: Python 3.11 finds a callable attribute slowly.
+        now_s, draw_s, order, push = self._now, self._draw_s, self._number, self._push
+        arrival_s, least_s = now_s() + draw_s(), end.arrival_s + GAP_S
         end.arrival_s = arrival_s = max(arrival_s, least_s)
-        self._set_timer_at(arrival_s, self._arrive, (end, kind, number, duration_s, message))
+        arrival = self._arrival
+        push((arrival_s, NORMAL, order(), arrival, end, kind, number, duration_s, message))
 
     def launch(
         self,
@@ -133,9 +138,9 @@ class Network:
         """Let one frame travel for its latency and `extra_s`.
 
         Unless it is `ordered`, it overtakes what was sent before it and is not waited for."""
-        draw = self._draw
-        travel_s = self._travel_s(end, extra_s) if ordered else draw(self._stream) + extra_s
-        self.kernel.call_later(travel_s, self._arrive, end, kind, number, duration_s, message)
+        travel_s = self._travel_s(end, extra_s) if ordered else self._draw_s() + extra_s
+        when_s, order, arrival = self._now() + max(0.0, travel_s), self._number(), self._arrival
+        self._push((when_s, NORMAL, order, arrival, end, kind, number, duration_s, message))
 
     def expect_dial(self, end: SimLinkEnd, timeout_s: float) -> None:
         """Give up the dial of `end` unless it is answered in that time; asked for once a link."""
@@ -164,34 +169,31 @@ class Network:
     def _travel_s(self, end: SimLinkEnd, extra_s: float = 0.0) -> float:
         """Draw when a frame sent now arrives, after all that were sent before it."""
         now_s = self._now()
-        arrival_s = now_s + self._draw(self._stream) + extra_s
+        arrival_s = now_s + self._draw_s() + extra_s
         end.arrival_s = arrival_s = max(arrival_s, end.arrival_s + GAP_S)
         return arrival_s - now_s
 
-    def _arrive(
-        self, end: SimLinkEnd, kind: FrameKind, number: int, duration_s: float, message: object
-    ) -> None:
+    def _arrive(self, frame: Frame) -> None:
+        _, _, _, _, end, kind, number, duration_s, message = frame
         other = end.other
         if other is None or other.owner.paused:
-            if self._waits_for_resume(end, kind, number, duration_s, message):
+            if self._waits_for_resume(end, frame):
                 return
             if other is None:
                 other = self._connect(end)
-        what, now_s = type(message).__name__, self._now()
+        now, record, what = self._now, self._record, type(message).__name__
         if other is None or other.lost:
-            self._record(now_s, "lost", end.owner.name, end.contact.address, what)
+            record(now(), "lost", end.owner.name, end.contact.address, what)
             if self.on_lost is not None:
                 self.on_lost(message)
             return
         receiver = other.owner
-        self._record(now_s, "deliver", end.owner.name, receiver.name, what)
-        if kind == _FORWARD:
+        record(now(), "deliver", end.owner.name, receiver.name, what)
+        if kind is _FORWARD:
             self._acknowledge(end, number)
         receiver.exchange.receive(other, kind, number, duration_s, message)
 
-    def _waits_for_resume(
-        self, end: SimLinkEnd, kind: FrameKind, number: int, duration_s: float, message: object
-    ) -> bool:
+    def _waits_for_resume(self, end: SimLinkEnd, frame: Frame) -> bool:
         """Whether the frame's receiver is paused: it takes the frame when it resumes."""
         if end.other is not None:
             receiver: Station | None = end.other.owner
@@ -201,7 +203,7 @@ class Network:
             return False
         if end.other is None:
             self.expect_dial(end, DIAL_TIMEOUT_S)
-        receiver.when_resumed(self._arrive, end, kind, number, duration_s, message)
+        receiver.when_resumed(self._arrive, frame)
         return True
 
     def _acknowledge(self, end: SimLinkEnd, number: int) -> None:
@@ -212,7 +214,7 @@ class Network:
                 return
             late_s = faults.acknowledge_late_s()
         left_s = self.kernel.now() + ACKNOWLEDGE_WITHIN_S
-        end.acknowledged(left_s, left_s + late_s + self._draw(self._stream), number)
+        end.acknowledged(left_s, left_s + late_s + self._draw_s(), number)
 
     def _connect(self, end: SimLinkEnd) -> SimLinkEnd | None:
         """Open the link that a first frame asks for; None if nobody takes it."""
@@ -221,7 +223,7 @@ class Network:
         listener = self._runtimes.get(end.contact.address)
         expected = end.contact
         if listener is None or (expected.known and expected.id != listener.contact.id):
-            self.kernel.call_later(self._draw(self._stream), self._refuse, end)
+            self.kernel.call_later(self._draw_s(), self._refuse, end)
             return None
         other = listener.accept(end.owner.contact)
         end.other, other.other = other, end
@@ -259,3 +261,11 @@ class Network:
 
     def _note(self, kind: str, end: SimLinkEnd, target: str) -> None:
         self.kernel.trace.record(self.kernel.now(), kind, end.owner.name, target, "")
+
+
+def _drawing(latency: Latency, stream: random.Random) -> Callable[[], float]:
+    """What draws the seconds of one frame; for the usual latency without looking up its bounds."""
+    if not isinstance(latency, UniformLatency):
+        return partial(latency.draw, stream)
+    low_s, spread_s, uniform = latency.low_s, latency.high_s - latency.low_s, stream.random
+    return lambda: low_s + spread_s * uniform()

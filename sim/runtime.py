@@ -48,6 +48,8 @@ class SimRuntime(ExchangingRuntime):
         self.clock = clock if clock is not None else MachineClock(kernel)
         self.now: Callable[[], float] = self.clock.reader
         """Seconds of this machine's clock."""
+        self.waiter = Waiter
+        """Makes something new to wait for."""
         self.name = str(contact)
         """How the trace names this peer."""
         self._random = kernel.random(f"peer {contact.id:x} {contact.address}")
@@ -179,10 +181,6 @@ class SimRuntime(ExchangingRuntime):
             return
         self._sweeps.remove(when_s)
         self.exchange.sweep()
-
-    def waiter(self) -> Waiter:
-        """Something new to wait for."""
-        return self._kernel.waiter()
 
     def converse(
         self,

@@ -15,6 +15,9 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 
 ResultT = TypeVar("ResultT")
 
+Turn = tuple[Callable[..., object], tuple[Any, ...]]
+"""A callback and its arguments."""
+
 _UNSETTLED: Final = object()
 
 
@@ -25,8 +28,9 @@ class Cancelled(BaseException):
 class Turns(Protocol):
     """What tasks need of the kernel: later turns, and somebody to tell of orphaned failures."""
 
-    def call_soon(self, callback: Callable[..., object], *args: Any) -> None:
-        """Run `callback(*args)` in a later turn of the present instant, first in first out."""
+    @property
+    def take(self) -> Callable[[Turn], None]:
+        """Takes a later turn of the present instant, first in first out."""
 
     def orphaned(self, task: Task[Any], error: BaseException) -> None:
         """Hear of a task that failed while nobody awaited it."""
@@ -35,10 +39,9 @@ class Turns(Protocol):
 class Waiter:
     """Something to wait for: settled once, awaited by any number of tasks."""
 
-    __slots__ = ("__weakref__", "_error", "_tasks", "_turns", "_value", "awaited")
+    __slots__ = ("__weakref__", "_error", "_tasks", "_value", "awaited")
 
-    def __init__(self, turns: Turns) -> None:
-        self._turns = turns
+    def __init__(self) -> None:
         self._tasks: list[Task[Any]] | None = None
         self._value: Any = _UNSETTLED
         self._error: BaseException | None = None
@@ -140,6 +143,7 @@ class Task(Waiter, Generic[ResultT]):
         "_cancelling",
         "_conversation",
         "_owned",
+        "_turns",
         "_waits_for",
         "concluded",
         "grace",
@@ -154,11 +158,12 @@ class Task(Waiter, Generic[ResultT]):
         *,
         at_once: bool = False,
     ) -> None:
-        super().__init__(turns)
+        super().__init__()
+        self._turns = turns
         self._conversation = conversation
         self._owned = owned
         self._waits_for: Waiter | Pause | None = None
-        self._cancelling = False
+        self._cancelling: object = False  # no bool: each step may set it
         self.concluded: Callable[[Any, BaseException | None], None] | None = None
         """Called with the value or the error in the task's last turn."""
         self.grace: Grace | None = None
@@ -170,7 +175,7 @@ class Task(Waiter, Generic[ResultT]):
         if at_once:
             self._step()
         else:
-            turns.call_soon(self._step)
+            turns.take((self._step, ()))
 
     def __await__(self) -> Generator[Waiter, None, ResultT]:
         if self.grace is not None:
@@ -195,13 +200,15 @@ class Task(Waiter, Generic[ResultT]):
     def wake(self) -> None:
         """Step it in a later turn; only what it waits for calls this."""
         self._waits_for = None
-        self._turns.call_soon(self._step)
+        take = self._turns.take
+        take((self._step, ()))
 
     def rung(self, pause: Pause) -> None:
         """The time of `pause` is over: step it, unless it was cancelled meanwhile."""
         if self._waits_for is pause:
             self._waits_for = None
-            self._turns.call_soon(self._step)
+            take = self._turns.take
+            take((self._step, ()))
 
     def _step(self) -> None:
         if self._cancelling:
@@ -210,7 +217,7 @@ class Task(Waiter, Generic[ResultT]):
         try:
             waiter = self._conversation.send(None)
         except StopIteration as stop:
-            if self._was_cancelled():
+            if self._cancelling:
                 self._finish(None, Cancelled())
             else:
                 self._finish(stop.value, None)
@@ -219,17 +226,13 @@ class Task(Waiter, Generic[ResultT]):
             # Since Python 3.13 the frames in the error's traceback lead back to this one.
             del self
         else:
-            if self._was_cancelled():
+            if self._cancelling:  # by itself, in the step just made
                 self._end()
             elif waiter._value is not _UNSETTLED:
                 self.wake()
             else:
                 self._waits_for = waiter
                 waiter.hold(self)
-
-    def _was_cancelled(self) -> bool:
-        """Whether the conversation cancelled itself in the step just made."""
-        return self._cancelling
 
     def _end(self) -> None:
         """Close the conversation at its wait: only its `finally` blocks run, and may not wait."""

@@ -50,7 +50,7 @@ class HandWorld:
         self.sweeps.append(when_s)
 
     def waiter(self) -> Waiter:
-        return Waiter(self)
+        return Waiter()
 
     def orphaned(self, task: object, error: BaseException) -> None: ...
     def failed(self, error: BaseException) -> None: ...
@@ -180,6 +180,15 @@ def test_a_bare_exchange_answers_busy_until_it_serves() -> None:
     world.exchange.receive(world.links[B], FrameKind.SEND, 0, 0.0, "told")
     assert world.links[B].sent == [(FrameKind.BUSY, 9, None)]
     assert world.exchange.counters.unasked == 1
+
+
+def test_whatever_comes_in_takes_the_suspicion_back() -> None:
+    world = HandWorld()
+    link = world.links[B]
+    link.suspect()
+    world.time_s = 101.0
+    world.exchange.receive(link, FrameKind.SEND, 0, 0.0, "m")
+    assert (link.suspected, link.last_heard_s) == (False, 101.0)
 
 
 def test_closing_twice_is_closing_once() -> None:

@@ -26,6 +26,9 @@ from meteor.wire.codec import Codec, wire_codec
 
 ResultT = TypeVar("ResultT")
 
+TICK_S: Final = 0.001
+"""A timer that fired before its time is set anew by this: uvloop's clock has whole milliseconds,
+and its timers round, so that one in two fires up to half of one early."""
 LATELY_S: Final = 1.0
 """For how long a measured lateness counts."""
 
@@ -160,6 +163,9 @@ class AsyncioRuntime(ExchangingRuntime):
         self._sweep = self._loop.call_at(when_s, self._sweep_now, when_s)
 
     def _sweep_now(self, when_s: float) -> None:
+        if self._loop.time() < when_s:
+            self._sweep = self._loop.call_later(TICK_S, self._sweep_now, when_s)
+            return
         self._note_lateness(when_s)
         self.exchange.sweep()
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 
 import pytest
 
-from chord import Contact
+from chord import Contact, RequestTimeout
 from meteor.links.asyncio_runtime import AsyncioRuntime
 from meteor.links.asyncio_task import going_on
 from meteor.links.transport import MemoryHub, MemoryTransport
@@ -44,6 +45,38 @@ async def test_a_stalled_peer_reads_what_came_in_before_it_gives_anything_up() -
     assert await call == Greet()
     await a.aclose()
     await b.aclose()
+
+
+class EarlyLoop(asyncio.SelectorEventLoop):
+    """As uvloop's: a clock of whole milliseconds, and timers that fire up to half of one early."""
+
+    def time(self) -> float:
+        return math.floor(super().time() * 1000) / 1000
+
+    def call_at(
+        self, when: float, callback: Callable[..., object], *args: object, context: object = None
+    ) -> asyncio.TimerHandle:
+        rounded = round(when * 1000) / 1000
+        return super().call_at(min(rounded, when), callback, *args, context=context)  # type: ignore[arg-type]
+
+
+def test_a_timer_that_fires_before_its_time_is_not_the_last_one() -> None:
+    """On uvloop no deadline passed any more once one had: calls to who was cut off lasted for ever,
+    and two rings never found each other again."""
+
+    async def give_up_often() -> int:
+        peer = await a_peer(MemoryHub(), 1)
+        given_up = 0
+        for number in range(20):
+            try:
+                await peer.expect(number, 0.0103 + number / 7000)
+            except RequestTimeout:
+                given_up += 1
+        await peer.aclose()
+        return given_up
+
+    with asyncio.Runner(loop_factory=EarlyLoop) as runner:
+        assert runner.run(asyncio.wait_for(give_up_often(), 10.0)) == 20
 
 
 async def test_by_default_a_bug_is_logged_and_ends_the_peer(

@@ -114,7 +114,7 @@ class Giving:
             learning=parts_of(self._views.learning(), part),
             gifts=tuple(self._views.open_gifts()),
             taken_in=self._views.taken_in.within(part),
-            begun=self._views.chronicle.of(part),
+            begun=self._views.chronicle.all_of(part),
             heard=self._views.heard.of(part),
         )
 

@@ -262,6 +262,7 @@ class Handoff:
 
     async def _take_lost(self, piece: Intervals, torn: tuple[Contact, ...]) -> None:
         """Hold a piece whose past nobody knows; a damaged last word shows, nothing older does."""
+        self._views.chronicle.lose(piece)
         if all(one.id != self._runtime.contact.id for one in torn):
             await self._keeper.clear(piece)
         await self._take(piece, None, (), (), lost=True)

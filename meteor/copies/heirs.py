@@ -87,7 +87,7 @@ class Heirs:
         found = Found(interval, answered={own.id: own})
         self._note_own(found)
         asked = {own.id}
-        begun = self._named_later(self._views.chronicle.of((interval,)), found.evidence)
+        begun = self._named_later(self._views.chronicle.all_of((interval,)), found.evidence)
         queue = [*self._named(found.evidence), *begun, *self._node.successors, *elsewhere]
         if self._node.predecessor is not None:
             queue.append(self._node.predecessor)

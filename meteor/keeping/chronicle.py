@@ -5,7 +5,8 @@ good, holders of an earlier epoch that come back would take that one for the las
 cannot tell, and what was acknowledged since would be absent without a word.  So whoever begins a
 view tells the next peers of the ring, and these remember the newest of every piece.  It never shows
 anything: it only stands against what is older.  A part that a view calls lost was not taken over
-from anything, and says nothing about what came before (DESIGN section 5).
+from anything: it does not stand against what came before, until it is lost in its turn (DESIGN
+section 5).
 """
 
 from __future__ import annotations
@@ -25,44 +26,75 @@ class Chronicle:
     """The newest view that began of every piece of the curve that one peer was told of."""
 
     def __init__(self) -> None:
-        self._views: tuple[View, ...] = ()
+        self._known: tuple[View, ...] = ()
+        """Views that had all of the past."""
+        self._lost: tuple[View, ...] = ()
+        """Later ones that had not: what was acknowledged there is on the shelves of who goes on."""
         self.unwritten = False
         """Whether something of it is not in the journal yet."""
 
     def __len__(self) -> int:
-        return len(self._views)
+        return len(self._known) + len(self._lost)
 
     def note(self, view: View) -> None:
         """A view began; nonsense is passed over."""
-        news = subtract(view.intervals, view.lost) if view.epoch < EPOCHS else ()
-        for one in self._views:
-            if _rank(one) >= _rank(view):
-                news = subtract(news, one.intervals)
-        if not news:
+        if view.epoch >= EPOCHS:
             return
-        left = (one.without(news) for one in self._views)
-        begun = replace(view, intervals=news, lost=(), rivals=())
-        self._views = (*(one for one in left if one is not None), begun)[-CHRONICLE_MAX:]
-        self.unwritten = True
+        known = _news(self._known, view, subtract(view.intervals, view.lost))
+        if known is not None:
+            self._known = _with(self._known, known)
+            self._lost = tuple(_left(self._lost, known))
+        lost = _news((*self._known, *self._lost), view, view.lost)
+        if lost is not None:
+            self._lost = _with(self._lost, replace(lost, lost=lost.intervals))
+        self.unwritten = self.unwritten or known is not None or lost is not None
+
+    def lose(self, part: Intervals) -> None:
+        """The past of `part` is lost, whatever was acknowledged there since it was lost before with
+        it: nobody goes on with that, and who has the past from before has not all of it."""
+        for view in parts_of(self._lost, part):
+            self.note(replace(view, lost=()))
 
     def of(self, part: Intervals) -> tuple[View, ...]:
-        """What is known of `part`."""
-        return parts_of(self._views, part)
+        """What of `part` began with all of the past."""
+        return parts_of(self._known, part)
+
+    def all_of(self, part: Intervals) -> tuple[View, ...]:
+        """What is known of `part`, the views that had not all of the past among it."""
+        return parts_of((*self._known, *self._lost), part)
 
     def after(self, part: Intervals, epoch: int) -> Intervals:
-        """What of `part` went on in a later epoch."""
+        """What of `part` went on in a later epoch, with all of the past."""
         later = (one.intervals for one in self.of(part) if one.epoch > epoch)
         return tuple(interval for intervals in later for interval in intervals)
 
     def written(self) -> tuple[View, ...]:
         """All of it, as it goes into the journal."""
         self.unwritten = False
-        return self._views
+        return (*self._known, *self._lost)
 
     def restore(self, views: Iterable[View]) -> None:
         """What the journal says."""
         for view in views:
             self.note(view)
+
+
+def _news(known: Iterable[View], view: View, part: Intervals) -> View | None:
+    """What of a view is later than all that is known of `part`."""
+    for one in known:
+        if _rank(one) >= _rank(view):
+            part = subtract(part, one.intervals)
+    return replace(view, intervals=part, lost=(), rivals=()) if part else None
+
+
+def _left(views: Iterable[View], begun: View) -> Iterable[View]:
+    earlier = (one.without(begun.intervals) for one in views if _rank(one) <= _rank(begun))
+    later = (one for one in views if _rank(one) > _rank(begun))
+    return (*(one for one in earlier if one is not None), *later)
+
+
+def _with(views: Iterable[View], begun: View) -> tuple[View, ...]:
+    return (*_left(views, begun), begun)[-CHRONICLE_MAX:]
 
 
 class Heard:

@@ -14,7 +14,7 @@ from meteor import profile
 from meteor.keeping.chronicle import CHRONICLE_MAX, Chronicle, Heard
 from meteor.wire.copy_messages import Begun
 from meteor.wire.view import EPOCHS, View
-from squid import Interval, Intervals, merge
+from squid import Interval, Intervals, intersect, merge
 from tests.meteor.building import draw_data
 from tests.meteor.copies_world import (
     ask,
@@ -36,10 +36,13 @@ spans = st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1)).map(
     lambda ends: (min(ends), max(ends))
 )
 parts = st.lists(spans, min_size=1, max_size=2).map(lambda found: merge(tuple(found)))
-lost = st.lists(spans, max_size=1).map(lambda found: merge(tuple(found)))
 views = st.builds(
-    View, st.sampled_from(PEERS), st.integers(1, 2), st.integers(1, 5), parts, st.just(()), lost
-)
+    lambda primary, number, epoch, part, lost: View(
+        primary, number, epoch, part, (), intersect(part, lost)
+    ),
+    st.sampled_from(PEERS), st.integers(1, 2), st.integers(1, 5), parts,
+    st.lists(spans, max_size=1).map(lambda found: merge(tuple(found))),
+)  # fmt: skip
 
 
 def indexes(part: Intervals) -> set[int]:
@@ -50,21 +53,54 @@ def each(index: int) -> tuple[Interval, ...]:
     return ((index, index),)
 
 
-@given(st.lists(views, max_size=8))
-def test_of_every_index_the_latest_that_did_not_call_it_lost_is_known(said: list[View]) -> None:
-    told, again = Chronicle(), Chronicle()
-    for view in said:
-        told.note(view)
+Rank = tuple[int, tuple[int, int]]
+Twin = list[tuple[Rank | None, Rank | None]]
+
+
+def told_by(said: list[View | Intervals]) -> tuple[Chronicle, Twin]:
+    """The thing itself, and its dumb twin: by index, the latest view that began with all of the
+    past, and a later one that had not."""
+    subject = Chronicle()
+    twin: Twin = [(None, None)] * SIZE
+    for one in said:
+        for index in range(SIZE):
+            known, since_lost = twin[index]
+            if not isinstance(one, View):
+                if index in indexes(one) and since_lost is not None:
+                    twin[index] = since_lost, None
+                continue
+            rank = (one.epoch, one.key)
+            if index not in indexes(one.intervals) or (known is not None and rank <= known):
+                continue
+            if index not in indexes(one.lost):
+                later = since_lost is not None and since_lost > rank
+                twin[index] = rank, since_lost if later else None
+            elif since_lost is None or rank > since_lost:
+                twin[index] = known, rank
+        if isinstance(one, View):
+            subject.note(one)
+        else:
+            subject.lose(one)
+    return subject, twin
+
+
+@given(st.lists(st.one_of(views, parts), max_size=8))
+def test_of_every_index_the_latest_is_known_and_what_came_since_it_was_lost(
+    said: list[View | Intervals],
+) -> None:
+    told, twin = told_by(said)
+    again = Chronicle()
     again.restore(told.written())
     assert not told.unwritten
-    for index in range(SIZE):
-        ranks = [(one.epoch, one.key) for one in said
-                 if index in indexes(one.intervals) - indexes(one.lost)]  # fmt: skip
+    for index, (known, since_lost) in enumerate(twin):
         for subject in (told, again):
-            known = [(one.epoch, one.key) for one in subject.of(each(index))]
-            assert known == ([max(ranks)] if ranks else [])
+            assert [(one.epoch, one.key) for one in subject.of(each(index))] == (
+                [known] if known is not None else []
+            )
+            every = {(one.epoch, one.key) for one in subject.all_of(each(index))}
+            assert every == {rank for rank in (known, since_lost) if rank is not None}
         for epoch in range(7):
-            later = bool(ranks) and max(ranks)[0] > epoch
+            later = known is not None and known[0] > epoch
             assert told.after(each(index), epoch) == (each(index) if later else ())
 
 
@@ -129,6 +165,32 @@ def test_holders_of_an_epoch_that_passed_are_no_last_word_though_nobody_else_is_
         overlay.run(overlay.restart(peer))
     assert_whole_within(overlay, 60)
     assert ask(overlay, client) == ({early, late}, True)
+
+
+@pytest.mark.parametrize("seed", seeds(2, 12))
+def test_what_was_acknowledged_between_two_losses_is_not_absent_without_a_word(seed: int) -> None:
+    """All holders are down, heirs take the interval as lost and acknowledge under it, and fall for
+    good; it is lost again, and the first ones come back with all of the past before the first."""
+    overlay = build(seed, 10, disk_s=0.001)
+    probe = profile(draw_data(random.Random(seed)))
+    early = overlay.run(overlay.client().store(probe, b"early", id="early", ttl=7200)).id
+    assert_whole_within(overlay)
+    first = [primary_of(overlay, early), *copies_of(overlay, early)]
+    client = client_away_from(overlay, early)
+    crash(*first)
+    overlay.run_for(8.0)
+    late = overlay.run(client.store(probe, b"late", id="late", ttl=7200)).id
+    overlay.run_for(3.0)
+    second = [primary_of(overlay, late), *copies_of(overlay, late)]
+    client = client_away_from(overlay, late)
+    crash(*second)
+    overlay.run_for(8.0)
+    for peer in first:
+        overlay.run(overlay.restart(peer))
+    ends_s = overlay.kernel.now() + 12.0
+    while overlay.kernel.now() < ends_s:
+        assert not assert_never_silently_partial(overlay, client, {early, late})
+        overlay.run_for(0.5)
 
 
 def test_who_was_told_writes_it_down() -> None:

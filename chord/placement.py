@@ -32,10 +32,10 @@ ContactT = TypeVar("ContactT")
 class Burden(Protocol):
     """What a peer carries, as the layer above counts it."""
 
-    def load(self, arc: Arc) -> int:
-        """How many records lie in an arc of this peer."""
+    def load(self, arc: Arc, *, public: bool = False) -> int:
+        """How many records lie in an arc of this peer; `public`: that everybody may know of."""
 
-    def split(self, arc: Arc) -> int | None:
+    def split(self, arc: Arc, *, public: bool = False) -> int | None:
         """The identifier of a new peer that takes the first half of the load of an arc; None when
         it cannot be split."""
 

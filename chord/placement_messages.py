@@ -32,6 +32,9 @@ class LoadQuestion:
 
     draw: int
     """Chooses among the peers that the receiver knows."""
+    public: bool = False
+    """Count only what everybody may know of: a joiner is anybody, and the place that he is told
+    says what it was made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,9 @@ class LoadAnswer:
 @dataclass(frozen=True, slots=True)
 class SplitRequest:
     """Request → `PlaceFound`, or the faults `Busy` and `NoPlace`: name me a place in your arc."""
+
+    public: bool = False
+    """As in `LoadQuestion`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,17 +102,18 @@ class Placing:
         fingers = [finger.contact for finger in self._node.fingers]
         return LoadAnswer(
             contact=self._node.contact,
-            load=self._burden.load(arc),
+            load=self._burden.load(arc, public=message.public),
             length=arc.length(self._bits),
             granting=self._grants.outstanding(arc, self._runtime.now()),
             onward=next_stop(self._node.successors, fingers, message.draw),
         )
 
-    def _on_split_request(self, _: Contact, __: object, ___: float) -> PlaceFound:
+    def _on_split_request(self, _: Contact, message: object, __: float) -> PlaceFound:
+        assert isinstance(message, SplitRequest)
         arc, now = self._own_arc(), self._runtime.now()
         if self._grants.outstanding(arc, now):
             raise Fault(BUSY, "this arc is being changed")
-        place = self._burden.split(arc)
+        place = self._burden.split(arc, public=message.public)
         if place is None:
             raise Fault(NO_PLACE, "this arc cannot be split")
         self._grants.expect_join(place, now)
@@ -136,12 +137,13 @@ class Placing:
     # -- for a joiner
 
     async def find(self, seed: int, timeout_s: float) -> int | None:
-        """A place, granted by its present owner; None when there was none within the time."""
+        """A place, granted by its present owner; None when there was none within the time.  It
+        goes by public records alone: whoever asks, and never joins, learns where they lie."""
         deadline = self._runtime.now() + timeout_s
         attempt, pause_s = 0, PAUSE_S_MIN
         while True:
             for offer in choices(await self._probe(seed, attempt)):
-                place = await self._ask_split(offer.contact)
+                place = await self._ask_split(offer.contact, public=True)
                 if place is not None:
                     return place
             if self._runtime.now() + 2 * pause_s > deadline:
@@ -154,7 +156,7 @@ class Placing:
         node = self._node
         if len(node.successors) < self._successor_count:
             everybody = sorted((node.contact, *node.successors), key=lambda member: member.id)
-            asked = [self._runtime.spawn(self._ask(member, 0)) for member in everybody]
+            asked = [self._runtime.spawn(self._ask(member, 0, public=True)) for member in everybody]
             return [offer for one in asked if (offer := await one) is not None]
         stops = stops_of_walk(len(node.successors), len(node.fingers))
         walks = [
@@ -171,30 +173,32 @@ class Placing:
         except (LookupFailed, NotJoined):
             return []
         draws = [draw_of_stop(seed, attempt, walk, stop) for stop in range(stops)]
-        return await self._walk(owner.contact, draws)
+        return await self._walk(owner.contact, draws, public=True)
 
-    async def _walk(self, start: Contact | None, draws: Sequence[int]) -> list[LoadAnswer]:
+    async def _walk(
+        self, start: Contact | None, draws: Sequence[int], *, public: bool = False
+    ) -> list[LoadAnswer]:
         """Ask one peer after another, each by the last one's advice, until one is silent."""
         offers: list[LoadAnswer] = []
         contact = start
         for draw in draws:
-            offer = None if contact is None else await self._ask(contact, draw)
+            offer = None if contact is None else await self._ask(contact, draw, public=public)
             if offer is None:
                 break
             offers.append(offer)
             contact = offer.onward
         return offers
 
-    async def _ask(self, contact: Contact, draw: int) -> LoadAnswer | None:
+    async def _ask(self, contact: Contact, draw: int, *, public: bool = False) -> LoadAnswer | None:
         try:
-            reply = await self._runtime.call(contact, LoadQuestion(draw), ASK_S)
+            reply = await self._runtime.call(contact, LoadQuestion(draw, public), ASK_S)
         except CallError:
             return None
         return reply if isinstance(reply, LoadAnswer) else None
 
-    async def _ask_split(self, contact: Contact) -> int | None:
+    async def _ask_split(self, contact: Contact, *, public: bool = False) -> int | None:
         try:
-            reply = await self._runtime.call(contact, SplitRequest(), ASK_S)
+            reply = await self._runtime.call(contact, SplitRequest(public), ASK_S)
         except CallError:
             return None
         return reply.id if isinstance(reply, PlaceFound) else None

@@ -1,7 +1,8 @@
 """What a peer carries, as far as a split of its arc relieves it.
 
 Law of this file: it counts, and decides nothing.  A record at one index of the curve counts where
-that index is; one with ranges lies at many peers, whoever splits what, and counts nowhere.
+that index is; one with ranges lies at many peers, whoever splits what, and counts nowhere.  A
+joiner's place goes by what everybody may see: cut at a hidden record, it would tell where it is.
 """
 
 from __future__ import annotations
@@ -30,29 +31,29 @@ class ShelfBurden:
     ) -> None:
         self._shelf, self._curve, self._now = shelf, curve, now
         self._id_bits = id_bits
-        self._indexes: list[int] = []
+        self._indexes: dict[bool, list[int]] = {False: [], True: []}
+        """Of all records, and of the public ones."""
         self._stride = 1
         self._fresh_until_s = float("-inf")
 
-    def load(self, arc: Arc) -> int:
+    def load(self, arc: Arc, *, public: bool = False) -> int:
         """How many records lie at one index, and in this arc; beyond `SAMPLE` an estimate."""
         self._count()
-        return self._stride * sum(end - start for start, end in self._spans(arc))
+        return self._stride * len(self._within(arc, self._indexes[public]))
 
-    def split(self, arc: Arc) -> int | None:
+    def split(self, arc: Arc, *, public: bool = False) -> int | None:
         """The identifier of a new peer that takes half of them."""
         self._count()
         shift = self._id_bits - self._curve.index_bits
-        keys = [
-            index << shift for start, end in self._spans(arc) for index in self._indexes[start:end]
-        ]
+        keys = [index << shift for index in self._within(arc, self._indexes[public])]
         return split_id(arc, keys, self._id_bits, 1 << shift)
 
-    def _spans(self, arc: Arc) -> list[tuple[int, int]]:
+    def _within(self, arc: Arc, indexes: list[int]) -> list[int]:
         intervals = of_arc(arc.after, arc.last, self._curve.index_bits, self._id_bits)
         return [
-            (bisect_left(self._indexes, first), bisect_right(self._indexes, last))
+            index
             for first, last in intervals
+            for index in indexes[bisect_left(indexes, first) : bisect_right(indexes, last)]
         ]
 
     def _count(self) -> None:
@@ -61,7 +62,8 @@ class ShelfBurden:
             return
         table = self._shelf.table
         self._stride = 1 + len(table) // SAMPLE
-        self._indexes = sorted(table.point_indexes(self._stride))
+        found, public = table.point_indexes(self._stride)
+        self._indexes = {False: sorted(found), True: sorted(public)}
         self._fresh_until_s = now + max(COUNT_S, COUNT_S_PER_RECORD * len(table))
 
 

@@ -74,18 +74,26 @@ class PlacementTable:
         """The record or tombstone of an identity."""
         return self[key] if key in self._placed else None
 
-    def point_indexes(self, stride: int) -> list[int]:
-        """Where they live, of every `stride`-th record those that live at one index."""
+    def point_indexes(self, stride: int) -> tuple[list[int], list[int]]:
+        """Where they live, of every `stride`-th record those that live at one index; and of these
+        what everybody may see."""
         found: list[int] = []
+        public: list[int] = []
         for key in islice(self._placed, 0, None, stride):
-            lowest = self._resting_point(key)
-            if lowest is not None:
-                found.append(lowest)
-                continue
-            placed = self[key]
-            if placed.is_point and placed.carried.kind not in {GONE, MOVED}:
-                found.append(placed.lowest)
-        return found
+            number, lowest = self._placed[key], self._resting_point(key)
+            if lowest is None:
+                placed = self[key]
+                if not placed.is_point or placed.carried.kind in {GONE, MOVED}:
+                    continue
+                lowest, is_hidden = placed.lowest, bool(placed.carried.visible_to)
+            else:
+                assert self._resting is not None, "what has a number rests"
+                assert isinstance(number, int), "what rests has a number"
+                is_hidden = self._resting.is_hidden(number)
+            found.append(lowest)
+            if not is_hidden:
+                public.append(lowest)
+        return found, public
 
     def buried(self, operation: bytes) -> Iterator[Placed]:
         """The tombstones that this delete put here, or where it was handed over from; looked at

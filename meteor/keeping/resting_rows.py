@@ -39,6 +39,10 @@ class RestingRows:
         """The index of a record that lives at one."""
         return self._lowest[number] if self._points[number] else None
 
+    def is_hidden(self, number: int) -> bool:
+        """Whether not everybody may see a record."""
+        return bool(self._hidden[number])
+
     def placed(self, number: int) -> Placed:
         """Where a record lives."""
         row = self._rows[number]

@@ -66,7 +66,7 @@ class Shelf:
         """What an interest's client has acknowledged; who tells clients sets it."""
         self.displaced: Callable[[Carried, Carried], None] = lambda _, __: None
         """Hears of a record that takes the place here of its own version from another region."""
-        self.sees: Callable[[str, Record], bool] = lambda _, __: True
+        self.sees: Callable[[str, Record | Carried], bool] = lambda _, __: True
         """Whether an owner may know of a record; the peer's policy sets it."""
         self.take_in: Callable[[Carried, Profile | None], None] = self.show
         """Shows what another holder wrote; who also answers for it sees to what follows."""

@@ -82,7 +82,7 @@ class Changes:
     def _note_move(self, old: Carried, new: Carried) -> None:
         """A query may have passed the one place too early, and come to the other too late."""
         if old.kind == new.kind == DATA:
-            self._moves.note(old.id, new.id, self._runtime.now())
+            self._moves.note(old.id, new.id, new, self._runtime.now())
 
     def _remember(self, operation_id: bytes) -> _Done:
         now = self._runtime.now()
@@ -225,7 +225,7 @@ class Changes:
     async def amend(self, task: Task, part: Intervals, write: Write, *, doubtful: bool) -> Summary:
         """Renew, cancel or lay to rest one record by its id; `doubtful` says that it may be a
         repeat, by which nothing lives longer."""
-        task = self._ownership.addressed(task)
+        sent, task = task.operation, self._ownership.addressed(task)
         refused = self._ownership.refusal(task)
         if refused:
             return Summary(0, refused=refused)
@@ -242,7 +242,8 @@ class Changes:
             ):
                 return Summary(0, refused="older")
             if known is not None and known.carried.kind == DATA:
-                self._moves.note(operation.id, operation.moved_to, self._runtime.now())
+                gone = replace(known.carried, owner=sent.owner, visible_to=sent.visible_to)
+                self._moves.note(operation.id, operation.moved_to, gone, self._runtime.now())
             await self._lay_to_rest(task, write)
             return Summary(0)
         if known is None or known.carried.id != operation.id:

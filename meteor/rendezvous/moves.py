@@ -3,17 +3,20 @@
 Law of this file: pure.  A query that passed the new region before a record came there, and the old
 one after it left, would find it nowhere although it lived all the time.  So its old place says
 where it went, for as long as such a query may be under way, and the query's origin asks there
-again: found by the new content, not by the old, never by neither (SPEC section 4).
+again: found by the new content, not by the old, never by neither (SPEC section 4).  Told is only
+who may see it: others would ask again for nothing, and count twice what else lies there.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
+from chord import replace
 from meteor.errors import ProfileError
+from meteor.wire.operations import Carried
 from meteor.wire.record_id import split_id
 from squid import Box, HilbertCurve
 
@@ -46,25 +49,27 @@ class Moves:
 
     def __init__(self, curve: HilbertCurve) -> None:
         self._curve = curve
-        self._moves: OrderedDict[str, tuple[float, str]] = OrderedDict()
+        self._moves: OrderedDict[str, tuple[float, str, Carried]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._moves)
 
-    def note(self, old_id: str, new_id: str, now: float) -> None:
-        """A record is about to leave its old region: both are full ids."""
+    def note(self, old_id: str, new_id: str, carried: Carried, now: float) -> None:
+        """A record is about to leave its old region: both are full ids; `carried` says whose it is
+        and who may see it where it goes."""
         self._forget(now)
-        self._moves[old_id] = now, new_id
+        self._moves[old_id] = now, new_id, replace(carried, blob=b"", route=None)
         self._moves.move_to_end(old_id)
         while len(self._moves) > KEPT_MAX:
             self._moves.popitem(last=False)
 
-    def between(self, box: Box, now: float) -> tuple[str, ...]:
-        """The new ids of what moved lately from one place of a query's box to another."""
+    def between(self, box: Box, now: float, sees: Callable[[Carried], bool]) -> tuple[str, ...]:
+        """The new ids of what moved lately from one place of a query's box to another, and its
+        sender `sees`."""
         self._forget(now)
         told = []
-        for old_id, (_, new_id) in reversed(self._moves.items()):
-            if self._meets(old_id, box) and self._meets(new_id, box):
+        for old_id, (_, new_id, carried) in reversed(self._moves.items()):
+            if self._meets(old_id, box) and self._meets(new_id, box) and sees(carried):
                 told.append(new_id)
                 if len(told) == TOLD_MAX:
                     break
@@ -76,7 +81,7 @@ class Moves:
 
     def _forget(self, now: float) -> None:
         while self._moves:
-            at_s, _ = next(iter(self._moves.values()))
+            at_s, _, _ = next(iter(self._moves.values()))
             if now - at_s <= KEPT_S:
                 break
             self._moves.popitem(last=False)

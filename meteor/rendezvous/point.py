@@ -12,6 +12,7 @@ took by its mark on the tombstones.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 from arms import DATA, Asked, Record, Rendezvous
 from chord import Contact, Runtime, replace
@@ -290,7 +291,8 @@ class RendezvousPoint:
         if passing.action != "retrieve" or not self._moves:
             return ()
         assert isinstance(passing.region, Box)
-        return self._moves.between(passing.region, self._runtime.now())
+        sees = partial(self._shelf.sees, passing.owner)
+        return self._moves.between(passing.region, self._runtime.now(), sees)
 
     # -- what changes something
 

@@ -255,10 +255,10 @@ class Telling:
         if route is not None and route.client != client:
             return
         name = stream_name(owner, stem)
-        self.acknowledged += len(ids)
         is_behind = self._outbox.acknowledge(name, ids)
-        if record is None:
+        if record is None:  # not counted, as of another's interest: whether one is here is his
             return
+        self.acknowledged += len(ids)
         if is_behind:
             self._deriving.go_on(name, record)
         if self._outbox.has_unsent(name):

@@ -22,6 +22,7 @@ from meteor.security.quotas import Counted, Holding, Ledger
 from meteor.security.verifying import DELEGATION, NOBODY, Actor, Verifier
 from meteor.wire.document import pack_profile, unpack_profile
 from meteor.wire.messages import Amend, Document, Forget, Post, PostReply
+from meteor.wire.operations import Carried
 from squid import KeywordSpace
 
 
@@ -236,7 +237,7 @@ class Gatekeeper:
 
     # -- who sees whom
 
-    def sees(self, asker: str, other: Record) -> bool:
+    def sees(self, asker: str, other: Record | Carried) -> bool:
         """Whether an owner, or whoever does not sign, may know that a record is there."""
         visible_to = other.visible_to
         return not visible_to or may_see(asker, other.owner, visible_to, self.policy.groups)

@@ -7,12 +7,14 @@ import pytest
 import meteor
 from meteor.rendezvous.moves import KEPT_MAX, KEPT_S, Moves, region_of
 from meteor.wire.codec import wire_codec
+from meteor.wire.operations import Carried
 from meteor.wire.record_id import make_id
 from sim.overlay import Overlay
 from squid import Box, HilbertCurve
 from tests.meteor.building import SPACE
 
 CURVE = HilbertCurve(2, 8)
+ANYBODYS = Carried("data", "a", "", 1, "store", 0, b"", 0, 0, None)
 
 
 def at(stem: str, x: int, y: int) -> str:
@@ -21,21 +23,22 @@ def at(stem: str, x: int, y: int) -> str:
 
 def test_a_move_is_told_to_queries_that_hold_both_places_while_it_is_fresh() -> None:
     moves = Moves(CURVE)
-    moves.note(at("a", 1, 1), at("a", 9, 9), now=100.0)
+    moves.note(at("a", 1, 1), at("a", 9, 9), ANYBODYS, now=100.0)
     both, old, new = Box((0, 0), (20, 20)), Box((0, 0), (5, 5)), Box((6, 6), (20, 20))
-    assert moves.between(both, 100.0) == (at("a", 9, 9),)
-    assert moves.between(old, 100.0) == moves.between(new, 100.0) == ()
-    assert moves.between(both, 100.0 + KEPT_S) == (at("a", 9, 9),)
-    assert moves.between(both, 100.1 + KEPT_S) == ()
+    assert moves.between(both, 100.0, bool) == (at("a", 9, 9),)
+    assert moves.between(both, 100.0, lambda carried: carried.owner != "") == ()
+    assert moves.between(old, 100.0, bool) == moves.between(new, 100.0, bool) == ()
+    assert moves.between(both, 100.0 + KEPT_S, bool) == (at("a", 9, 9),)
+    assert moves.between(both, 100.1 + KEPT_S, bool) == ()
     assert len(moves) == 0
 
 
 def test_moves_are_bounded_and_the_oldest_goes_first() -> None:
     moves = Moves(CURVE)
     for number in range(KEPT_MAX + 1):
-        moves.note(at(f"n{number}", 1, 1), at(f"n{number}", 2, 2), now=number / KEPT_MAX)
+        moves.note(at(f"n{number}", 1, 1), at(f"n{number}", 2, 2), ANYBODYS, now=number / KEPT_MAX)
     assert len(moves) == KEPT_MAX
-    told = moves.between(Box((0, 0), (3, 3)), 1.0)
+    told = moves.between(Box((0, 0), (3, 3)), 1.0, bool)
     assert len(told) < KEPT_MAX
     assert told[0] == at(f"n{KEPT_MAX}", 2, 2)
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arms import Record, Store
+from chord import Contact
 from meteor import Client, LimitExceeded, Profile, ProfileError, Refused, parse_policy
 from meteor.security.audience import (
     AUDIENCE_MAX,
@@ -19,6 +20,7 @@ from meteor.security.audience import (
     includes,
     may_see,
 )
+from meteor.wire.messages import Acknowledge
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE
 from tests.meteor.security.signers import ALICE, BOB, CAROL, identity
@@ -198,6 +200,55 @@ def test_an_action_is_given_what_its_poster_may_see() -> None:
         for key in PEOPLE
     }
     assert sums == {ALICE.key: 1, BOB.key: 1, CAROL.key: 0, "": 0}
+
+
+def test_what_moves_unseen_is_counted_for_nobody() -> None:
+    """Of a hidden record that moved lately a question was told where to ask again, and what
+    everybody sees there counted twice."""
+    world = World(7)
+    overlay = world.overlay
+    alice = world.client(ALICE.key)
+    made = overlay.run(alice.store("type=light temperature=20", b"x", visible_to=[FIRE]))
+    overlay.run(world.client(CAROL.key).store("type=light temperature=50", b"public"))
+    overlay.run(alice.replace(made.id, "type=light temperature=50", b"x", visible_to=[FIRE]))
+
+    def counted() -> int:
+        return sum(peer.core.entry.tally.matches for peer in overlay.peers)
+
+    for key, seen in (("", 1), (CAROL.key, 1), (BOB.key, 2)):
+        before = counted()
+        found = overlay.run(world.client(key).retrieve("type=light temperature=0..100").all())
+        assert len(found) == seen
+        if key != BOB.key:  # of what he sees there he is told twice, and counts it once
+            assert counted() - before == seen
+
+
+def test_a_place_in_the_ring_says_nothing_of_what_is_hidden() -> None:
+    """Anybody may ask where a new peer would go: it named the cell of a hidden record."""
+    places = []
+    for audience in (None, [BOB.key]):
+        world = World(8)
+        overlay, alice = world.overlay, world.client(ALICE.key)
+        for temperature in (20, 30, 40) if audience else ():
+            overlay.run(
+                alice.store(f"type=light temperature={temperature}", b"", visible_to=audience)
+            )
+        overlay.run(until=10.0)
+        places.append(overlay.run(overlay.peers[0].core.placing.find(1, 1.0)))
+    assert places[0] == places[1] is not None
+
+
+def test_an_acknowledgement_in_anothers_name_counts_the_same_whether_he_has_the_interest() -> None:
+    world = World(9)
+    overlay = world.overlay
+    overlay.run(world.client(ALICE.key).notify_data("type=light", id="i", visible_to=[]))
+    stranger = Contact(1, "")
+    for peer in overlay.peers:
+        telling = peer.core.telling
+        for stem in ("i", "nothing"):
+            word = Acknowledge(stem, ("i:x:1",), peer.core.node.contact, ALICE.key)
+            telling.handlers[Acknowledge](stranger, word, 1.0)
+            assert telling.acknowledged == 0
 
 
 def test_an_audience_needs_an_identity() -> None:

@@ -64,10 +64,11 @@ def meaning(value: Written, name: str, dimension: Dimension | None) -> Value:
 
     Raises `TypeMismatch` against a declared dimension, `Unreadable` else.
     """
-    if isinstance(value, Nothing):
-        return NO_VALUE
-    if isinstance(value, Anything):
-        return ANY_VALUE
+    if type(value) is not Scalar:  # most are, and isinstance of a struct is slow to say no
+        if isinstance(value, Nothing):
+            return NO_VALUE
+        if isinstance(value, Anything):
+            return ANY_VALUE
     if dimension is None:
         return _by_form(value)
     if isinstance(dimension, Word):

@@ -84,10 +84,19 @@ else:
         made.__name__, made.__qualname__ = "__init__", f"{cls.__qualname__}.__init__"
         made.__annotations__ = cls.__init__.__annotations__
         cls.__init__ = made
+        kept = ", ".join(f"{one.name!r}: value.{one.name}" for one in fields)
+        replaced = f"lambda value, changes: made(**{{{kept}, **changes}})"
+        _REPLACED[cls] = eval(replaced, {"made": cls})  # noqa: S307 - names of fields
         return cls
+
+    _META = type(None) if msgspec is None else type(msgspec.Struct)
+    _struct_replace = None if msgspec is None else msgspec.structs.replace
+    _REPLACED = {}
 
     def replace(value, /, **changes):
         """The value with other fields, as `dataclasses.replace`."""
-        if msgspec is not None and isinstance(value, msgspec.Struct):
-            return msgspec.structs.replace(value, **changes)
-        return dataclasses.replace(value, **changes)
+        kind = type(value)
+        if type(kind) is _META:  # isinstance of Struct takes three times what the rest does
+            return _struct_replace(value, **changes)
+        replaced = _REPLACED.get(kind)
+        return replaced(value, changes) if replaced else dataclasses.replace(value, **changes)

@@ -71,7 +71,7 @@ def place(profile: Profile, action: str, space: KeywordSpace, *, everywhere: boo
     `Refused("everywhere")` for a selector whose box is the whole space."""
     if action in SUBJECTS:
         terms = profile.subject_terms(space)
-        if all(isinstance(term, Absent) for term in terms.values()):
+        if all(type(term) is Absent for term in terms.values()):
             raise ProfileError(_no_dimension(profile, space))
         return space.box(terms)
     box = space.box(profile.selector_terms(space))

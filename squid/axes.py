@@ -32,11 +32,12 @@ class Axis:
     def cells(self, term: Term) -> Interval:
         """First and last cell of a term.  Raises TypeMismatch when the term is not for this kind of
         dimension, SpaceError when it is empty."""
-        if isinstance(term, Whole):
+        # By its type: isinstance of a struct, where the answer is no, takes ten times as long.
+        if type(term) is Whole:
             return ABSENT_CELL, self._last
-        if isinstance(term, Absent):
+        if type(term) is Absent:
             return ABSENT_CELL, ABSENT_CELL
-        if isinstance(term, Hull):
+        if type(term) is Hull:
             if not term.parts:
                 raise SpaceError(f"{self.name}: a hull of no parts has no cells")
             return hull(self.cells(part) for part in term.parts)
@@ -61,7 +62,7 @@ class WordAxis(Axis):
         self._coder = WordCoder(alphabet, bits)
 
     def _value_cells(self, term: Term) -> Interval:
-        if isinstance(term, Prefix):
+        if type(term) is Prefix:
             return self._coder.prefix_cells(term.stem)
         if not isinstance(term, WordInterval):
             raise TypeMismatch(self.name, term, "a keyword")

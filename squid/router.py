@@ -258,7 +258,10 @@ class Router:
     def _concerns(self, share: HandOn, part: Intervals) -> bool:
         """Whether anything that is asked for may lie in a part."""
         box = Box(share.low, share.high)
-        return any(self._curve.has_match(box, *interval) for interval in part)
+        for first, last in part:  # noqa: SIM110 - a generator takes three times as long
+            if self._curve.has_match(box, first, last):
+                return True
+        return False
 
     async def resolve(self, share: HandOn, left_s: float) -> None:
         """Do one's own part of a share and hand on the rest."""

@@ -17,7 +17,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Final
+from typing import Final, final
 
 import numpy as np
 import numpy.typing as npt
@@ -90,6 +90,7 @@ class InOrder:
         return list(map(self._placed, self._numbers[low:high]))
 
 
+@final  # so that what is none of the two is known by its type: isinstance is slow on these
 class _Leaf(AtRest):
     """Up to 64 records, in the order of their positions."""
 
@@ -149,6 +150,7 @@ class _Leaf(AtRest):
         return Digest(high - low, sum(self.fingerprints[low:high]) & _SUM_MASK)
 
 
+@final
 class _Fork(AtRest):
     """All records of one prefix of positions, of which some have the next bit and some have not."""
 
@@ -212,7 +214,7 @@ class KeyTree:
         """Take a record in; False when one of this fingerprint stands there already."""
         position = position_of(fingerprint, placed)
         path, node = self._descend(position)
-        if isinstance(node, _Fork):
+        if type(node) is _Fork:
             alone = _Leaf(array("Q", (fingerprint,)), [placed])
             self._replace(path, node, _joined(node, alone, position))
         else:
@@ -231,7 +233,7 @@ class KeyTree:
         """Let a record go; False when it is not here."""
         position = position_of(fingerprint, placed)
         path, node = self._descend(position)
-        if isinstance(node, _Fork):
+        if type(node) is _Fork:
             return False
         at = node.find(position)
         if not node.holds(at, position):
@@ -254,7 +256,7 @@ class KeyTree:
         """Whether a record stands here."""
         position = position_of(fingerprint, placed)
         _, node = self._descend(position)
-        return isinstance(node, _Leaf) and node.holds(node.find(position), position)
+        return type(node) is _Leaf and node.holds(node.find(position), position)
 
     def digest(self, first: int, end: int) -> Digest:
         """Of the records at positions from `first` to before `end`."""
@@ -266,7 +268,7 @@ class KeyTree:
         waiting: list[_Node] = [self._root]
         while waiting:
             node = waiting.pop()
-            if isinstance(node, _Fork):
+            if type(node) is _Fork:
                 waiting += [half for half, _, _ in reversed(_halves(node, first, end))]
                 continue
             for at in range(node.find(first), node.find(end)):
@@ -279,7 +281,7 @@ class KeyTree:
         done: list[tuple[int, int]] = []
         while heap and len(heap) + len(done) < parts:
             _, start, stop, node = heappop(heap)
-            if isinstance(node, _Leaf):
+            if type(node) is _Leaf:
                 done.append((start, stop))
                 continue
             for half, low, high in _halves(node, start, stop):
@@ -293,7 +295,7 @@ class KeyTree:
         """The forks on the way to a position, and the leaf there or the fork that lies aside."""
         path: list[_Fork] = []
         node = self._root
-        while isinstance(node, _Fork) and node.meets(position):
+        while type(node) is _Fork and node.meets(position):
             path.append(node)
             node = node.high if position >= node.middle else node.low
         return path, node
@@ -336,7 +338,7 @@ def _split(leaf: _Leaf) -> _Fork:
 
 def _gathered(node: _Node) -> _Leaf:
     """One leaf in the place of a subtree."""
-    if isinstance(node, _Leaf):
+    if type(node) is _Leaf:
         return node
     low, high = _gathered(node.low), _gathered(node.high)
     return _Leaf(low.fingerprints + high.fingerprints, low.placed + high.placed)
@@ -354,7 +356,7 @@ def _halves(fork: _Fork, first: int, end: int) -> list[tuple[_Node, int, int]]:
 
 
 def _digest(node: _Node, first: int, end: int) -> Digest:
-    if isinstance(node, _Leaf):
+    if type(node) is _Leaf:
         return node.within(first, end)
     if first <= node.prefix << node.bit + 1 and (node.prefix + 1) << node.bit + 1 <= end:
         return Digest(node.records, node.total)

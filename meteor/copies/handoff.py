@@ -86,10 +86,11 @@ class Handoff:
         self.reconciling = Reconciling(
             runtime, self._config, shelf, views, replication, self._gained
         )
-        self.rivals = Rivals(
-            runtime, views, holdings, replication, self.reconciling, keeper.checked_view
-        )
         self.heirs = Heirs(node, runtime, views, self._config)
+        self.rivals = Rivals(
+            runtime, views, holdings, replication, self.reconciling, self.heirs,
+            keeper.checked_view,
+        )  # fmt: skip
         self.pulling = Pulling(
             runtime, self._config, holdings, shelf, views, replication, keeper,
             lambda: self.leaving, self.heirs.note_unanswered, self._gained,

@@ -85,6 +85,7 @@ class Pulling:
             if given is None:
                 self._unanswered(view)
                 return False
+            self._views.taken_in.note(source.id, frozen.epoch, (interval,))
             begun = await self._replication.begin(view, frozen.epoch, source, given)
         except CallError:
             return False

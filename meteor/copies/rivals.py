@@ -14,6 +14,7 @@ from itertools import product
 from typing import Final
 
 from chord import Contact, Fault, Handler, Runtime
+from meteor.copies.heirs import Heirs
 from meteor.copies.reconciling import Reconciling
 from meteor.copies.replication import Replication
 from meteor.copies.turns import Bell
@@ -31,6 +32,9 @@ interval counts as missing at once."""
 GIVEN_UP_S: Final = 30.0
 """A rival none of whose holders gives its content for so long is gone: what only it had is lost."""
 
+AROUND_S: Final = 2.0
+"""How often all around are asked for what a rival had, while its holders do not give it."""
+
 HEARD_MAX: Final = 256
 """Rivals that wait to be written down: a bound for hostile input."""
 
@@ -45,14 +49,17 @@ class Rivals:
         holdings: Holdings,
         replication: Replication,
         reconciling: Reconciling,
+        heirs: Heirs,
         checked: Callable[[View], View],
     ) -> None:
         self._runtime, self._views, self._holdings = runtime, views, holdings
         self._replication, self._reconciling = replication, reconciling
-        self._checked = checked
+        self._heirs, self._checked = heirs, checked
         self._since_s: dict[Rival, float] = {}
         self._pulled: set[tuple[Rival, int]] = set()
         """From whom what it has of a rival was taken in, though that was not all."""
+        self._around_s: dict[Rival, float] = {}
+        """When all around were asked last."""
         self._heard: dict[Rival, None] = {}
         """Not written down yet."""
         self._bell = Bell(runtime, "rivals")
@@ -144,6 +151,7 @@ class Rivals:
 
     def _forget(self, rival: Rival) -> None:
         self._since_s.pop(rival, None)
+        self._around_s.pop(rival, None)
         self._pulled = {one for one in self._pulled if one[0] != rival}
 
     async def _asked_again(self, view: View, rival: Rival) -> Intervals | None:
@@ -167,6 +175,20 @@ class Rivals:
                     self.note(Rival(part, one.epoch, one.holders, intersect(one.lost, part)))
         return known
 
+    async def _around(self, rival: Rival) -> list[Contact]:
+        """Who has something of it that came later: a rival that is gone may have handed it on."""
+        now = self._runtime.now()
+        asked_s = self._around_s.setdefault(rival, self._since_s.get(rival, now))
+        if now - asked_s < AROUND_S:
+            return []
+        self._around_s[rival] = now
+        having: list[Contact] = []
+        for interval in rival.intervals:
+            found = await self._heirs.ask(interval, ())
+            having += [holder for holder, _ in found.holders]
+            having += [one.contact for one in found.evidence if one.view.epoch >= rival.epoch]
+        return [one for one in having if one.id != self._runtime.contact.id]
+
     async def _merged(self, view: View, rival: Rival) -> Intervals | None:
         """Of what the past is known here by all that a rival had; None while that is not here.  It
         comes from somebody who can show that it has what was acknowledged there when it ended, be
@@ -175,7 +197,8 @@ class Rivals:
         primary_id = rival.holders[-1].id if rival.holders else self._runtime.contact.id
         wanted = rival.intervals, primary_id, rival.epoch
         # who has a copy of ours may have merged it, for whoever held the interval before
-        for holder in {one.id: one for one in (*rival.holders, *view.copies)}.values():
+        others = (*view.copies, *await self._around(rival))
+        for holder in {one.id: one for one in (*rival.holders, *others)}.values():
             if self._views.has_all_of(*wanted):
                 return known
             if holder.id == self._runtime.contact.id:

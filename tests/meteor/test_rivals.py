@@ -325,6 +325,7 @@ def test_who_takes_an_interval_over_can_show_what_its_giver_could(world: Answere
     """Else what was merged is named as lost when the giver and its copies are gone."""
     ended = View(world.stranger.contact, 7, 77, (world.interval,), ())
     world.peer.core.views.take_in(ended, ended.intervals)
+    (before,) = world.peer.core.views.own.values()
     arc = world.peer.core.node.arc
     assert arc is not None
     middle = (arc.after + (arc.last - arc.after) % (1 << 160) // 2) % (1 << 160)
@@ -333,6 +334,8 @@ def test_who_takes_an_interval_over_can_show_what_its_giver_could(world: Answere
     assert taken
     assert taken == intersect(taken, (world.interval,))
     assert joiner.core.views.has_all_of(taken, world.stranger.contact.id, 77)
+    giver = world.peer.contact.id
+    assert joiner.core.views.has_all_of(taken, giver, before.epoch), "nor what its giver had"
 
 
 def test_a_recruit_can_show_what_its_primary_could(world: AnsweredBeside) -> None:

@@ -133,6 +133,7 @@ class CopyKeeper:
         assert isinstance(message, Learn)
         view = self.checked_view(message.view)
         self._passed_over((view,))
+        self._views.hear(view)
         newer = self._views.newer(view)
         if newer:
             return Instated(known=False, newer=newer)
@@ -145,6 +146,7 @@ class CopyKeeper:
         assert isinstance(message, Instate)
         view = self.checked_view(message.view)
         self._passed_over((view,))
+        self._views.hear(view)
         self._views.gifts.pop(view.key, None)
         newer = self._views.newer(view)
         if newer:

@@ -37,10 +37,7 @@ from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.placement import Admission
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
-from meteor.wire.operations import (
-    Inherit,
-    Inherited,
-)
+from meteor.wire.operations import ClaimAnswer, Inherit, Inherited
 from meteor.wire.view import HEARSAY, Ended, Rival, View
 from squid import HilbertCurve, Interval, intersect, of_arc, subtract
 
@@ -263,7 +260,6 @@ class Handoff:
 
     async def _take_lost(self, piece: Intervals, torn: tuple[Contact, ...]) -> None:
         """Hold a piece whose past nobody knows; a damaged last word shows, nothing older does."""
-        self._views.chronicle.lose(piece)
         if all(one.id != self._runtime.contact.id for one in torn):
             await self._keeper.clear(piece)
         await self._take(piece, None, (), (), lost=True)
@@ -284,6 +280,8 @@ class Handoff:
         begun = await self._replication.begin(new, 0 if view is None else view.epoch)
         if begun is None:
             return
+        if lost:
+            self._views.chronicle.lose(begun.intervals, begun.epoch)
         for one in passed_over:
             if one.id != self._runtime.contact.id:
                 self._replication.announce(one, begun)
@@ -324,6 +322,7 @@ class Handoff:
         if subtract(left, self._holdings.held):
             self.wake()
             raise Fault("Moved", "the interval is not held here yet")
+        await self._take_in_since_lost(answer, left, source)
         if intersect((interval,), self._holdings.lost):  # it is taken in once that is proven
             raise Fault("Moved", "it is not known yet whether this is all of the past")
         for view in (*answer.copies, *answer.former):
@@ -334,6 +333,15 @@ class Handoff:
         if not await self._take_in_with_it(taken_in, left, source):
             raise Fault("Moved", "the offer could not be pulled")
         return Inherited()
+
+    async def _take_in_since_lost(
+        self, answer: ClaimAnswer, left: Intervals, source: Contact
+    ) -> None:
+        """What the source acknowledged since the past of it was lost, which was lost here again."""
+        for view in (*answer.copies, *answer.former):
+            since = intersect(intersect(view.lost, left), self._holdings.lost)
+            if since:
+                await self.reconciling.absorb(since, source, view.epoch, view.primary.id)
 
     async def _take_in_with_it(
         self, taken_in: tuple[Ended, ...], left: Intervals, source: Contact

@@ -112,6 +112,9 @@ class Heirs:
     async def knows_later(self, view: View) -> bool:
         """Whether any neighbour answers for some of a view, or knows of a later one of it.  One
         that is silent is not waited for long: somebody asks meanwhile."""
+        begun = self._views.chronicle.all_of(view.intervals)
+        if any(one.epoch > view.epoch for one in begun):
+            return True
         holders = {one.id for one in view.holders}
         near = {one.id: one for one in (*self._node.successors, self._node.predecessor) if one}
         asked = [self._runtime.spawn(self._is_later(one, view)) for one in near.values()
@@ -264,7 +267,11 @@ class Heirs:
         """What of a lost interval can be known again."""
         dead = found.refused | set(self._dead)
         unanswered = self._died_before_they_began(found, dead)
-        begun = self._views.chronicle.of((found.interval,))
+        taken_in = self._views.taken_in  # what began, and is here, does not stand against the past
+        begun = [
+            left for one in self._views.chronicle.of((found.interval,))
+            if (left := one.without(taken_in.of(one.primary.id, one.epoch))) is not None
+        ]  # fmt: skip
         asked = Asked(
             found.answered.values(), dead, True,
             unanswered=unanswered, forgetful=found.forgetful, begun=begun, heard=found.heard,

@@ -185,7 +185,8 @@ def _decide(piece: Interval, evidence: Sequence[Evidence], asked: Asked, orphane
         return Step((piece,), "lost" if asked.patient else "wait")
     newest = max((one.view for one in begun), key=_rank)
     having = [one for one in evidence if _is_at(one, newest) and not one.damaged]
-    if newest.key in asked.unanswered and having:
+    given = newest.key in asked.unanswered and not asked.went_on(newest, piece)
+    if having and given:
         return Step((piece,), "adopt", newest, tuple(one.contact for one in having))
     unheard = [one for one in newest.holders if not _is_among(one, asked.answered)]
     if asked.waits_for(unheard) or (not asked.patient and _begins(newest, evidence, asked)):

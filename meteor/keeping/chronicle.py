@@ -19,7 +19,11 @@ from meteor.wire.view import EPOCHS, View, parts_of
 from squid import Intervals, intersect, merge, subtract
 
 CHRONICLE_MAX: Final = 64
-"""Views remembered: several times what the peers have between them that would tell one."""
+"""Views remembered of each kind: several times what the peers that would tell one have."""
+PIECES_MAX: Final = 64
+"""Intervals of a view that is remembered: a bound for hostile input, far above what a ring has."""
+HOLDERS_MAX: Final = 16
+"""Copies of it that are remembered, to be asked."""
 
 
 class Chronicle:
@@ -38,7 +42,7 @@ class Chronicle:
 
     def note(self, view: View) -> None:
         """A view began; nonsense is passed over."""
-        if view.epoch >= EPOCHS:
+        if view.epoch >= EPOCHS or len(view.intervals) + len(view.lost) > PIECES_MAX:
             return
         known = _news(self._known, view, subtract(view.intervals, view.lost))
         if known is not None:
@@ -49,11 +53,15 @@ class Chronicle:
             self._lost = _with(self._lost, replace(lost, lost=lost.intervals))
         self.unwritten = self.unwritten or known is not None or lost is not None
 
-    def lose(self, part: Intervals) -> None:
-        """The past of `part` is lost, whatever was acknowledged there since it was lost before with
-        it: nobody goes on with that, and who has the past from before has not all of it."""
+    def lose(self, part: Intervals, epoch: int) -> None:
+        """The past of `part` is lost again, to a view that began in an epoch: with it what was
+        acknowledged since it was lost before.  Nobody goes on with that, and who has the past from
+        before has not all of it."""
         for view in parts_of(self._lost, part):
-            self.note(replace(view, lost=()))
+            if view.epoch < epoch:
+                self._known = (*self._known, replace(view, lost=()))[-CHRONICLE_MAX:]
+                self._lost = tuple(_left(self._lost, view))
+                self.unwritten = True
 
     def of(self, part: Intervals) -> tuple[View, ...]:
         """What of `part` began with all of the past."""
@@ -76,7 +84,10 @@ class Chronicle:
     def restore(self, views: Iterable[View]) -> None:
         """What the journal says."""
         for view in views:
-            self.note(view)
+            if view.lost:
+                self._lost = (*self._lost, view)[-CHRONICLE_MAX:]
+            else:
+                self._known = (*self._known, view)[-CHRONICLE_MAX:]
 
 
 def _news(known: Iterable[View], view: View, part: Intervals) -> View | None:
@@ -84,7 +95,8 @@ def _news(known: Iterable[View], view: View, part: Intervals) -> View | None:
     for one in known:
         if _rank(one) >= _rank(view):
             part = subtract(part, one.intervals)
-    return replace(view, intervals=part, lost=(), rivals=()) if part else None
+    copies = view.copies[:HOLDERS_MAX]
+    return replace(view, intervals=part, copies=copies, lost=(), rivals=()) if part else None
 
 
 def _left(views: Iterable[View], begun: View) -> Iterable[View]:
@@ -108,6 +120,9 @@ class Heard:
 
     def note(self, part: Intervals, epoch: int) -> None:
         """Word came of a view."""
+        if len(part) > PIECES_MAX:
+            self._vague = max(self._vague, epoch)
+            return
         left = ((one, subtract(of, part) if one < epoch else of) for one, of in self._pieces)
         news = subtract(part, merge(*(of for one, of in self._pieces if one >= epoch)))
         self._pieces = sorted((one, of) for one, of in (*left, (epoch, news)) if of)

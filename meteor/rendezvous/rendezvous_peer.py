@@ -208,6 +208,7 @@ class RendezvousPeer:
         had = (*note.own, *note.former, *note.copies)
         self.views.restore(had, note.stored, note.taken_in, whole=whole)
         self.views.chronicle.restore(note.begun)
+        self.views.see(*(one.epoch for one in note.begun))
         self._returning.damaged = not whole
         if whole:
             self._keeper.expect(self._handoff.everything)  # what no view speaks of goes

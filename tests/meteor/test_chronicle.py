@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from chord import Contact
 from meteor import profile
-from meteor.keeping.chronicle import CHRONICLE_MAX, Chronicle, Heard
+from meteor.keeping.chronicle import (
+    CHRONICLE_MAX,
+    HOLDERS_MAX,
+    PIECES_MAX,
+    Chronicle,
+    Heard,
+)
 from meteor.wire.copy_messages import Begun
 from meteor.wire.view import EPOCHS, View
 from squid import Interval, Intervals, intersect, merge
@@ -30,6 +36,8 @@ from tests.meteor.copies_world import (
 )
 
 SIZE = 10
+LOST_AT = 4
+"""What began before this epoch is lost with the past; a later view is what lost it."""
 PEERS = [Contact(n, f"peer-{n}") for n in range(3)]
 
 spans = st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1)).map(
@@ -54,33 +62,33 @@ def each(index: int) -> tuple[Interval, ...]:
 
 
 Rank = tuple[int, tuple[int, int]]
-Twin = list[tuple[Rank | None, Rank | None]]
+Twin = list[tuple[set[Rank], Rank | None]]
 
 
 def told_by(said: list[View | Intervals]) -> tuple[Chronicle, Twin]:
     """The thing itself, and its dumb twin: by index, the latest view that began with all of the
-    past, and a later one that had not."""
+    past, those that were lost since, and a later one that had not all of it."""
     subject = Chronicle()
-    twin: Twin = [(None, None)] * SIZE
+    twin: Twin = [(set(), None)] * SIZE
     for one in said:
         for index in range(SIZE):
             known, since_lost = twin[index]
             if not isinstance(one, View):
-                if index in indexes(one) and since_lost is not None:
-                    twin[index] = since_lost, None
+                if index in indexes(one) and since_lost is not None and since_lost[0] < LOST_AT:
+                    twin[index] = known | {since_lost}, None
                 continue
             rank = (one.epoch, one.key)
-            if index not in indexes(one.intervals) or (known is not None and rank <= known):
+            if index not in indexes(one.intervals) or any(rank <= other for other in known):
                 continue
             if index not in indexes(one.lost):
                 later = since_lost is not None and since_lost > rank
-                twin[index] = rank, since_lost if later else None
+                twin[index] = {rank}, since_lost if later else None
             elif since_lost is None or rank > since_lost:
                 twin[index] = known, rank
         if isinstance(one, View):
             subject.note(one)
         else:
-            subject.lose(one)
+            subject.lose(one, LOST_AT)
     return subject, twin
 
 
@@ -94,14 +102,12 @@ def test_of_every_index_the_latest_is_known_and_what_came_since_it_was_lost(
     assert not told.unwritten
     for index, (known, since_lost) in enumerate(twin):
         for subject in (told, again):
-            assert [(one.epoch, one.key) for one in subject.of(each(index))] == (
-                [known] if known is not None else []
-            )
+            assert {(one.epoch, one.key) for one in subject.of(each(index))} == known
             every = {(one.epoch, one.key) for one in subject.all_of(each(index))}
-            assert every == {rank for rank in (known, since_lost) if rank is not None}
+            assert every == known | ({since_lost} if since_lost is not None else set())
         for epoch in range(7):
-            later = known is not None and known[0] > epoch
-            assert told.after(each(index), epoch) == (each(index) if later else ())
+            later = any(rank[0] > epoch for rank in known)
+            assert bool(told.after(each(index), epoch)) == later
 
 
 @given(st.lists(st.tuples(parts, st.integers(1, 5)), max_size=8))
@@ -129,7 +135,16 @@ def test_no_more_is_remembered_than_its_bound_and_no_nonsense() -> None:
         subject.note(View(PEERS[0], n, n + 1, ((2 * n, 2 * n),), ()))
     assert len(subject) == CHRONICLE_MAX
     subject.note(View(PEERS[0], 1, EPOCHS, ((0, 1000),), ()))
+    torn = tuple((2 * n, 2 * n) for n in range(PIECES_MAX + 1))
+    subject.note(View(PEERS[0], 1, 1 << 30, torn, ()))
+    subject.note(View(PEERS[0], 1, 1 << 30, ((0, 1000),), (), torn))
     assert len(subject) == CHRONICLE_MAX
+    heard = Heard()
+    heard.note(torn, 7)
+    assert heard.of(((1, 1),)) == ((7, ((1, 1),)),)
+    crowd = tuple(Contact(n, f"peer-{n}") for n in range(100))
+    subject.note(View(PEERS[0], 1, 1 << 30, ((0, 1000),), crowd))
+    assert [len(one.copies) for one in subject.of(((0, 1000),))] == [HOLDERS_MAX]
     assert subject.after(((0, 1000),), EPOCHS - 1) == ()
 
 
@@ -193,6 +208,42 @@ def test_what_was_acknowledged_between_two_losses_is_not_absent_without_a_word(s
         overlay.run_for(0.5)
 
 
+@pytest.mark.parametrize("seed", seeds(2, 6))
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_was_lost_twice_is_whole_when_all_are_back(seed: int, turned: bool) -> None:
+    """Whoever had the past, and whoever acknowledged since that was lost, in either order."""
+    overlay = build(seed, 10, disk_s=0.001)
+    probe = profile(draw_data(random.Random(seed)))
+    early = overlay.run(overlay.client().store(probe, b"early", id="early", ttl=7200)).id
+    assert_whole_within(overlay)
+    first = [primary_of(overlay, early), *copies_of(overlay, early)]
+    client = client_away_from(overlay, early)
+    crash(*first)
+    overlay.run_for(8.0)
+    late = overlay.run(client.store(probe, b"late", id="late", ttl=7200)).id
+    overlay.run_for(3.0)
+    second = [primary_of(overlay, late), *copies_of(overlay, late)]
+    client = client_away_from(overlay, late)
+    crash(*second)
+    overlay.run_for(8.0)
+    for peer in (*second, *first) if turned else (*first, *second):
+        overlay.run(overlay.restart(peer))
+        assert_never_silently_partial(overlay, client, {early, late})
+    assert_whole_within(overlay, 40)
+    assert ask(overlay, overlay.client()) == ({early, late}, True)
+
+
+def test_a_copy_does_not_step_up_after_what_it_was_told_of() -> None:
+    overlay = build(1, 8, disk_s=0.001)
+    copy = overlay.peers[3]
+    view = next(one.view for one in copy.core.views.copies.values())
+    later = View(Contact(5, "10.9.9.9:1"), 7, 1 << 60, view.intervals, ())
+    heirs = copy.core._handoff.heirs
+    assert not overlay.run(heirs.knows_later(view))
+    copy.core.views.chronicle.note(later)
+    assert overlay.run(heirs.knows_later(view))
+
+
 def test_who_was_told_writes_it_down() -> None:
     overlay = build(1, 6, disk_s=0.001)
     teller, hearer = overlay.peers[0], overlay.peers[3]
@@ -204,6 +255,7 @@ def test_who_was_told_writes_it_down() -> None:
     hearer.crash()
     again = overlay.run(overlay.restart(hearer))
     assert again.core.views.chronicle.after(((0, 9),), 1 << 39) == ((0, 9),)
+    assert again.core.views.next_epoch() > 1 << 40, "it begins nothing below what it remembers"
 
 
 def test_a_primary_that_hears_of_something_later_goes_on_after_it() -> None:

@@ -243,6 +243,18 @@ def test_what_is_known_to_have_gone_on_is_not_taken_over_from() -> None:
         assert step.kind == "adopt"
 
 
+def test_a_gift_that_began_and_went_on_is_not_taken_back() -> None:
+    """The taker evicted its silent giver, acknowledged with the other copy, and both fell."""
+    gift = View(PEERS[0], 7, 20, ((0, 9),), (PEERS[1], PEERS[2]))
+    later = replace(gift, epoch=21, copies=(PEERS[2],))
+    asked = Asked(PEERS[1:2], [0, 2], patient=True, unanswered={gift.key})
+    evidence = [Evidence(PEERS[1], gift, fresh=True)]
+    (step,) = plan(((0, 9),), evidence, asked, orphaned=True)
+    assert step.kind == "adopt"
+    (step,) = plan(((0, 9),), evidence, replace(asked, begun=[later]), orphaned=True)
+    assert step.kind == "lost"
+
+
 def test_a_holder_that_never_heard_of_a_view_has_not_moved_on_from_it() -> None:
     """Its giver took the piece from it with a word of its own view, and the taker fell."""
     given = View(PEERS[0], 7, 7, ((0, 9),), (PEERS[1], PEERS[2]))

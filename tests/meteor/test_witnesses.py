@@ -55,6 +55,15 @@ class CutOff:
     def expected(self) -> set[str]:
         return {self.early, self.late}
 
+    def copies(self) -> list[SimPeer]:
+        """Whoever has everything that was acknowledged, as its primary may not know yet."""
+        key = view_of(self.overlay, self.early).key
+        return [
+            peer for peer in self.overlay.living
+            if peer is not self.evicted
+            and (copy := peer.core.views.copies.get(key)) is not None and copy.whole
+        ]  # fmt: skip
+
     def witnesses(self) -> list[SimPeer]:
         """Who knows of the view and is none of its holders."""
         view = view_of(self.overlay, self.early)
@@ -70,7 +79,7 @@ def test_who_was_evicted_while_cut_off_does_not_take_its_epoch_for_the_last(seed
     """The others, and whoever is a copy in its stead already, fall before it is back: what they
     acknowledged is named, and comes back with them."""
     world = CutOff(seed)
-    fallen = [world.primary, *copies_of(world.overlay, world.early)]
+    fallen = [world.primary, *world.copies()]
     crash(*fallen)
     world.cut.heal()
     ends_s = world.overlay.kernel.now() + GRACE_S

@@ -23,6 +23,7 @@ from meteor.keeping.shelf import Shelf
 from meteor.rendezvous import census, changes, deriving, outbox, point, reactions, telling
 from meteor.rendezvous.outbox import Outbox
 from meteor.wire.codec import wire_codec
+from sim.kernel import Kernel
 from sim.overlay import Overlay
 from squid import Router
 from tests.meteor.building import SPACE
@@ -46,7 +47,8 @@ class Work:
     """What one peer did in each turn."""
 
     def __init__(self, overlay: Overlay, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._turns = overlay.kernel._ready = _Turns(overlay.kernel._ready)
+        self._turns = overlay.kernel._ready
+        assert isinstance(self._turns, _Turns)
         self.done: Counter[tuple[str, int]] = Counter()
         self._count(monkeypatch, Shelf, "lowest_common")
         self._count(monkeypatch, Shelf, "lives_in")
@@ -100,7 +102,10 @@ def _small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def overlay() -> Overlay:
-    return Overlay(codec=wire_codec(), peers=1, space=SPACE, seed=5)
+    kernel = Kernel(5)
+    kernel._ready = _Turns()
+    kernel.take = kernel._ready.append  # whoever is built on it keeps this
+    return Overlay(codec=wire_codec(), peers=1, space=SPACE, seed=5, kernel=kernel)
 
 
 @pytest.fixture

@@ -31,10 +31,10 @@ def test_what_takes_long_is_begun_once(
     def slowed(peer: Any) -> None:
         real = getattr(peer.core.point.changes, verb)
 
-        async def slow(*args: Any) -> Any:
+        async def slow(*args: Any, **named: Any) -> Any:
             begun.append(peer.address)
             await overlay.kernel.sleep(SLOW_S)
-            return await real(*args)
+            return await real(*args, **named)
 
         monkeypatch.setattr(peer.core.point.changes, verb, slow)
 

@@ -48,7 +48,8 @@ class Chronicle:
         if known is not None:
             self._known = _with(self._known, known)
             self._lost = tuple(_left(self._lost, known))
-        lost = _news((*self._known, *self._lost), view, view.lost)
+        since_lost = intersect(view.intervals, view.lost)
+        lost = _news((*self._known, *self._lost), view, since_lost)
         if lost is not None:
             self._lost = _with(self._lost, replace(lost, lost=lost.intervals))
         self.unwritten = self.unwritten or known is not None or lost is not None
@@ -109,6 +110,10 @@ def _with(views: Iterable[View], begun: View) -> tuple[View, ...]:
     return (*_left(views, begun), begun)[-CHRONICLE_MAX:]
 
 
+def _rank(view: View) -> tuple[object, ...]:
+    return view.epoch, view.key
+
+
 class Heard:
     """How late an epoch one peer heard of, piece by piece, since it was started: whether a view
     began or not, and whatever became of it."""
@@ -134,7 +139,3 @@ class Heard:
         these."""
         cut = ((epoch, intersect(of, part)) for epoch, of in self._pieces)
         return ((self._vague, part), *(one for one in cut if one[1]))
-
-
-def _rank(view: View) -> tuple[object, ...]:
-    return view.epoch, view.key

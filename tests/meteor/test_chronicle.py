@@ -182,55 +182,52 @@ def test_holders_of_an_epoch_that_passed_are_no_last_word_though_nobody_else_is_
     assert ask(overlay, client) == ({early, late}, True)
 
 
+class LostTwice:
+    """All holders of a record fell; heirs took its interval as lost and acknowledged another one,
+    and fell as well."""
+
+    def __init__(self, seed: int) -> None:
+        self.overlay = overlay = build(seed, 10, disk_s=0.001)
+        probe = profile(draw_data(random.Random(seed)))
+        early = overlay.run(overlay.client().store(probe, b"early", id="early", ttl=7200)).id
+        assert_whole_within(overlay)
+        self.first = [primary_of(overlay, early), *copies_of(overlay, early)]
+        client = client_away_from(overlay, early)
+        crash(*self.first)
+        overlay.run_for(8.0)
+        late = overlay.run(client.store(probe, b"late", id="late", ttl=7200)).id
+        overlay.run_for(3.0)
+        self.second = [primary_of(overlay, late), *copies_of(overlay, late)]
+        self.client = client_away_from(overlay, late)
+        crash(*self.second)
+        overlay.run_for(8.0)
+        self.expected = {early, late}
+
+
 @pytest.mark.parametrize("seed", seeds(2, 12))
 def test_what_was_acknowledged_between_two_losses_is_not_absent_without_a_word(seed: int) -> None:
     """All holders are down, heirs take the interval as lost and acknowledge under it, and fall for
     good; it is lost again, and the first ones come back with all of the past before the first."""
-    overlay = build(seed, 10, disk_s=0.001)
-    probe = profile(draw_data(random.Random(seed)))
-    early = overlay.run(overlay.client().store(probe, b"early", id="early", ttl=7200)).id
-    assert_whole_within(overlay)
-    first = [primary_of(overlay, early), *copies_of(overlay, early)]
-    client = client_away_from(overlay, early)
-    crash(*first)
-    overlay.run_for(8.0)
-    late = overlay.run(client.store(probe, b"late", id="late", ttl=7200)).id
-    overlay.run_for(3.0)
-    second = [primary_of(overlay, late), *copies_of(overlay, late)]
-    client = client_away_from(overlay, late)
-    crash(*second)
-    overlay.run_for(8.0)
-    for peer in first:
-        overlay.run(overlay.restart(peer))
-    ends_s = overlay.kernel.now() + 12.0
-    while overlay.kernel.now() < ends_s:
-        assert not assert_never_silently_partial(overlay, client, {early, late})
-        overlay.run_for(0.5)
+    world = LostTwice(seed)
+    for peer in world.first:
+        world.overlay.run(world.overlay.restart(peer))
+    ends_s = world.overlay.kernel.now() + 12.0
+    while world.overlay.kernel.now() < ends_s:
+        assert not assert_never_silently_partial(world.overlay, world.client, world.expected)
+        world.overlay.run_for(0.5)
 
 
 @pytest.mark.parametrize("seed", seeds(2, 6))
 @pytest.mark.parametrize("turned", [False, True])
 def test_what_was_lost_twice_is_whole_when_all_are_back(seed: int, turned: bool) -> None:
     """Whoever had the past, and whoever acknowledged since that was lost, in either order."""
-    overlay = build(seed, 10, disk_s=0.001)
-    probe = profile(draw_data(random.Random(seed)))
-    early = overlay.run(overlay.client().store(probe, b"early", id="early", ttl=7200)).id
-    assert_whole_within(overlay)
-    first = [primary_of(overlay, early), *copies_of(overlay, early)]
-    client = client_away_from(overlay, early)
-    crash(*first)
-    overlay.run_for(8.0)
-    late = overlay.run(client.store(probe, b"late", id="late", ttl=7200)).id
-    overlay.run_for(3.0)
-    second = [primary_of(overlay, late), *copies_of(overlay, late)]
-    client = client_away_from(overlay, late)
-    crash(*second)
-    overlay.run_for(8.0)
+    world = LostTwice(seed)
+    overlay, first, second = world.overlay, world.first, world.second
     for peer in (*second, *first) if turned else (*first, *second):
         overlay.run(overlay.restart(peer))
-        assert_never_silently_partial(overlay, client, {early, late})
+        assert_never_silently_partial(overlay, world.client, world.expected)
     assert_whole_within(overlay, 40)
-    assert ask(overlay, overlay.client()) == ({early, late}, True)
+    assert ask(overlay, overlay.client()) == (world.expected, True)
 
 
 def test_a_copy_does_not_step_up_after_what_it_was_told_of() -> None:

@@ -24,6 +24,16 @@ function build(element, attributes, children) {
   return element;
 }
 
+/** Let one element show what another would, which is given up; its listeners stay. */
+export function become(shown, fresh) {
+  if (shown.isEqualNode(fresh)) return;
+  for (const { name } of [...shown.attributes]) {
+    if (!fresh.hasAttribute(name)) shown.removeAttribute(name);
+  }
+  for (const { name, value } of fresh.attributes) shown.setAttribute(name, value);
+  shown.replaceChildren(...fresh.childNodes);
+}
+
 /** A selector or profile with its names, operators and values told apart. */
 export function code(text) {
   const parts = text.split(/("(?:[^"\\]|\\.)*"|>=|<=|[=<>|()]|\s+)/).filter((part) => part);

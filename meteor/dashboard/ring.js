@@ -1,6 +1,6 @@
 // The ring: peers in the order of their identifiers, the arcs that they answer for, what they hold.
 
-import { byId, h, s, segments } from "./dom.js";
+import { become, byId, h, s, segments } from "./dom.js";
 import { count, peerNames, plural, share, short } from "./format.js";
 
 const SIZE = 440;
@@ -43,7 +43,6 @@ export class Ring {
   #draw() {
     const ring = this.#ring;
     if (ring === null) return;
-    const focused = document.activeElement?.dataset?.peer;
     const places = this.#places(ring.peers);
     const most = Math.max(1, ...ring.peers.map((peer) => peer.stored));
     const names = peerNames(ring.peers);
@@ -52,10 +51,23 @@ export class Ring {
     ring.peers.forEach((peer, place) => {
       picture.append(this.#peer(peer, places[place], most, names.get(peer.id), ring));
     });
-    picture.append(...this.#middle(ring));
+    picture.append(s("g", {}, this.#middle(ring)));
+    this.#put(picture);
+    this.#detail();
+  }
+
+  /** A peer that stays is the same element however often it is drawn: new ones would be read out
+   *  anew while they have the focus, and a click that the drawing falls into would be lost. */
+  #put(picture) {
+    const ids = (drawn) => [...(drawn?.querySelectorAll(".peer") ?? [])].map((one) => one.dataset.peer);
+    const shown = byId("ring").firstElementChild;
+    if (shown !== null && String(ids(shown)) === String(ids(picture))) {
+      [...picture.children].forEach((part, place) => become(shown.children[place], part));
+      return;
+    }
+    const focused = document.activeElement?.dataset?.peer;
     byId("ring").replaceChildren(picture);
     if (focused) picture.querySelector(`[data-peer="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
-    this.#detail();
   }
 
   /** Where each arc begins and ends, as fractions of the circle. */

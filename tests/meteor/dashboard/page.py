@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from selenium.webdriver import Chrome
+from selenium.webdriver import ActionChains, Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
@@ -65,8 +65,8 @@ class Page:
         await self.run(lambda _: element.click())
 
     async def press(self, key: str) -> None:
-        """Press a key where the focus is."""
-        await self.run(lambda chrome: chrome.switch_to.active_element.send_keys(key))
+        """Press a key where the focus is: no element is named, as a keyboard names none."""
+        await self.run(lambda chrome: ActionChains(chrome, 0).send_keys(key).perform())
 
     async def focused(self) -> str:
         """What has the focus: its id, or its text."""

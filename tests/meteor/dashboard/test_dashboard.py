@@ -161,6 +161,23 @@ async def test_everything_is_reached_by_keyboard(page: Page) -> None:
     assert await page.script(chosen) == ["false", "true", "false", "false", "false"]
 
 
+async def test_a_peer_stays_the_same_element_while_the_ring_is_drawn_anew(
+    page: Page, overlay: meteor.LocalOverlay
+) -> None:
+    """Else it is read out anew whenever it has the focus, and a click is lost to the drawing."""
+    peers = "[...document.querySelectorAll('#ring .peer')]"
+    await page.script(f"window.before = {peers}; window.before[0].focus()")
+    loads = f"return {peers}.map(peer => peer.ariaLabel).join()"
+    shown = await page.script(loads)
+    await overlay.peers[1].store("room=roof temperature=41", b"one more")
+    await page.until("return (() => {" + loads + "})() !== arguments[0]", shown)
+    assert await page.script(f"return {peers}.every((peer, at) => peer === window.before[at])")
+    assert await page.script("return document.activeElement === window.before[0]")
+    await page.write("#selector", "temperature=20..28")
+    await page.until("return document.querySelector('#ring .peer.touched') !== null")
+    assert await page.script(f"return {peers}.every((peer, at) => peer === window.before[at])")
+
+
 async def test_it_fits_a_phone_and_follows_the_systems_colours(page: Page) -> None:
     wide = "return document.documentElement.scrollWidth"
     colour = "return getComputedStyle(document.body).backgroundColor"

@@ -16,6 +16,7 @@ from arms.actions import any_action as any_action
 from arms.actions import parse_call as parse_call
 from arms.at_rest import AtRest as AtRest
 from arms.at_rest import at_rest as at_rest
+from arms.budget import OverBudget as OverBudget
 from arms.builders import between as between
 from arms.builders import prefix as prefix
 from arms.declarations import Space as Space
@@ -45,8 +46,10 @@ from arms.record import Record as Record
 from arms.rendezvous import Arrival as Arrival
 from arms.rendezvous import Deletion as Deletion
 from arms.rendezvous import Rendezvous as Rendezvous
+from arms.selector_list import SelectorList as SelectorList
 from arms.store import Outcome as Outcome
 from arms.store import Store as Store
+from arms.weighing import Weighing as Weighing
 from arms.written import ANY as ANY
 from arms.written import LIMITS as LIMITS
 from arms.written import Limits as Limits
@@ -62,7 +65,7 @@ __all__ = [
     "ACTIONS", "Action", "Kind", "DATA", "INTEREST", "WATCH", "action_named", "any_action",
     "parse_call",
     "Record", "Store", "Outcome", "Rendezvous", "Arrival", "Deletion", "Reaction", "Tell", "Return",
-    "Steps", "Asked",
+    "Steps", "Asked", "SelectorList", "Weighing", "OverBudget",
     "AtRest", "at_rest", "Parted", "PlainColumns", "PlainForm", "plain_form",
     "MeteorError", "ArmsError", "SelectorError", "ProfileError", "UnknownAction", "TypeMismatch",
     "LimitExceeded",

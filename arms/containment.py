@@ -11,15 +11,19 @@ it).  Steps are counted, not trees or verdicts: a verdict about a wide level cos
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Final
 
+from arms.budget import Budget, OverBudget
 from arms.tree import Node
-from arms.values import NONE, covers
+from arms.values import NONE, Value, covers
 from arms.written import GROUP
 
 MOST_STEPS: Final = 7_000
 """Tests held against an element, and elements taken apart: half a microsecond to one each.  Two
 profiles of the most elements take 4,225 as they are, so that only choices are ever cut short."""
+
+Relation = Callable[[Value, Value], bool]
 
 
 def contains(selector: Node, stored: Node, *, as_selector: bool = False) -> bool:
@@ -27,36 +31,21 @@ def contains(selector: Node, stored: Node, *, as_selector: bool = False) -> bool
 
     `as_selector` says that it is an interest, which may be met in several ways; exact, unless
     that takes more than `MOST_STEPS`: then False."""
-    if not as_selector:
-        return _Containment(as_selector=False).level(selector, stored)
-    asked = _Containment(as_selector=True)
-    if selector.any_of or len(selector.children) < 2:
-        return _in_every_alternative(asked, selector, stored)
-    return all(
-        _in_every_alternative(asked, selector._replace(children=(test,)), stored)
-        for test in selector.children
-    )
+    try:
+        return Containment(Budget(MOST_STEPS), as_selector=as_selector).within(selector, stored)
+    except OverBudget:
+        return False
 
 
-def _in_every_alternative(asked: _Containment, selector: Node, stored: Node) -> bool:
-    names, size = _names(selector), _size(stored)
-    waiting = [stored]
-    while waiting:
-        tree = waiting.pop()
-        if asked.level(selector, tree):
-            continue
-        asked.steps += size
-        choices = _choices(tree, names)
-        if not choices or asked.steps > MOST_STEPS:
-            return False
-        asked.keep(choices)
-        waiting += choices
-    return True
+def names_below(node: Node) -> frozenset[str]:
+    """The names of all elements below."""
+    below = (names_below(child) | {child.name} for child in node.children)
+    return frozenset[str]().union(*below) - {GROUP}
 
 
 def _choices(node: Node, names: frozenset[str]) -> list[Node]:
     """The trees in which the first `or` that names one of these is decided; none without one."""
-    if node.any_of and len(node.children) > 1 and not names.isdisjoint(_names(node)):
+    if _is_choice(node) and not names.isdisjoint(names_below(node)):
         return [node._replace(children=(child,), any_of=False) for child in node.children]
     for at, child in enumerate(node.children):
         below = _choices(child, names)
@@ -66,10 +55,15 @@ def _choices(node: Node, names: frozenset[str]) -> list[Node]:
     return []
 
 
-def _names(node: Node) -> frozenset[str]:
-    """The names of all elements below."""
-    below = (_names(child) | {child.name} for child in node.children)
-    return frozenset[str]().union(*below) - {GROUP}
+def _is_choice(node: Node) -> bool:
+    return node.any_of and len(node.children) > 1
+
+
+def _names_in_choices(node: Node) -> frozenset[str]:
+    """What some `or` here or below names."""
+    if _is_choice(node):
+        return names_below(node)
+    return frozenset[str]().union(*map(_names_in_choices, node.children))
 
 
 def _size(node: Node) -> int:
@@ -77,19 +71,60 @@ def _size(node: Node) -> int:
     return 1 + sum(map(_size, node.children))
 
 
-class _Containment:
+class Containment:
     """Verdicts about the tests of one selector."""
 
-    def __init__(self, *, as_selector: bool) -> None:
-        self._as_selector = as_selector
+    def __init__(self, budget: Budget, *, as_selector: bool, relation: Relation = covers) -> None:
+        """`relation` says when the value of an element is in that of a test."""
+        self._budget, self._as_selector, self._relation = budget, as_selector, relation
+        self._is_containment = relation is covers
         self._verdicts: dict[tuple[int, int], bool] = {}
-        self._kept: list[list[Node]] = []
-        self.steps = 0
-        """How much was looked at."""
+        self._in_choices: dict[int, frozenset[str]] = {}
+        self._kept: list[Sequence[Node]] = []
 
-    def keep(self, trees: list[Node]) -> None:
+    def keep(self, trees: Sequence[Node]) -> None:
         """Trees that are asked about later: an id says who it is only as long as somebody lives."""
         self._kept.append(trees)
+
+    def within(self, selector: Node, stored: Node) -> bool:
+        """Whether `stored` is within the tests below `selector`; raises `OverBudget`."""
+        if not self._as_selector:
+            return self.level(selector, stored)
+        if selector.any_of or len(selector.children) < 2:
+            return self._in_every_alternative(selector, selector, stored)
+        return all(
+            self._in_every_alternative(selector._replace(children=(test,)), test, stored)
+            for test in selector.children
+        )
+
+    def _in_every_alternative(self, selector: Node, named: Node, stored: Node) -> bool:
+        """`named` is what the names of the selector are known by."""
+        if self.level(selector, stored):
+            return True
+        names = self._names_of(selector, named)
+        if names.isdisjoint(self._names_in_choices(stored)):
+            return False
+        size, waiting = _size(stored), [stored]
+        while waiting:
+            tree = waiting.pop()
+            if self.level(selector, tree):
+                continue
+            self._budget.take(size)
+            choices = _choices(tree, names)
+            if not choices:
+                return False
+            self.keep(choices)
+            waiting += choices
+        return True
+
+    def _names_of(self, selector: Node, _named: Node) -> frozenset[str]:
+        return names_below(selector)
+
+    def _names_in_choices(self, stored: Node) -> frozenset[str]:
+        names = self._in_choices.get(id(stored))
+        if names is None:
+            names = self._in_choices[id(stored)] = _names_in_choices(stored)
+        return names
 
     def level(self, selector: Node, stored: Node) -> bool:
         """Whether `stored` is surely within the tests below `selector`."""
@@ -114,19 +149,21 @@ class _Containment:
         one that is there, so all must have one.  A subject has all its elements."""
         if not stored.children:
             return False
+        if self._budget.left < 0:
+            raise OverBudget(self._budget.steps)
         parts = (self._is_within(test, part) for part in stored.children)
         return all(parts) if stored.any_of and self._as_selector else any(parts)
 
     def _is_within(self, test: Node, part: Node) -> bool:
         """What a stored interest seeks anywhere (`//`) is surely found only by a test that looks
         anywhere too."""
-        self.steps += 1
+        self._budget.left -= 1
         if part.name == GROUP:
             return self._holds(test, part)
         if (
             part.name == test.name
-            and (test.descendant or not part.descendant)
-            and (test.value.axis == NONE or covers(test.value, part.value))
+            and (test.descendant or not part.descendant or not self._is_containment)
+            and (test.value.axis == NONE or self._relation(test.value, part.value))
             and self.level(test, part)
         ):
             return True

@@ -10,14 +10,23 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from arms import DATA, INTEREST, Kind, Profile, Record
+from arms import DATA, INTEREST, Kind, OverBudget, Profile, Record, Weighing
 from chord import dataclass
 from meteor.admission import KEPT_KINDS, SUBJECTS, check_ttl_ms
 from meteor.errors import Refused
 from meteor.security.audience import checked_audience, may_see
 from meteor.security.credentials import Request as Signable
 from meteor.security.credentials import statement_of
-from meteor.security.policy import FORGET, OPEN, REPLY_ADDRESSES, Policy, Request, named_keys
+from meteor.security.deciding import Decider
+from meteor.security.policy import (
+    COST,
+    FORGET,
+    OPEN,
+    REPLY_ADDRESSES,
+    Policy,
+    Request,
+    named_keys,
+)
 from meteor.security.quotas import Counted, Holding, Ledger
 from meteor.security.verifying import DELEGATION, NOBODY, Actor, Verifier
 from meteor.wire.document import pack_profile, unpack_profile
@@ -52,8 +61,7 @@ class Gatekeeper:
         self.ledger = Ledger()
         self.denials: Counter[str] = Counter()
         """Refusals by the name of their rule, since the peer started."""
-        self.policy = policy.typed(space)
-        self._named = named_keys(self.policy)
+        self.install(policy)
 
     @property
     def is_open(self) -> bool:
@@ -66,6 +74,7 @@ class Gatekeeper:
         space, and the old one stays."""
         self.policy = policy.typed(self._space)
         self._named = named_keys(self.policy)
+        self._decider = Decider(self.policy)
 
     # -- who asks for what
 
@@ -76,13 +85,8 @@ class Gatekeeper:
         with self.counted():
             actor = self._actor(post, document.action)
             self._check_audience(document, actor)
-            profile = unpack_profile(document.profile).typed(self._space)
-            is_subject = document.action in SUBJECTS
             limit = self._limit(actor)
-            _check_delegated(limit, profile, is_subject)
-            context = dict(document.context)
-            request = Request(actor.key, document.action, profile, is_subject, context)
-            self._check_policy(request)
+            self._check_document(document, actor, limit)
             self._spend(actor, now)
         return Admitted(actor, document, len(post.document), _issued_ms(post), limit)
 
@@ -95,13 +99,7 @@ class Gatekeeper:
                 self._check_policy(Request(actor.key, amend.verb))
             else:
                 self._check_audience(document, actor)
-                profile = unpack_profile(document.profile).typed(self._space)
-                is_subject = document.action in SUBJECTS
-                _check_delegated(limit, profile, is_subject)
-                context = dict(document.context)
-                self._check_policy(
-                    Request(actor.key, document.action, profile, is_subject, context)
-                )
+                self._check_document(document, actor, limit)
             self._spend(actor, now)
         return Admitted(actor, document, len(amend.document), _issued_ms(amend), limit)
 
@@ -147,15 +145,30 @@ class Gatekeeper:
             return b""
         return pack_profile(Profile.parse(delegation.selector, self._space))
 
-    def _check_policy(self, request: Request) -> None:
-        verdict = self.policy.decide(request)
-        if not verdict.allows:
-            who = request.key or "whoever does not sign"
-            raise Refused(
-                f"{request.action} by {who}: rule {verdict.rule!r} of this peer's policy does not "
-                "allow it",
-                verdict.rule,
+    def _check_document(self, document: Document, actor: Actor, limit: bytes) -> None:
+        """What is posted is held against the delegation and against the policy, for so many steps
+        in all."""
+        profile = unpack_profile(document.profile).typed(self._space)
+        is_subject = document.action in SUBJECTS
+        weighing = self._decider.weighing(profile, is_subject=is_subject)
+        _check_delegated(limit, profile, weighing)
+        context = dict(document.context)
+        request = Request(actor.key, document.action, profile, is_subject, context)
+        self._check_policy(request, weighing)
+
+    def _check_policy(self, request: Request, weighing: Weighing | None = None) -> None:
+        verdict = self._decider.decide(request, weighing)
+        if verdict.allows:
+            return
+        who = request.key or "whoever does not sign"
+        if verdict.rule == COST:
+            reason = (
+                "it takes too many steps to tell what this peer's policy says of it, and doubt "
+                "denies; ask with fewer alternatives, or in parts"
             )
+        else:
+            reason = f"rule {verdict.rule!r} of this peer's policy does not allow it"
+        raise Refused(f"{request.action} by {who}: {reason}", verdict.rule)
 
     def _spend(self, actor: Actor, now: float) -> None:
         quota = self.policy.quota_of(actor.key)
@@ -252,12 +265,17 @@ class Gatekeeper:
             raise
 
 
-def _check_delegated(limit: bytes, profile: Profile, is_subject: bool) -> None:
-    """Refuse what does not lie within the packed selector of a delegation; empty for none."""
+def _check_delegated(limit: bytes, profile: Profile, weighing: Weighing) -> None:
+    """Refuse what does not lie within the packed selector of a delegation, or takes too many steps
+    to tell; empty for none."""
     if not limit:
         return
     selector = unpack_profile(limit)
-    if not selector.contains_profile(profile, as_selector=not is_subject):
+    try:
+        is_within = weighing.is_contained_in(selector)
+    except OverBudget:
+        is_within = False
+    if not is_within:
         raise Refused(
             f"the delegation is for what lies within ({selector}), and "
             f"({str(profile)[:200]}) does not",

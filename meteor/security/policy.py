@@ -20,6 +20,8 @@ from squid import KeywordSpace
 
 DEFAULT: Final = "default"
 """The name under which a policy's default refuses."""
+COST: Final = "cost"
+"""The name under which is refused what takes too long to tell of."""
 REPLY_ADDRESSES: Final = "reply_addresses"
 """The name under which a reply address is refused."""
 
@@ -67,23 +69,24 @@ class Rule:
         if not includes(self.who, request.key, groups):
             return False
         if request.profile is None:
-            return self._speaks_of_id(request.action)
-        return (
-            (not self.actions or request.action in self.actions)
-            and self._speaks_of_context(request.context)
-            and self._speaks_of_profile(request.profile, request.is_subject)
+            return self.speaks_of_id(request.action)
+        return self.speaks_of_post(request) and self._speaks_of_profile(
+            request.profile, request.is_subject
         )
 
-    def _speaks_of_id(self, action: str) -> bool:
+    def speaks_of_post(self, request: Request) -> bool:
+        """Whether it decides about this action in this context, if about who asks and what."""
+        return (not self.actions or request.action in self.actions) and all(
+            request.context.get(name) in values for name, values in self.when
+        )
+
+    def speaks_of_id(self, action: str) -> bool:
         """Whoever may post at all may do with what is his own: a rule that allows anything allows
         that too, and only one that names it, or speaks of everything, denies it."""
         if action in self.actions:
             return True
         unconditional = not (self.actions or self.selector or self.when)
         return (self.allows and action in BY_ID) or unconditional
-
-    def _speaks_of_context(self, context: Mapping[str, str]) -> bool:
-        return all(context.get(name) in values for name, values in self.when)
 
     def _speaks_of_profile(self, profile: Profile, is_subject: bool) -> bool:
         if self.selector is None:
@@ -140,7 +143,8 @@ class Policy:
     """Where results and notifications may be sent, as `host:port`."""
 
     def decide(self, request: Request) -> Verdict:
-        """Whether the request is allowed."""
+        """Whether the request is allowed: one rule after the other is asked, however long that
+        takes.  A peer decides by `meteor.security.deciding`, which says the same or refuses."""
         for rule in self.rules:
             if rule.speaks_of(request, self.groups):
                 return Verdict(rule.allows, rule.name)

@@ -19,11 +19,13 @@ from arms import Profile
 from meteor.errors import MeteorError
 from meteor.security.audience import WORDS, check_group, check_name
 from meteor.security.keys import key_bytes
-from meteor.security.policy import BY_ID, DEFAULT, REPLY_ADDRESSES, Policy, Quota, Rule
+from meteor.security.policy import BY_ID, COST, DEFAULT, REPLY_ADDRESSES, Policy, Quota, Rule
 
 POLICY_BYTES_MAX: Final = 1_000_000
 _RULES_MAX: Final = 1000
-_RESERVED: Final = (DEFAULT, REPLY_ADDRESSES, "signature", "issue_time", "delegation", "identity")
+_RESERVED: Final = (
+    DEFAULT, COST, REPLY_ADDRESSES, "signature", "issue_time", "delegation", "identity",
+)  # fmt: skip
 _EFFECTS: Final = {"allow": True, "deny": False}
 
 

@@ -28,7 +28,7 @@ from meteor.wire.operations import (
     TakeOver,
     Yours,
 )
-from squid import Interval
+from squid import Interval, intersect, merge, subtract
 
 MERGE_S: Final = 10.0
 """For a page of another holder's content to be durable at all copies."""
@@ -145,7 +145,8 @@ class Reconciling:
 
     async def reconcile(self, interval: Interval, source: Contact) -> bool:
         """Two hold the interval: this peer, whose it is, takes the other's content in and lets it
-        end; whether it did."""
+        end; whether it did.  What the other knows the past of is known here before it lets go: once
+        it has, nobody can say so again."""
         try:
             cursor = await self._absorb_pages(interval, source)
             frozen = await asked(
@@ -153,6 +154,9 @@ class Reconciling:
             )
             await self.merge(frozen.page.carried)
             self._views.see(frozen.epoch, frozen.highest)
+            doubtful = merge(frozen.lost, *(one.intervals for one in frozen.rivals))
+            if not await self._know(subtract((interval,), doubtful)):
+                return False
             await asked(
                 self._runtime, self._config, source, TakeOver(interval, frozen.grant), Yours
             )
@@ -162,3 +166,10 @@ class Reconciling:
             await self._replication.change(view.number)
         self._on_gained((interval,), Admission())
         return True
+
+    async def _know(self, part: Intervals) -> bool:
+        """The past of `part` is here, which may have been lost: whether every view says so now."""
+        for view in self._views.touching(intersect(self._views.lost(), part)):
+            await self._replication.rival(view.number, known=part)
+            self._replication.resync.add(view.number)
+        return not intersect(self._views.lost(), part)

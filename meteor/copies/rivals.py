@@ -161,6 +161,8 @@ class Rivals:
         known: Intervals = ()
         adopted = self._replication.adopted
         for holder, interval in product(rival.holders, rival.intervals):
+            if holder.id == self._runtime.contact.id:
+                continue  # it came here with the note of it: asked, this peer would let go
             answer = await self._reconciling.claimed(interval, holder)
             if answer is None:
                 return None

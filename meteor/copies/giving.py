@@ -116,6 +116,7 @@ class Giving:
             taken_in=self._views.taken_in.within(part),
             begun=self._views.chronicle.all_of(part),
             heard=self._views.heard.of(part),
+            awaited=intersect(part, self._holdings.awaited),
         )
 
     def _on_pull(self, _: Contact, message: object, __: float) -> PulledPage:

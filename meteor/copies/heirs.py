@@ -47,6 +47,8 @@ class Found:
     """Whose journal has lost something."""
     heard: dict[Contact, tuple[HeardOf, ...]] = field(default_factory=dict)
     """How late an epoch those who answered have heard of."""
+    awaited: Intervals = ()
+    """What others are just taking over."""
     refused: set[int] = field(default_factory=set)
     everybody: bool = True
     """Whether everybody asked either answered, or is dead."""
@@ -133,7 +135,7 @@ class Heirs:
             known = (*answer.copies, *answer.former, *answer.learning, *answer.begun)
             if any(one.epoch > view.epoch and one.primary.id != own.id for one in known):
                 return True
-            if answer.held:
+            if answer.held or answer.awaited:
                 return True
         return False
 
@@ -156,6 +158,7 @@ class Heirs:
     def _note(self, contact: Contact, answer: ClaimAnswer, found: Found) -> list[Contact]:
         found.answered[contact.id] = contact
         found.heard[contact] = answer.heard
+        found.awaited = merge(found.awaited, answer.awaited)
         found.forgetful |= {contact.id} if answer.damaged else set()
         found.conclusive = found.conclusive and answer.settled
         held = intersect(answer.held, (found.interval,))
@@ -217,7 +220,7 @@ class Heirs:
         unanswered = {*self._unanswered, *self._died_before_they_began(found, dead)}
         asked = Asked(
             found.answered.values(), dead, patient, found.everybody, unanswered, found.forgetful,
-            self._views.chronicle.of((found.interval,)), found.heard,
+            self._views.chronicle.all_of((found.interval,)), found.heard, found.awaited,
         )  # fmt: skip
         evidence = as_before(found.evidence, self._given_up, self._runtime.contact)
         return plan((found.interval,), evidence, asked, orphaned=orphaned)
@@ -259,7 +262,7 @@ class Heirs:
             return [Step(everything, "adopt")]
         own = self._runtime.contact
         evidence = [Evidence(own, one, False, self._views.damaged) for one in had]
-        begun = self._views.chronicle.of(everything)
+        begun = self._views.chronicle.all_of(everything)
         asked = Asked((own,), (), patient=True, begun=begun)
         return plan(everything, evidence, asked, orphaned=True)
 

@@ -71,6 +71,9 @@ class Asked:
 
     heard: Mapping[Contact, Sequence[HeardOf]] = field(default_factory=dict)
     """How late an epoch those who answered heard of, piece by piece, in their present life."""
+    awaited: Intervals = ()
+    """What others who answered are just taking over: the giver's copies know nothing of it, and
+    the giver may have died since."""
 
     def is_behind(self, named: Contact, view: View, piece: Interval) -> bool:
         """Whether a holder that a view names lived all the time, and did not hear of it, nor of any
@@ -171,6 +174,7 @@ def _pieces(part: Intervals, evidence: Sequence[Evidence], asked: Asked) -> list
     known = [one.intervals for one in (*(e.view for e in evidence), *asked.begun)]
     known += [of for heard in asked.heard.values() for _, of in heard]
     known += [ended.intervals for one in evidence for ended in one.taken_in]
+    known += [asked.awaited]
     borders = sorted({end for of in known for first, last in of for end in (first, last + 1)})
     pieces = []
     for first, last in part:
@@ -181,6 +185,8 @@ def _pieces(part: Intervals, evidence: Sequence[Evidence], asked: Asked) -> list
 
 
 def _decide(piece: Interval, evidence: Sequence[Evidence], asked: Asked, orphaned: bool) -> Step:
+    if not asked.patient and intersect(asked.awaited, (piece,)):
+        return Step((piece,), "wait")
     if not evidence:
         return Step((piece,), "lost" if orphaned or asked.patient else "wait")
     begun = [one for one in evidence if _began(one.view, evidence, asked)]

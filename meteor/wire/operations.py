@@ -146,6 +146,8 @@ class ClaimAnswer:
     """The newest views of it that began, as far as the receiver was told."""
     heard: tuple[HeardOf, ...] = ()
     """How late an epoch the receiver heard of since it was started, piece by piece."""
+    awaited: tuple[WireInterval, ...] = ()
+    """What of it the receiver is just taking over."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from tests.meteor.copies_world import (
     copies_of,
     crash,
     primary_of,
+    restart_all,
     seeds,
     view_of,
 )
@@ -186,7 +187,7 @@ class LostTwice:
     """All holders of a record fell; heirs took its interval as lost and acknowledged another one,
     and fell as well."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, waits_s: float = 8.0) -> None:
         self.overlay = overlay = build(seed, 10, disk_s=0.001)
         probe = profile(draw_data(random.Random(seed)))
         early = overlay.run(overlay.client().store(probe, b"early", id="early", ttl=7200)).id
@@ -200,7 +201,7 @@ class LostTwice:
         self.second = [primary_of(overlay, late), *copies_of(overlay, late)]
         self.client = client_away_from(overlay, late)
         crash(*self.second)
-        overlay.run_for(8.0)
+        overlay.run_for(waits_s)
         self.expected = {early, late}
 
 
@@ -211,6 +212,18 @@ def test_what_was_acknowledged_between_two_losses_is_not_absent_without_a_word(s
     world = LostTwice(seed)
     for peer in world.first:
         world.overlay.run(world.overlay.restart(peer))
+    ends_s = world.overlay.kernel.now() + 12.0
+    while world.overlay.kernel.now() < ends_s:
+        assert not assert_never_silently_partial(world.overlay, world.client, world.expected)
+        world.overlay.run_for(0.5)
+
+
+@pytest.mark.parametrize("seed", seeds(2, 12))
+def test_the_first_holders_do_not_go_on_where_heirs_of_nothing_acknowledged(seed: int) -> None:
+    """The first ones come back before anybody took it as lost again: they have all of the past, but
+    not what was acknowledged since."""
+    world = LostTwice(seed, waits_s=0.0)
+    restart_all(world.overlay, world.first)
     ends_s = world.overlay.kernel.now() + 12.0
     while world.overlay.kernel.now() < ends_s:
         assert not assert_never_silently_partial(world.overlay, world.client, world.expected)

@@ -43,6 +43,7 @@ heard = st.dictionaries(
 askings = st.builds(
     Asked, answering, st.sets(st.sampled_from(IDS)), st.booleans(), st.booleans(),
     forgetful=st.sets(st.sampled_from(IDS)), begun=st.lists(views, max_size=1), heard=heard,
+    awaited=st.one_of(st.just(()), parts),
 )  # fmt: skip
 
 
@@ -59,6 +60,8 @@ Decision = tuple[str, tuple[int, int, int] | None, tuple[Contact, ...]]
 
 def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bool) -> Decision:
     """One index, in plain words."""
+    if index in indexes(asked.awaited) and not asked.patient:
+        return ("wait", None, ())
     answered = {one.id for one in asked.answered}
     known = [one for one in evidence if index in indexes(one.view.intervals)]
     if not known:
@@ -431,6 +434,19 @@ def test_a_holder_that_is_slow_is_waited_for() -> None:
     (step,) = plan(((2, 3),), evidence, replace(asked, dead=[0, 2]), orphaned=True)
     assert step.kind == "adopt"
     (step,) = plan(((2, 3),), evidence, replace(asked, patient=True), orphaned=True)
+    assert step.kind == "adopt"
+
+
+def test_who_is_just_taking_it_over_is_waited_for() -> None:
+    """The giver fell when it had given, or stood still for it: its other copies know nothing of
+    that, and are as it left them."""
+    view = View(PEERS[0], 1, 5, ((0, 9),), (PEERS[1],))
+    evidence = [Evidence(PEERS[1], view, fresh=True)]
+    asked = Asked(PEERS[1:4], [0], patient=False, awaited=((0, 5),))
+    first, second = plan(((4, 7),), evidence, asked, orphaned=True)
+    assert (first.kind, first.piece) == ("wait", ((4, 5),))
+    assert (second.kind, second.piece) == ("adopt", ((6, 7),))
+    (step,) = plan(((4, 7),), evidence, replace(asked, patient=True), orphaned=True)
     assert step.kind == "adopt"
 
 

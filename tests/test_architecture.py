@@ -53,7 +53,9 @@ and demo/."""
 ONLY_IN: dict[str, Callable[[PurePosixPath], bool]] = {
     "lxml": lambda path: path.stem.endswith("_xml"),
     "aiosqlite": lambda path: path.stem == "sqlite_file",
-    "sqlite3": lambda path: path.stem == "sqlite_file",
+    "sqlite3": lambda path: (
+        path.stem in {"sqlite_file", "sqlite_reading", "tree_check", "index_check"}
+    ),
     "simpy": lambda path: path.parts[0] == "sim",
     "pyspark": lambda path: path.parts[:2] == ("sim", "spark"),
     "click": lambda path: path.parts[1] == "cli",

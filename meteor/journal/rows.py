@@ -13,7 +13,7 @@ import zlib
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from meteor.journal.journal import Entries, Entry, Scan
 
@@ -62,10 +62,10 @@ class StoredRows:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def take(self, rows: Sequence[Stored]) -> None:
-        """Add some."""
+    def take(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Add some, each a `Stored`; what stands behind it is left out."""
         if rows:
-            sequences, keys, values, checksums = zip(*rows, strict=True)
+            sequences, keys, values, checksums, *_ = zip(*rows, strict=True)
             self.sequences.extend(sequences)
             self.keys += keys
             self.values += values

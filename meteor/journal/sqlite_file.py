@@ -32,17 +32,15 @@ from meteor.journal.journal import Entry, JournalFailed
 from meteor.journal.rows import (
     FILE,
     INCOMPLETE,
-    INDEX_ROOT,
     SCHEMA,
-    TABLE_ROOT,
-    TRIED_AT_ONCE,
     Row,
     StoredRows,
     Write,
     change_of,
     rows_of_salvage,
-    scan_of,
 )
+from meteor.journal.sqlite_reading import Preview, rows_of
+from meteor.journal.tree_check import verdict_of
 from meteor.journal.write_ahead_log import PAGE_BYTES
 
 ResultT = TypeVar("ResultT")
@@ -55,28 +53,10 @@ _ROWS_AT_ONCE: Final = 64
 _PUT: Final = "REPLACE INTO record (sequence, journal, key, value, checksum) VALUES (?, ?, ?, ?, ?)"
 _REMOVE: Final = "DELETE FROM record WHERE journal = ? AND key = ?"
 _CLEAR: Final = "DELETE FROM record WHERE journal = ?"
-_READ: Final = """\
-SELECT sequence, key, value, checksum
-FROM record {way} WHERE journal = ? {of_key} ORDER BY sequence"""
-_OF_KEY: Final = "AND key = ?"
-_THROUGH_THE_TABLE: Final = "NOT INDEXED"
-"""Rows lie in the order of their writes: a third of the time of the way over the index ..."""
-_COUNT: Final = "SELECT count(*), (SELECT count(*) FROM record) FROM record WHERE journal = ?"
-_SHARE: Final = 4
-"""... where at least one row in so many is of the journal asked for."""
 _LAST: Final = "SELECT max(sequence) FROM record"
 _TRY_TO_WRITE: Final = "UPDATE record SET checksum = 0 WHERE 0"
 """Changes nothing, and fails where a broken header says that the file is not to be written."""
-_SHAPE: Final = (
-    "SELECT rootpage, sql FROM sqlite_master WHERE type IN ('table', 'index') ORDER BY rootpage"
-)
 _WORTH_A_WORD_MB: Final = 50
-_INDEX_SHARE: Final = 6
-"""The check of the trees looks each record up in the index, and is to have that in memory: with as
-little as otherwise, pages are read again and again; with the whole file, every page is a new one of
-the machine's memory, and half of the time goes by that."""
-_LEAST_CACHE_KIB, _MOST_CACHE_KIB = 1 << 13, 1 << 18
-_LITTLE_MEMORY: Final = "PRAGMA cache_size = -2000"
 _SETTINGS: Final = (
     f"PRAGMA page_size = {PAGE_BYTES}",
     "PRAGMA cell_size_check = ON",  # damaged pages are an error, not a guess
@@ -144,7 +124,7 @@ class SqliteFile:
     async def read(self, what: Read) -> StoredRows:
         """The rows of a journal, whole or not, in the order of their last write."""
         try:
-            return await self.connection.do(partial(_rows, what))
+            return await self.connection.do(partial(rows_of, what))
         except sqlite3.Error as error:
             raise JournalFailed(f"{self.path}: {error}") from error
 
@@ -159,44 +139,6 @@ class SqliteFile:
             self.commits.close()
         finally:
             self.lock.release()
-
-
-def _rows(what: Read, connection: sqlite3.Connection) -> StoredRows:
-    """The rows of a journal, in the connection's thread."""
-    connection.text_factory = bytes  # in a damaged file a text may be none
-    try:
-        if what.key is not None:
-            one = _READ.format(way="", of_key=_OF_KEY)
-            return StoredRows(connection.execute(one, (what.journal, what.key)))
-        ((wanted, there),) = connection.execute(_COUNT, (what.journal,))
-        way = _THROUGH_THE_TABLE if wanted * _SHARE >= there else ""
-        reading = connection.execute(_READ.format(way=way, of_key=""), (what.journal,))
-        rows = StoredRows()
-        while some := reading.fetchmany(TRIED_AT_ONCE):
-            rows.take(some)
-        return rows
-    finally:
-        connection.text_factory = str
-
-
-@dataclass(frozen=True, slots=True)
-class _Preview:
-    """Who wants to look at which journal before the check has ended."""
-
-    journal: str
-    first_look: FirstLook[Any]
-
-    def read(self, connection: sqlite3.Connection) -> tuple[StoredRows, StoredRows] | None:
-        """The rows of the journal and of the file; None where they cannot be read: the check says
-        why."""
-        try:
-            return _rows(Read(self.journal), connection), _rows(Read(FILE), connection)
-        except sqlite3.Error:
-            return None
-
-    def make(self, rows: tuple[StoredRows, StoredRows] | None) -> Any:
-        """What it makes of the rows."""
-        return None if rows is None else self.first_look.make(scan_of(self.journal, *rows))
 
 
 async def open_file(
@@ -215,7 +157,7 @@ async def open_file(
             f"the data directory {path.parent} cannot be used: {error}; give another one"
         ) from error
     try:
-        preview = None if first_look is None else _Preview(name, first_look)
+        preview = None if first_look is None else Preview(name, first_look)
         return await _open_files(files, lock, preview)
     except BaseException as error:
         lock.release()
@@ -225,7 +167,7 @@ async def open_file(
 
 
 async def _open_files(
-    files: JournalFiles, lock: DirectoryLock, preview: _Preview | None
+    files: JournalFiles, lock: DirectoryLock, preview: Preview | None
 ) -> SqliteFile:
     """Open what the files hold, or what can be salvaged of them."""
     files.install()
@@ -252,7 +194,7 @@ async def _open_files(
 
 
 async def _as_it_is(
-    files: JournalFiles, found: Findings, preview: _Preview | None
+    files: JournalFiles, found: Findings, preview: Preview | None
 ) -> _Connection | None:
     """The file, open, when there is nothing wrong with it; else a new one takes its place."""
     trouble = found.trouble
@@ -297,18 +239,20 @@ async def _make(files: JournalFiles, rows: Sequence[Row]) -> None:
     files.promote()
 
 
-async def _checked(path: Path, preview: _Preview | None) -> tuple[_Connection | None, str]:
+async def _checked(path: Path, preview: Preview | None) -> tuple[_Connection | None, str]:
     """Open a file whose log is in order; None, and why, when its pages are not."""
     connection, is_good = None, False
     try:
         connection = await _connect(path)
         made = None
         if preview is None:
-            verdict = await connection.do(_verdict)
+            verdict = await connection.do(verdict_of)
         else:
             rows = await connection.do(preview.read)
             looking = asyncio.to_thread(preview.make, rows)
-            verdict, made = await asyncio.gather(connection.do(_verdict), looking)
+            verdict, made = await asyncio.gather(
+                connection.do(partial(preview.verdict, rows)), looking
+            )
         await connection.execute(_TRY_TO_WRITE)
         await connection.rollback()
         is_good = not verdict
@@ -323,21 +267,6 @@ async def _checked(path: Path, preview: _Preview | None) -> tuple[_Connection | 
             with suppress(sqlite3.Error):
                 await connection.close()
     return (connection, "") if is_good else (None, verdict)
-
-
-def _verdict(connection: sqlite3.Connection) -> str:
-    """What is wrong with the trees; empty when nothing is."""
-    ((pages,),) = connection.execute("PRAGMA page_count").fetchall()
-    share_kib = int(pages) * PAGE_BYTES // 1024 // _INDEX_SHARE
-    cache_kib = min(max(share_kib, _LEAST_CACHE_KIB), _MOST_CACHE_KIB)
-    connection.execute(f"PRAGMA cache_size = -{cache_kib}")
-    (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchall()
-    connection.execute(_LITTLE_MEMORY)
-    if verdict[0] != "ok":
-        return str(verdict[0])
-    shape = connection.execute(_SHAPE).fetchall()
-    is_ours = shape == [(TABLE_ROOT, SCHEMA), (INDEX_ROOT, None)]
-    return "" if is_ours else "its tables are not those of a journal"
 
 
 def _speaks_of_damage(error: sqlite3.Error, path: Path) -> bool:

@@ -10,6 +10,7 @@ import random
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from meteor.journal.first_look import FirstLook
 from meteor.journal.journal import Entry, Scan
 from meteor.journal.sqlite_journal import SqliteJournal
 from meteor.journal.write_ahead_log import FRAME_BYTES, LOG_HEADER_BYTES, PAGE_BYTES
@@ -129,9 +130,12 @@ def judge(history: History, scan: Scan) -> Verdict:
 
 
 async def reopened(folder: Path, files: Files) -> Scan:
-    """Open the journal of these files, read it, and see that it takes new records."""
-    journal = await SqliteJournal.open(lay(folder, files))
+    """Open the journal of these files as a peer does, read it, and see that it takes new records;
+    who looked at it before it was checked saw the same, or nothing."""
+    look = FirstLook[Scan](lambda seen: seen)
+    journal = await SqliteJournal.open(lay(folder, files), first_look=look)
     scan = await journal.scan()
+    assert look.made is None or look.made == scan
     await journal.append([Entry(b"new", b"after the damage")])
     await journal.close()
     return scan

@@ -1,0 +1,111 @@
+"""What stands in a journal file, as SQLite gives it: before and after its check.
+
+Law of this file: nothing is judged here.  Whoever wants to look at a journal while its file is
+still checked has the rows first, of a file that may be damaged; what the check says decides whether
+anybody has what was made of them (`meteor.journal.first_look`).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Any, Final
+
+from meteor.journal.asyncio_group_commit import Read
+from meteor.journal.first_look import FirstLook
+from meteor.journal.rows import FILE, TRIED_AT_ONCE, StoredRows, scan_of
+from meteor.journal.tree_check import verdict_of
+
+_READ: Final = """\
+SELECT sequence, key, value, checksum
+FROM record {way} WHERE journal = ? {of_key} ORDER BY sequence"""
+_OF_KEY: Final = "AND key = ?"
+_READ_ALL: Final = """\
+SELECT sequence, iif(typeof(key) = 'blob', key, NULL), value, checksum, journal IS NOT ?
+FROM record NOT INDEXED ORDER BY sequence"""
+"""Every row of the table, and whether it is of another journal."""
+_THROUGH_THE_TABLE: Final = "NOT INDEXED"
+"""Rows lie in the order of their writes: a third of the time of the way over the index ..."""
+_COUNT: Final = "SELECT count(*), (SELECT count(*) FROM record) FROM record WHERE journal = ?"
+_SHARE: Final = 4
+"""... where at least one row in so many is of the journal asked for."""
+_FEW_OTHERS: Final = 64
+
+
+def rows_of(what: Read, connection: sqlite3.Connection) -> StoredRows:
+    """The rows of a journal, in the connection's thread."""
+    connection.text_factory = bytes  # in a damaged file a text may be none
+    try:
+        if what.key is not None:
+            one = _READ.format(way="", of_key=_OF_KEY)
+            return StoredRows(connection.execute(one, (what.journal, what.key)))
+        ((wanted, there),) = connection.execute(_COUNT, (what.journal,))
+        way = _THROUGH_THE_TABLE if wanted * _SHARE >= there else ""
+        reading = connection.execute(_READ.format(way=way, of_key=""), (what.journal,))
+        rows = StoredRows()
+        while some := reading.fetchmany(TRIED_AT_ONCE):
+            rows.take(some)
+        return rows
+    finally:
+        connection.text_factory = str
+
+
+def _all_rows(journal: str, connection: sqlite3.Connection) -> tuple[StoredRows, set[int]] | None:
+    """The rows of a journal, and the sequences of all others; None where these are not few."""
+    ((wanted, there),) = connection.execute(_COUNT, (journal,))
+    if there - wanted > _FEW_OTHERS:
+        return None
+    connection.text_factory = bytes
+    try:
+        reading = connection.execute(_READ_ALL, (journal,))
+        rows, others = StoredRows(), set[int]()
+        while some := reading.fetchmany(TRIED_AT_ONCE):
+            others.update(row[0] for row in some if row[4])
+            rows.take([row for row in some if not row[4]] if others else some)
+        return rows, others
+    finally:
+        connection.text_factory = str
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """What was read of a file that is not checked yet."""
+
+    of_the_journal: StoredRows
+    of_the_file: StoredRows
+    are_all: bool
+    """Whether the table has no others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Who wants to look at which journal before the check has ended."""
+
+    journal: str
+    first_look: FirstLook[Any]
+
+    def read(self, connection: sqlite3.Connection) -> _Rows | None:
+        """The rows of the journal and of the file; None where they cannot be read: the check says
+        why."""
+        try:
+            of_the_file = rows_of(Read(FILE), connection)
+            found = _all_rows(self.journal, connection)
+            if found is None:
+                return _Rows(rows_of(Read(self.journal), connection), of_the_file, are_all=False)
+            rows, others = found
+            return _Rows(rows, of_the_file, are_all=others == set(of_the_file.sequences))
+        except sqlite3.Error:
+            return None
+
+    def make(self, rows: _Rows | None) -> Any:
+        """What it makes of the rows."""
+        if rows is None:
+            return None
+        return self.first_look.make(scan_of(self.journal, rows.of_the_journal, rows.of_the_file))
+
+    def verdict(self, rows: _Rows | None, connection: sqlite3.Connection) -> str:
+        """What is wrong with the trees; empty when nothing is."""
+        if rows is None or not rows.are_all:
+            return verdict_of(connection)
+        read = {self.journal: rows.of_the_journal, FILE: rows.of_the_file}
+        return verdict_of(connection, read)

@@ -1,0 +1,50 @@
+"""Whether the trees of a journal file are whole, before anybody uses what they hold.
+
+Law of this file: SQLite checks its pages and trees itself.  Only the part of its check that takes
+longest, whether the index says what the table says, is done in another way where all rows have been
+read by then (`meteor.journal.index_check`); what that does not affirm SQLite decides.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Final
+
+from meteor.journal.index_check import index_fits
+from meteor.journal.rows import INDEX_ROOT, SCHEMA, TABLE_ROOT, StoredRows
+from meteor.journal.write_ahead_log import PAGE_BYTES
+
+_SHAPE: Final = (
+    "SELECT rootpage, sql FROM sqlite_master WHERE type IN ('table', 'index') ORDER BY rootpage"
+)
+_INDEX_SHARE: Final = 6
+"""The check of the trees looks each record up in the index, and is to have that in memory: with as
+little as otherwise, pages are read again and again; with the whole file, every page is a new one of
+the machine's memory, and half of the time goes by that."""
+_LEAST_CACHE_KIB, _MOST_CACHE_KIB = 1 << 13, 1 << 18
+_LITTLE_MEMORY: Final = "PRAGMA cache_size = -2000"
+
+
+def verdict_of(connection: sqlite3.Connection, read: Mapping[str, StoredRows] | None = None) -> str:
+    """What is wrong with the trees; empty when nothing is.  Where all rows of the table were `read`
+    the index is compared with them at once."""
+    verdict = _check(connection, "quick_check") if read else ""
+    if not verdict and not (read and index_fits(connection, read)):
+        ((pages,),) = connection.execute("PRAGMA page_count").fetchall()
+        share_kib = int(pages) * PAGE_BYTES // 1024 // _INDEX_SHARE
+        cache_kib = min(max(share_kib, _LEAST_CACHE_KIB), _MOST_CACHE_KIB)
+        connection.execute(f"PRAGMA cache_size = -{cache_kib}")
+        verdict = _check(connection, "integrity_check")
+        connection.execute(_LITTLE_MEMORY)
+    if verdict:
+        return verdict
+    shape = connection.execute(_SHAPE).fetchall()
+    is_ours = shape == [(TABLE_ROOT, SCHEMA), (INDEX_ROOT, None)]
+    return "" if is_ours else "its tables are not those of a journal"
+
+
+def _check(connection: sqlite3.Connection, way: str) -> str:
+    """What one of SQLite's checks finds first."""
+    (verdict,) = connection.execute(f"PRAGMA {way}(1)").fetchall()
+    return "" if verdict[0] == "ok" else str(verdict[0])

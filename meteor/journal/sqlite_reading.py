@@ -51,17 +51,18 @@ def rows_of(what: Read, connection: sqlite3.Connection) -> StoredRows:
 
 
 def _all_rows(journal: str, connection: sqlite3.Connection) -> tuple[StoredRows, set[int]] | None:
-    """The rows of a journal, and the sequences of all others; None where these are not few."""
-    ((wanted, there),) = connection.execute(_COUNT, (journal,))
-    if there - wanted > _FEW_OTHERS:
-        return None
+    """The rows of a journal, and the sequences of all others; None where these are not few.  To
+    count them first would take a fifth of the time."""
+    rows, others = StoredRows(), set[int]()
     connection.text_factory = bytes
     try:
         reading = connection.execute(_READ_ALL, (journal,))
-        rows, others = StoredRows(), set[int]()
         while some := reading.fetchmany(TRIED_AT_ONCE):
-            others.update(row[0] for row in some if row[4])
-            rows.take([row for row in some if not row[4]] if others else some)
+            strange = {row[0] for row in some if row[4]}
+            rows.take([row for row in some if not row[4]] if strange else some)
+            others |= strange
+            if len(others) > _FEW_OTHERS:
+                return None
         return rows, others
     finally:
         connection.text_factory = str

@@ -35,6 +35,7 @@ EXPIRING_MS: Final = 2_000
 
 Words = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
+Slots = npt.NDArray[np.intp]
 Span = tuple[int, int]
 """Positions of a section: the first, and the one after the last."""
 
@@ -166,7 +167,7 @@ class Fingerprints:
         of 64-bit words."""
         for chosen, tree in ((points, self._points), (~points, self._wide)):
             at = np.flatnonzero(chosen)
-            at = at[np.lexsort((fingerprints[at], *indexes[at].T[::-1]))]
+            at = at[order_of(fingerprints[at], indexes[at])]
             own, there = fingerprints[at], indexes[at]
             first = np.ones(len(at), bool)  # of several at one position only the first counts
             first[1:] = (own[1:] != own[:-1]) | (there[1:] != there[:-1]).any(axis=1)
@@ -205,3 +206,16 @@ class Fingerprints:
 
     def _is_idle(self, intervals: Intervals) -> bool:
         return self._asked - self._sections[intervals].asked >= SECTION_IDLE
+
+
+def order_of(fingerprints: Words, indexes: Words) -> Slots:
+    """Sorts positions, those that are the same in their order here: by the highest word of the
+    index, as few have that in common, and only these by the rest."""
+    order: Slots = np.argsort(indexes[:, 0])
+    highest = indexes[order, 0]
+    is_alike = np.zeros(len(order), bool)
+    is_alike[:-1] = highest[:-1] == highest[1:]
+    is_alike[1:] |= is_alike[:-1].copy()
+    alike = np.sort(order[is_alike])
+    order[is_alike] = alike[np.lexsort((fingerprints[alike], *indexes[alike].T[::-1]))]
+    return order

@@ -6,10 +6,17 @@ import random
 from dataclasses import replace
 from itertools import permutations
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from meteor.keeping.fingerprints import EXPIRED_MAX, EXPIRING_MS, SECTION_IDLE, Fingerprints
+from meteor.keeping.fingerprints import (
+    EXPIRED_MAX,
+    EXPIRING_MS,
+    SECTION_IDLE,
+    Fingerprints,
+    order_of,
+)
 from meteor.keeping.key_tree import Digest
 from meteor.keeping.placement import GONE, MOVED, Placed
 from meteor.keeping.standing import Standing, fingerprint_of, standing_of, supersedes
@@ -29,6 +36,23 @@ def drawn_box(drawn: random.Random) -> Box:
 INTERVALS = st.lists(
     st.tuples(st.integers(0, CURVE.size - 1), st.integers(0, CURVE.size // 3)), max_size=3
 ).map(lambda some: merge((first, min(first + more, CURVE.size - 1)) for first, more in some))
+
+
+SMALL = st.integers(0, 2) | st.integers(2**63, 2**63 + 1)
+POSITIONS = st.integers(1, 3).flatmap(
+    lambda words: st.lists(st.tuples(SMALL, st.lists(SMALL, min_size=words, max_size=words)))
+)
+
+
+@given(POSITIONS)
+def test_many_positions_are_sorted_as_by_pairs_and_the_same_stay_in_order(
+    positions: list[tuple[int, list[int]]],
+) -> None:
+    words = len(positions[0][1]) if positions else 1
+    fingerprints = np.array([one for one, _ in positions], np.uint64)
+    indexes = np.array([index for _, index in positions], np.uint64).reshape(-1, words)
+    dumb = sorted(range(len(positions)), key=lambda at: (positions[at][1], positions[at][0]))
+    assert order_of(fingerprints, indexes).tolist() == dumb
 
 
 @settings(max_examples=60)

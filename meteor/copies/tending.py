@@ -8,7 +8,7 @@ section 5).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Final
 
@@ -25,6 +25,11 @@ from meteor.wire.view import View
 from squid import Intervals
 
 MARKS_EVERY_S: Final = 2.0
+MARKS_PAUSE_S: Final = 0.005
+"""Between two parts of many: somebody else's turn comes first."""
+
+Part = tuple[list[tuple[str, str, int]], bool]
+"""Watermarks by owner and stem, and whether more are to be asked for."""
 
 
 class Tending:
@@ -37,7 +42,7 @@ class Tending:
         shelf: Shelf,
         replication: Replication,
         entropy: AntiEntropy,
-        watermarks: Callable[[], Iterable[tuple[str, str, int]]],
+        watermarks: Callable[[], Iterator[Part]],
         config: CopiesConfig,
     ) -> None:
         self._runtime, self._config, self._views, self._shelf = runtime, config, views, shelf
@@ -46,6 +51,7 @@ class Tending:
         self._bell = Bell(runtime, "tending")
         self._shunned: dict[int, float] = {}
         self._marked_s = runtime.now()
+        self._is_marking = False
         replication.on_changed = self.wake
 
     def wake(self) -> None:
@@ -154,11 +160,28 @@ class Tending:
                 await self._replication.unify(one, other)
 
     def _mark(self) -> None:
-        """Tell the copies how far the clients are."""
-        if self._runtime.now() - self._marked_s < MARKS_EVERY_S:
+        """Tell the copies how far the clients are; of many interests some now, and others while
+        this peer goes on tending."""
+        if self._is_marking or self._runtime.now() - self._marked_s < MARKS_EVERY_S:
             return
         self._marked_s = self._runtime.now()
-        marks = tuple(self._watermarks())
+        parts = self._watermarks()
+        if self._mark_next(parts):
+            self._is_marking = True
+            self._runtime.spawn(self._mark_on(parts))
+
+    async def _mark_on(self, parts: Iterator[Part]) -> None:
+        try:
+            await self._runtime.sleep(MARKS_PAUSE_S)
+            while self._mark_next(parts):
+                await self._runtime.sleep(MARKS_PAUSE_S)
+        finally:
+            self._is_marking = False
+
+    def _mark_next(self, parts: Iterator[Part]) -> bool:
+        """Tell of one part; whether there are others."""
+        marks, more = next(parts)
         copies = {copy.id: copy for view in self._views.own.values() for copy in view.copies}
         for one in sorted(copies) if marks else ():
-            self._runtime.send(copies[one], Watermarks(marks))
+            self._runtime.send(copies[one], Watermarks(tuple(marks)))
+        return more

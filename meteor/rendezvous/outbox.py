@@ -10,6 +10,7 @@ matched again, after an overflow those from the first on that did not fit, which
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -29,6 +30,11 @@ PENDING_BYTES_MAX = 8_000_000
 
 WINDOW = 256
 """Notices under way to one client at once and unacknowledged: more waits here, not in its link."""
+
+MARKED_AT_ONCE = 50_000
+"""Unacknowledged notices that are looked at in one turn for watermarks: some milliseconds."""
+MARK_SIZE = 64
+"""How many of them a stream takes as long as that has none."""
 
 RETRY_S = 1.0
 RETRY_MAX_S = 30.0
@@ -231,9 +237,24 @@ class Outbox:
             unacknowledged.append(stream.backlog.first[0])
         return min(unacknowledged) - 1 if unacknowledged else stream.last_number
 
-    def watermarks(self) -> dict[str, int]:
-        """Every interest's watermark."""
-        return {stem: self.watermark(stem) for stem in self._streams}
+    def parts(self) -> Iterator[tuple[list[str], bool]]:
+        """All streams, in parts of which one turn may ask the watermarks, and whether more may
+        come; the last may be empty."""
+        part, size = list[str](), 0
+        for name in tuple(self._streams):
+            stream = self._streams.get(name)
+            if stream is None:
+                continue  # it went meanwhile
+            part.append(name)
+            size += MARK_SIZE + len(stream.pending)
+            if size >= MARKED_AT_ONCE:
+                yield part, True
+                part, size = [], 0
+        yield part, False
+
+    def knows(self, name: str) -> bool:
+        """Whether there is a stream of this name."""
+        return name in self._streams
 
     def start(self, stem: str, number: int) -> None:
         """A stream is taken over from where its holder before was."""

@@ -32,6 +32,9 @@ SENT_AT_ONCE: Final = 512
 LOOKED_AT_ONCE: Final = 256
 """Interests that are looked at in one turn for what is late: some microseconds each."""
 
+Mark = tuple[str, str, int]
+"""The owner and stem of an interest, and its watermark."""
+
 
 class _Told:
     """What all notices of one record have in common that are made in one turn."""
@@ -176,14 +179,20 @@ class Telling:
         placed = self._shelf.find(key)
         return 0 if placed is not None and mark < placed.number else mark
 
-    def watermarks(self) -> list[tuple[str, str, int]]:
+    def watermarks(self) -> Iterator[tuple[list[Mark], bool]]:
         """Owner, stem and number of each interest whose watermark has changed since this was asked
-        last."""
-        outbox = self._outbox.watermarks()
-        marks = {name: self._beyond_its_own(name, mark) for name, mark in outbox.items()}
-        news = [(name, mark) for name, mark in marks.items() if self._marked.get(name) != mark]
-        self._marked = marks
-        return [(*owner_and_stem(name), mark) for name, mark in news]
+        last, in parts: each is the work of one turn, and one message.  With each, whether more are
+        to be asked for."""
+        marks: dict[str, int] = {}
+        for names, more in self._outbox.parts():
+            news = []
+            for name in filter(self._outbox.knows, names):
+                mark = marks[name] = self._beyond_its_own(name, self._outbox.watermark(name))
+                if self._marked.get(name) != mark:
+                    news.append((*owner_and_stem(name), mark))
+            if not more:
+                self._marked = marks
+            yield news, more
 
     def retry(self) -> None:
         """Send what has waited too long for its acknowledgement; called about once a second.  Of

@@ -24,6 +24,9 @@ import pytest
 
 from meteor import Client, LocalOverlay
 from meteor.cli.serving import COLLECTIONS
+from meteor.copies.tending import MARKS_EVERY_S
+from meteor.keeping.placement import key_of
+from meteor.rendezvous.outbox import stream_name
 from meteor.wire.document import encode_document, pack_profile
 from meteor.wire.messages import Document
 from meteor.wire.operations import Carried
@@ -117,6 +120,11 @@ async def notified(client: Client, count: int) -> int:
     return count
 
 
+async def told_once(client: Client) -> None:
+    async with client.notify_data("type=w*", queue=100, timeout=120) as all_there:
+        await all_there.recv(timeout=60)
+
+
 async def test_much_at_once() -> None:
     async with LocalOverlay(peers=1, space=SPACE, transport="memory") as overlay:
         fill(overlay, 100_000)
@@ -125,9 +133,28 @@ async def test_much_at_once() -> None:
         await measured("a tenth is found", other, client.retrieve("level<=100").all())
         await measured("everything is found", other, client.retrieve("type=w*", timeout=120).all())
         await measured(f"notified of {some} that are there", other, notified(client, some))
+        await measured("an interest that all meet comes and goes", other, told_once(client))
         dry = client.delete_data("type=w*", dry_run=True, timeout=120)
         await measured("would be deleted", other, dry)
         await measured("everything is deleted", other, client.delete_data("type=w*", timeout=120))
+
+
+async def idle() -> None:
+    await asyncio.sleep(3 * MARKS_EVERY_S)
+
+
+async def test_many_interests() -> None:
+    """Of all of them the watermarks are told to the copies, and late notices are looked for."""
+    async with LocalOverlay(peers=1, space=SPACE, transport="memory") as overlay:
+        core, random = overlay.peers[0].core, Random(3)
+        for number in range(STORED):
+            carried, profile = carried_of(random, 100_000)
+            asked = replace(carried, kind="interest", action="notify_data", number=number + 1)
+            core.shelf.show(asked, profile)
+            owner, stem = key_of(asked)
+            core.telling._outbox.start(stream_name(owner, stem), number + 1)
+        client = await overlay.connect()
+        await measured("so many interests wait", client, idle())
 
 
 async def test_much_expires() -> None:

@@ -17,6 +17,7 @@ import pytest
 from arms import Profile, Store
 from meteor import Client, Interest, LocalOverlay
 from meteor.client.session import Session
+from meteor.copies.copy_keeper import CopyKeeper
 from meteor.keeping.placement import Admission
 from meteor.keeping.placement_table import PlacementTable
 from meteor.keeping.shelf import Shelf
@@ -139,9 +140,7 @@ def test_a_query_that_finds_much(overlay: Overlay, client: Client, work: Work) -
     assert work.most("looked through") <= AT_ONCE
 
 
-def test_a_picture_of_a_ring_that_holds_much(
-    overlay: Overlay, client: Client, work: Work
-) -> None:
+def test_a_picture_of_a_ring_that_holds_much(overlay: Overlay, client: Client, work: Work) -> None:
     overlay.run(store_all(client))
     work.done.clear()
     (peer,) = overlay.run(client.ring()).peers
@@ -319,7 +318,7 @@ def test_no_watermark_passes_what_was_not_told_yet(overlay: Overlay, client: Cli
     tells = overlay.peers[0].core.telling
 
     def changed() -> list[int]:
-        return [mark for _, _, mark in tells.watermarks()]
+        return [mark for part, _ in tells.watermarks() for _, _, mark in part]
 
     tells._outbox.start("i", 9)
     assert changed() == [9]
@@ -353,6 +352,50 @@ def test_what_is_late_is_looked_for_some_interests_at_a_time(
     tells.retry()
     assert len(looked_at) == STORED + AT_ONCE
     overlay.run_for(0.001)
+
+
+def test_of_many_interests_the_watermarks_are_told_some_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Every copy has heard of all in the end; those of few are told in the turn as ever."""
+    overlay = Overlay(peers=2, space=SPACE, seed=1, copies=2)
+    overlay.run_for(10.0)
+    first, second = overlay.peers
+    tells, tending, asked = first.core.telling, first.core._tending, list[str]()
+    told: list[int] = []
+    real_watermark, real_marks = Outbox.watermark, CopyKeeper._note_marks
+
+    def watermark(of: Outbox, name: str) -> int:
+        asked.append(name)
+        return real_watermark(of, name)
+
+    def note(keeper: CopyKeeper, primary_id: int, news: dict[Any, int]) -> None:
+        told.append(len(news))
+        real_marks(keeper, primary_id, news)
+
+    monkeypatch.setattr(Outbox, "watermark", watermark)
+    monkeypatch.setattr(CopyKeeper, "_note_marks", note)
+    monkeypatch.setattr(outbox, "MARKED_AT_ONCE", AT_ONCE * outbox.MARK_SIZE)
+    for number in range(STORED):
+        tells._outbox.start(f"{number:03}", 1 + number)
+    tending._marked_s = -100.0
+    tending._mark()
+    assert len(asked) == AT_ONCE
+    tells._outbox.drop("086")
+    tending._marked_s = -100.0
+    tending._mark()  # the round before is still under way
+    assert len(asked) == AT_ONCE
+    tending._marked_s = overlay.kernel.now()
+    overlay.run_for(1.0)
+    assert asked == [f"{number:03}" for number in range(STORED) if number != 86]
+    assert told == [AT_ONCE] * 4 + [STORED % AT_ONCE - 1]
+    kept = second.core._keeper.watermarks(first.contact.id).watermarks
+    assert kept["", "085"] == 86
+    assert len(kept) == STORED - 1
+    told.clear()
+    tells._outbox.start("new", 5)
+    overlay.run_for(5.0)
+    assert told == [1]  # of the others there is no news
 
 
 def test_a_delete_of_much(overlay: Overlay, client: Client, work: Work) -> None:

@@ -137,6 +137,18 @@ def test_an_index_out_of_order_is_found(tmp_path: Path) -> None:
     assert said(path) == (True, False, False)
 
 
+def test_the_files_own_rows_are_not_compared_with_the_index_that_led_to_them(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / NAME
+    asyncio.run(written(path, some_keys(20)))
+    content = path.read_bytes()
+    start = next(at for at in pages(content) if content[at] == INDEX_LEAF)
+    at = content.index(b"commit", start)
+    path.write_bytes(flipped(content, 8 * at))
+    assert said(path) == (True, False, False)
+
+
 async def test_a_file_of_several_peers_is_checked_by_sqlite(tmp_path: Path) -> None:
     path = tmp_path / NAME
     await written(path, some_keys(5))

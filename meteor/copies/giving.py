@@ -117,6 +117,7 @@ class Giving:
             begun=self._views.chronicle.all_of(part),
             heard=self._views.heard.of(part),
             awaited=intersect(part, self._holdings.awaited),
+            tried=self._views.tried.of(part),
         )
 
     def _on_pull(self, _: Contact, message: object, __: float) -> PulledPage:

@@ -49,6 +49,8 @@ class Found:
     """How late an epoch those who answered have heard of."""
     awaited: Intervals = ()
     """What others are just taking over."""
+    tried: set[tuple[ViewKey, int]] = field(default_factory=set)
+    """Views, and in which epochs of theirs, that never began, as their primaries say themselves."""
     refused: set[int] = field(default_factory=set)
     everybody: bool = True
     """Whether everybody asked either answered, or is dead."""
@@ -159,6 +161,7 @@ class Heirs:
         found.answered[contact.id] = contact
         found.heard[contact] = answer.heard
         found.awaited = merge(found.awaited, answer.awaited)
+        found.tried |= {((contact.id, number), epoch) for number, epoch in answer.tried}
         found.forgetful |= {contact.id} if answer.damaged else set()
         found.conclusive = found.conclusive and answer.settled
         held = intersect(answer.held, (found.interval,))
@@ -184,6 +187,7 @@ class Heirs:
         whole = [copy.view for copy in self._views.copies.values() if copy.whole]
         damaged, learning = self._views.damaged, parts_of(self._views.learning(), part)
         found.heard[own] = self._views.heard.of(part)
+        found.tried |= {((own.id, number), epoch) for number, epoch in self._views.tried.of(part)}
         found.forgetful |= {own.id} if damaged else set()
         found.evidence += [Evidence(own, view, False, damaged=True) for view in learning]
         taken_in = self._views.taken_in.within(part)
@@ -279,7 +283,8 @@ class Heirs:
             found.answered.values(), dead, True,
             unanswered=unanswered, forgetful=found.forgetful, begun=begun, heard=found.heard,
         )  # fmt: skip
-        steps = plan((found.interval,), _of_the_past(found.evidence), asked, orphaned=True)
+        past = _of_the_past(found.evidence, found.tried)
+        steps = plan((found.interval,), past, asked, orphaned=True)
         return [step for step in steps if step.kind == "adopt"]
 
 
@@ -289,7 +294,11 @@ def _keep_some(views: OrderedDict[ViewKey, KnownT], key: ViewKey, known: KnownT)
         views.popitem(last=False)
 
 
-def _of_the_past(evidence: Iterable[Evidence]) -> list[Evidence]:
-    """Evidence of what was before it was lost: views without the part that they call lost."""
-    cut = [(one, one.view.without(one.view.lost)) for one in evidence]
+def _of_the_past(
+    evidence: Iterable[Evidence], tried: Collection[tuple[ViewKey, int]]
+) -> list[Evidence]:
+    """Evidence of what was before it was lost: views without the part that they call lost, and none
+    that never began, as a primary that found the past went on without it all the same."""
+    began = (one for one in evidence if (one.view.key, one.view.epoch) not in tried)
+    cut = [(one, one.view.without(one.view.lost)) for one in began]
     return [replace(one, view=view) for one, view in cut if view is not None]

@@ -212,6 +212,7 @@ class Replication:
         It is remembered here as something to be filled: whoever asks meanwhile is to know that this
         peer has not moved on from it."""
         self._views.learn(view)
+        self._views.tried.note(view)
         replies = await self.ask_all(view.copies, Instate(view, adopted_epoch))
         self._views.see(view.epoch)
         self._beside += [one for reply in replies for one in _beside(reply)]
@@ -320,6 +321,7 @@ class Replication:
             replies = await self.ask_all(view.copies, Instate(view, adopted_epoch))
             self._beside += [one for reply in replies for one in _beside(reply)]
             if self._is_over(view, replies, touched):
+                self._views.tried.note(view)
                 return None
             failed = [
                 copy.id
@@ -331,6 +333,7 @@ class Replication:
             rest = tuple(copy for copy in view.copies if copy.id not in failed)
             view = replace(view, epoch=self._views.next_epoch(), copies=rest)
         if self._is_over(view, await self._witnesses.tell(view, asked), touched):
+            self._views.tried.note(view)
             return None
         self._views.put_own(view)
         self._witnesses.note_begun(view)

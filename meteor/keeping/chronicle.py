@@ -139,3 +139,21 @@ class Heard:
         these."""
         cut = ((epoch, intersect(of, part)) for epoch, of in self._pieces)
         return ((self._vague, part), *(one for one in cut if one[1]))
+
+
+class Tried:
+    """Which views one peer, since it was started, asked copies to take that never began: some of
+    these may hold on to one as to the last word."""
+
+    def __init__(self) -> None:
+        self._views: list[View] = []
+
+    def note(self, view: View) -> None:
+        """Nothing was, or will be, acknowledged under a view in its epoch."""
+        self._views = [*self._views, view][-CHRONICLE_MAX:]
+
+    def of(self, part: Intervals) -> tuple[tuple[int, int], ...]:
+        """Number and epoch of those that touch `part`."""
+        return tuple(
+            (one.number, one.epoch) for one in self._views if intersect(one.intervals, part)
+        )

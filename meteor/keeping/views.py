@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from chord import Contact
-from meteor.keeping.chronicle import Chronicle, Heard
+from meteor.keeping.chronicle import Chronicle, Heard, Tried
 from meteor.keeping.taken_in import TakenIn
 from meteor.wire.view import EPOCHS, Copy, Ended, Stored, View, ViewKey, parts_of
 from squid import Intervals, intersect, merge, subtract
@@ -48,7 +48,7 @@ class Views:
         """Views of others that begin by what this peer gave, and are not known to have begun."""
         self.taken_in = TakenIn()
         """What of ended views of others is on the shelf."""
-        self.chronicle, self.heard = Chronicle(), Heard()
+        self.chronicle, self.heard, self.tried = Chronicle(), Heard(), Tried()
         self._seen = 0
         self._rank = own_id % ((1 << RANK_BITS) - 3)
 

@@ -148,6 +148,9 @@ class ClaimAnswer:
     """How late an epoch the receiver heard of since it was started, piece by piece."""
     awaited: tuple[WireInterval, ...] = ()
     """What of it the receiver is just taking over."""
+    tried: tuple[tuple[int, int], ...] = ()
+    """Number and epoch of views of it that the receiver asked copies to take, and that never
+    began."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from meteor.keeping.chronicle import (
     PIECES_MAX,
     Chronicle,
     Heard,
+    Tried,
 )
 from meteor.wire.copy_messages import Begun
 from meteor.wire.view import EPOCHS, View
@@ -278,3 +279,11 @@ def test_a_primary_that_hears_of_something_later_goes_on_after_it() -> None:
     overlay.run_for(3.0)
     assert hearer.core.views.own[mine.number].epoch > view.epoch
     assert_whole_within(overlay)
+
+
+def test_what_was_tried_and_never_began_is_told_by_number_and_epoch() -> None:
+    tried = Tried()
+    for epoch in range(1, CHRONICLE_MAX + 3):
+        tried.note(View(PEERS[0], 7, epoch, ((0, 4),), ()))
+    assert tried.of(((5, 9),)) == ()
+    assert tried.of(((4, 9),)) == tuple((7, epoch) for epoch in range(3, CHRONICLE_MAX + 3))

@@ -45,6 +45,9 @@ BEAT_S: Final = HEARTBEAT_S / 2
 """How often the owner of channels lets them look.  aiohttp's own heartbeat sets a timer anew with
 every message that comes: a tenth of what an exact retrieve costs."""
 _BEATS_TO_PING: Final = 2
+_BEATS_UNREAD: Final = 4
+"""A link of which nothing is read for so long although something waits is closed, whatever comes in
+on it: what is told again for want of an acknowledgement would fill it up to its last byte."""
 LINGER_S: Final = 1.0
 """How long a closed socket may take to flush before it is cut."""
 
@@ -126,6 +129,9 @@ class WebSocketChannel(asyncio.BufferedProtocol):
         self._open, self._waits = True, False
         self._quiet_beats = 0
         """How often it was looked at since something came."""
+        self._put_bytes, self._read_bytes, self._unread_beats = 0, 0, 0
+        """What was put into the socket, what of it had left when it was looked at, and how often
+        that was the same although something waited."""
         self._held: list[bytes] | None = None
         """What waits until the other side of an accepted socket says that it took it over: what
         came before that would be aiohttp's."""
@@ -172,7 +178,9 @@ class WebSocketChannel(asyncio.BufferedProtocol):
 
     def _put(self, opcode: Opcode, payload: bytes) -> None:
         if not self._transport.is_closing():
-            self._transport.write(frame(opcode, payload, masked=self._masks))
+            raw = frame(opcode, payload, masked=self._masks)
+            self._put_bytes += len(raw)
+            self._transport.write(raw)
 
     def _let_go(self) -> None:
         held, self._held, self._held_bytes = self._held, None, 0
@@ -184,13 +192,25 @@ class WebSocketChannel(asyncio.BufferedProtocol):
         self._drop()
 
     def beat(self) -> None:
-        """Look whether the other side lives: ping it when it is quiet, give it up when it stays so.
-        Called every `BEAT_S` by its owner."""
+        """Look whether the other side lives: ping it when it is quiet, give it up when it stays so,
+        or reads nothing.  Called every `BEAT_S` by its owner."""
+        if self._is_unread():
+            self._end("the other side reads nothing")
+            return
         self._quiet_beats += 1
         if self._quiet_beats > _BEATS_TO_PING:
             self._end("the other side does not answer a ping")
         elif self._quiet_beats == _BEATS_TO_PING:
             self._put(Opcode.PING, b"")
+
+    def _is_unread(self) -> bool:
+        if not self._open:
+            return False
+        waiting = self._transport.get_write_buffer_size()
+        read, before = self._put_bytes - waiting, self._read_bytes
+        self._read_bytes = read
+        self._unread_beats = self._unread_beats + 1 if waiting and read <= before else 0
+        return self._unread_beats >= _BEATS_UNREAD
 
     # -- reading (called by the event loop)
 

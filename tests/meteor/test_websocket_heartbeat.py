@@ -58,6 +58,13 @@ async def heard(channel: WebSocketChannel) -> None:
             await asyncio.sleep(0.002)
 
 
+async def taken_over(channel: WebSocketChannel) -> None:
+    """Wait until nothing is held back any more."""
+    async with asyncio.timeout(10):
+        while channel._held is not None:  # noqa: ASYNC110 - it raises no event
+            await asyncio.sleep(0.002)
+
+
 async def test_an_idle_link_whose_other_side_answers_pings_stays(peer: Watched) -> None:
     async with (
         aiohttp.ClientSession() as session,
@@ -88,6 +95,50 @@ async def test_a_link_whose_other_side_answers_no_ping_is_closed(peer: Watched) 
         channel.beat()
         assert peer.closed.is_set()
         assert (await other.receive(timeout=10)).type is aiohttp.WSMsgType.CLOSED
+
+
+async def test_a_link_whose_other_side_talks_and_never_reads_is_closed(peer: Watched) -> None:
+    """It was told the same again and again, up to 16 MiB a link, and stayed for ever."""
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(
+            peer.url, protocols=(PROTOCOL,), headers=HEADERS, autoping=False
+        ) as other,
+    ):
+        channel = await peer.channel()
+        await other.pong(b"")
+        await taken_over(channel)
+        connection = other._response.connection
+        assert connection is not None
+        assert connection.transport is not None
+        connection.transport.pause_reading()  # type: ignore[attr-defined]
+        channel.write(bytes(8_000_000))
+        beats = 0
+        while not peer.closed.is_set():
+            assert beats < 10
+            channel._quiet_beats = 0  # something came
+            channel.beat()
+            beats += 1
+        assert beats >= 4
+        connection.transport.resume_reading()  # type: ignore[attr-defined]
+
+
+async def test_a_link_that_is_read_slowly_stays(peer: Watched) -> None:
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(
+            peer.url, protocols=(PROTOCOL,), headers=HEADERS, autoping=False, max_msg_size=0
+        ) as other,
+    ):
+        channel = await peer.channel()
+        await other.pong(b"")
+        await taken_over(channel)
+        for _ in range(8):
+            channel.write(bytes(100_000))
+            assert len((await other.receive(timeout=10)).data) == 100_000
+            channel._quiet_beats = 0
+            channel.beat()
+        assert not peer.closed.is_set()
 
 
 async def test_a_peer_answers_the_pings_of_others(peer: Watched) -> None:

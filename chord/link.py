@@ -84,7 +84,8 @@ class RoundTrip:
 
     def sample(self, round_trip_s: float) -> None:
         """Take a measured round trip into account; a negative one is read as 0."""
-        round_trip_s = max(round_trip_s, 0.0)
+        if round_trip_s < 0.0:  # noqa: PLR1730 - `max` takes five times as long
+            round_trip_s = 0.0
         self.backoff = 1
         if not self.srtt_s:
             self.srtt_s, self.rttvar_s = round_trip_s, round_trip_s / 2

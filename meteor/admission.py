@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 
 from arms import Profile, ProfileError, any_action
 from meteor.errors import LimitExceeded, Refused
 from meteor.lifetimes import TIMEOUT_S_MAX, TTL_S_MAX, DurationRefused
 from meteor.slips import ALIKE, slip_in
-from meteor.wire.document import decode_document
+from meteor.wire.document import PROFILES_KEPT, decode_document, unpack_profile
 from meteor.wire.messages import Document
 from squid import Absent, Box, KeywordSpace
 
@@ -82,6 +83,15 @@ def place(profile: Profile, action: str, space: KeywordSpace, *, everywhere: boo
             "everywhere",
         )
     return box
+
+
+@lru_cache(maxsize=PROFILES_KEPT)
+def place_packed(packed: bytes, action: str, space: KeywordSpace, *, everywhere: bool) -> Box:
+    """The same of a profile as it travels; raises as `place`, and what `unpack_profile` raises.
+
+    Remembered by these very bytes for a whole process: a client and the peer behind it are often
+    in one, and who senses posts the same again and again."""
+    return place(unpack_profile(packed).typed(space), action, space, everywhere=everywhere)
 
 
 def _no_dimension(profile: Profile, space: KeywordSpace) -> str:

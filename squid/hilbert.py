@@ -51,8 +51,8 @@ class HilbertCurve:
     "reference" (the `hilbertcurve` package; slower, the same indexes).  Raises CurveError for
     other values."""
 
-    __slots__ = ("_arrays", "_index_of", "_scalars", "_tree", "bits", "codec", "dimensions",
-                 "index_bits", "side", "size")  # fmt: skip
+    __slots__ = ("_arrays", "_hash", "_index_of", "_scalars", "_tree", "bits", "codec",
+                 "dimensions", "index_bits", "side", "size")  # fmt: skip
 
     def __init__(self, dimensions: int, bits: int, codec: CodecName = "native") -> None:
         if not (1 <= dimensions <= MOST_DIMENSIONS and 1 <= bits <= MOST_BITS):
@@ -63,6 +63,7 @@ class HilbertCurve:
         self.dimensions, self.bits, self.codec = dimensions, bits, codec
         self.index_bits = dimensions * bits
         self.side, self.size = 1 << bits, 1 << self.index_bits
+        self._hash = hash((dimensions, bits))  # a store asks for it some twenty times
         self._tree = Refinement(dimensions, bits)
         self._scalars: ScalarCodec | ReferenceCodec
         self._arrays: ArrayCoding
@@ -84,7 +85,7 @@ class HilbertCurve:
         return (self.dimensions, self.bits) == (other.dimensions, other.bits)
 
     def __hash__(self) -> int:
-        return hash((self.dimensions, self.bits))
+        return self._hash
 
     def __reduce__(self) -> tuple[type[HilbertCurve], tuple[object, ...]]:
         return HilbertCurve, (self.dimensions, self.bits, self.codec)

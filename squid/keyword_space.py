@@ -66,6 +66,9 @@ class KeywordSpace:
         object.__setattr__(self, "extra", extra)
         object.__setattr__(self, "max_attributes", max_attributes)
 
+    def __hash__(self) -> int:
+        return hash(self.digest)  # what is remembered of a space is asked for with every post
+
     def __reduce__(self) -> tuple[type[KeywordSpace], tuple[object, ...]]:
         """Pickle the declaration alone: the curve and its tables are made again."""
         return KeywordSpace, (

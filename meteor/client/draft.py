@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from arms import ACTIONS, Profile, any_action
 from chord import dataclass
-from meteor.admission import PAYLOAD_BYTES_MAX, place
+from meteor.admission import PAYLOAD_BYTES_MAX, place_packed
 from meteor.client.config import ClientConfig
 from meteor.errors import LimitExceeded
 from meteor.lifetimes import checked_ttl_s
@@ -104,7 +104,8 @@ def _prepare(
 ) -> tuple[Profile, Box, bytes]:
     """The profile with its types, where it lives, and as it travels; raises what is wrong."""
     typed = typed_profile(profile, space)
-    return typed, place(typed, action, space, everywhere=everywhere), pack_profile(typed)
+    packed = pack_profile(typed)
+    return typed, place_packed(packed, action, space, everywhere=everywhere), packed
 
 
 _prepared: Final = lru_cache(maxsize=PROFILES_KEPT)(_prepare)

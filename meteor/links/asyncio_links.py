@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from chord import (
@@ -37,6 +38,9 @@ RETIRE_S: Final = 5.0
 """How long a link that was said goodbye to stays open for frames on their way."""
 DIALS_MAX: Final = 3
 """Attempts when dials keep crossing."""
+
+_, _REPLY, _, _, _, _FORWARD, _ACKNOWLEDGE, _GOODBYE = FrameKind
+"""By names of this file: until Python 3.12 a class of constants is asked for one in 400 steps."""
 
 
 class PeerLink(LinkEnd):
@@ -105,14 +109,13 @@ class PeerLink(LinkEnd):
         self.used_s = loop.time()
         if self.due_number:
             held_s = self.used_s - self.due_since_s
-            acknowledge = FrameKind.ACKNOWLEDGE
-            self._frames.append(codec.encode_frame(acknowledge, self.due_number, held_s, None))
+            self._frames.append(codec.encode_frame(_ACKNOWLEDGE, self.due_number, held_s, None))
             self.due_number = 0
         if self._unhurried:
             waited, self._unhurried = self._unhurried, []
             for number, since_s, reply in waited:
                 held_s = self.used_s - since_s
-                self._frames.append(codec.encode_frame(FrameKind.REPLY, number, held_s, reply))
+                self._frames.append(codec.encode_frame(_REPLY, number, held_s, reply))
         frames, self._frames, self._queued = self._frames, [], 0
         batch: list[bytes] = []
         size = 0
@@ -275,9 +278,7 @@ class PeerLinks:
         link.channel = channel
         link.dial = None
         link.opened_s = self.loop.time()
-        channel.read_with(
-            lambda data: self._received(link, data), lambda reason: self._ended(link, reason)
-        )
+        channel.read_with(partial(self._received, link), partial(self._ended, link))
         link.flush()
 
     # ---- arriving ----------------------------------------------------------------------------
@@ -292,15 +293,16 @@ class PeerLinks:
     def _received(self, link: PeerLink, data: bytes) -> None:
         """Take in what travelled as one; what it leads to at once leaves in the same turn."""
         self._answering = []
+        codec, receive = self.codec, self._exchange.receive
         try:
-            for envelope in self.codec.split(data):
-                frame = self.codec.open(envelope)
-                if frame.kind == FrameKind.FORWARD:
+            for envelope in codec.split(data):
+                frame = codec.open(envelope)
+                if frame.kind is _FORWARD:
                     self._owe(link, frame.number)
-                elif frame.kind == FrameKind.GOODBYE:
+                elif frame.kind is _GOODBYE:
                     self._retire(link)
                     continue
-                self._exchange.receive(link, *frame)
+                receive(link, frame.kind, frame.number, frame.duration_s, frame.message)
         except (MalformedFrame, VersionMismatch) as error:
             if not link.lost:
                 self._lose(link, str(error))
@@ -369,7 +371,7 @@ class PeerLinks:
         """Put nothing more on a link: say so, and close it when what was on its way is in."""
         if link.retiring or link.lost:
             return
-        link.transmit(FrameKind.GOODBYE, 0, 0.0, None)
+        link.transmit(_GOODBYE, 0, 0.0, None)
         link.retiring = True
         key = link.contact.address or link.contact
         if self._links.get(key) is link:

@@ -53,8 +53,9 @@ class AsyncioRuntime(ExchangingRuntime):
     ) -> None:
         self._loop = asyncio.get_running_loop()
         plain = getattr(type(self._loop), "time", None) is asyncio.BaseEventLoop.time
-        self._clock = time.monotonic if plain else self._loop.time
-        """The loop's own clock, without the way there: it is read some sixty times a store."""
+        self.now: Callable[[], float] = time.monotonic if plain else self._loop.time
+        """Seconds of the loop's monotonic clock, without the way there: it is read some sixty times
+        a store."""
         self._contact = contact
         self._transport = transport
         name = f"{seed}/peer {contact.id:x} {contact.address}"
@@ -81,17 +82,13 @@ class AsyncioRuntime(ExchangingRuntime):
         """Seeded from the run's seed and this peer's contact."""
         return self._random
 
-    def now(self) -> float:
-        """Seconds of the loop's monotonic clock."""
-        return self._clock()
-
     def lateness(self) -> float:
         """The worst delay of a timer of this peer within the last second, in seconds."""
         return self._late_s if self.now() - self._late_at_s < LATELY_S else 0.0
 
     async def sleep(self, delay_s: float) -> None:
         """Suspend this conversation."""
-        due_s = self._loop.time() + max(delay_s, 0.0)
+        due_s = self.now() + max(delay_s, 0.0)
         await asyncio.sleep(delay_s)
         self._note_lateness(due_s)
 
@@ -163,7 +160,7 @@ class AsyncioRuntime(ExchangingRuntime):
         self._sweep = self._loop.call_at(when_s, self._sweep_now, when_s)
 
     def _sweep_now(self, when_s: float) -> None:
-        if self._loop.time() < when_s:
+        if self.now() < when_s:
             self._sweep = self._loop.call_later(TICK_S, self._sweep_now, when_s)
             return
         self._note_lateness(when_s)
@@ -206,7 +203,7 @@ class AsyncioRuntime(ExchangingRuntime):
         self.close()
 
     def _note_lateness(self, due_s: float) -> None:
-        now_s = self._loop.time()
+        now_s = self.now()
         late_s = now_s - due_s
         if late_s >= self._late_s or now_s - self._late_at_s >= LATELY_S:
             self._late_s, self._late_at_s = late_s, now_s

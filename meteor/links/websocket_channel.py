@@ -51,6 +51,9 @@ on it: what is told again for want of an acknowledgement would fill it up to its
 LINGER_S: Final = 1.0
 """How long a closed socket may take to flush before it is cut."""
 
+_, _TEXT, _BINARY, _CLOSE, _PING, _PONG = Opcode
+"""By names of this file: until Python 3.12 a class of constants is asked for one in 400 steps."""
+
 _ID_DIGITS_MAX = 128
 _ADDRESS_LENGTH_MAX = 255
 
@@ -145,7 +148,7 @@ class WebSocketChannel(asyncio.BufferedProtocol):
         if socket is None:
             self._held = []
         else:
-            self._put(Opcode.PONG, b"")  # what nobody asked for is no question: "it is mine now"
+            self._put(_PONG, b"")  # what nobody asked for is no question: "it is mine now"
 
     @property
     def contact(self) -> Contact:
@@ -171,7 +174,7 @@ class WebSocketChannel(asyncio.BufferedProtocol):
             self._traffic.messages_out += 1
             self._traffic.bytes_out += len(data)
             if self._held is None:
-                self._put(Opcode.BINARY, data)
+                self._put(_BINARY, data)
             else:
                 self._held.append(data)
                 self._held_bytes += len(data)
@@ -185,7 +188,7 @@ class WebSocketChannel(asyncio.BufferedProtocol):
     def _let_go(self) -> None:
         held, self._held, self._held_bytes = self._held, None, 0
         for data in held or ():
-            self._put(Opcode.BINARY, data)
+            self._put(_BINARY, data)
 
     def close(self, reason: str) -> None:  # noqa: ARG002 - sockets end without words
         """Flush and end it."""
@@ -201,7 +204,7 @@ class WebSocketChannel(asyncio.BufferedProtocol):
         if self._quiet_beats > _BEATS_TO_PING:
             self._end("the other side does not answer a ping")
         elif self._quiet_beats == _BEATS_TO_PING:
-            self._put(Opcode.PING, b"")
+            self._put(_PING, b"")
 
     def _is_unread(self) -> bool:
         if not self._open:
@@ -259,19 +262,19 @@ class WebSocketChannel(asyncio.BufferedProtocol):
                 self._transport.resume_reading()
 
     def _take(self, message: Message) -> None:
-        if message.opcode == Opcode.BINARY:
+        if message.opcode == _BINARY:
             self._traffic.messages_in += 1
             self._traffic.bytes_in += len(message.payload)
             self._received(message.payload)
-        elif message.opcode == Opcode.PING:
+        elif message.opcode == _PING:
             # What still waits to leave is an answer to a ping too: pongs never pile up.
             if not self.backlog:
-                self._put(Opcode.PONG, message.payload)
-        elif message.opcode == Opcode.CLOSE:
+                self._put(_PONG, message.payload)
+        elif message.opcode == _CLOSE:
             self._end_with(CloseCode.NORMAL, "closed by the other side")
-        elif message.opcode == Opcode.TEXT:
+        elif message.opcode == _TEXT:
             self._end("text instead of frames")
-        elif message.opcode != Opcode.PONG:
+        elif message.opcode != _PONG:
             raise BrokenFrame(f"there is no frame of kind {message.opcode}")
 
     # -- ending

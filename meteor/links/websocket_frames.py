@@ -13,8 +13,9 @@ Here a message is handed over in the turn in which it is read (`meteor.links.web
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Final, NamedTuple
+from typing import Final
 
+from chord import dataclass
 from meteor.errors import MeteorError
 
 CONTROL_BYTES_MAX: Final = 125
@@ -57,7 +58,8 @@ class BrokenFrame(MeteorError):
         """Which the other side is told."""
 
 
-class Message(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Message:
     """A whole message, or a control frame."""
 
     opcode: int

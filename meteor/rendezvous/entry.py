@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from functools import lru_cache
 from typing import Any, Final
 
 from chord import Busy, Contact, Deferred, Fault, Handler, Runtime
@@ -18,7 +17,7 @@ from meteor.admission import (
     KEPT_KINDS,
     check_timeout_s,
     check_ttl_ms,
-    place,
+    place_packed,
     read_document,
 )
 from meteor.errors import MeteorError, to_fault
@@ -29,7 +28,6 @@ from meteor.rendezvous.performing import Performing
 from meteor.rendezvous.reading import reading
 from meteor.rendezvous.tally import Tally, action_of, counted_as
 from meteor.security.gatekeeper import Admitted, Gatekeeper
-from meteor.wire.document import PROFILES_KEPT, unpack_profile
 from meteor.wire.messages import Amend, Document, Post, PostReply
 from meteor.wire.operations import Notices, Operation, Route
 from meteor.wire.record_id import check_stem, make_id
@@ -60,7 +58,6 @@ class Entry:
     ) -> None:
         self._runtime, self._space, self._curve = runtime, space, space.curve
         self._gatekeeper = gatekeeper
-        self._place = lru_cache(maxsize=PROFILES_KEPT)(self._place_anew)
         self._asking = Asking(runtime, router, space.curve)
         self._amending = Amending(
             runtime, router, space.curve, self._asking, self._place, gatekeeper
@@ -239,9 +236,8 @@ class Entry:
                 await self._runtime.sleep(0.0)
         return reply
 
-    def _place_anew(self, packed: bytes, action: str, everywhere: bool) -> Box:
-        profile = unpack_profile(packed).typed(self._space)
-        return place(profile, action, self._space, everywhere=everywhere)
+    def _place(self, packed: bytes, action: str, everywhere: bool) -> Box:
+        return place_packed(packed, action, self._space, everywhere=everywhere)
 
     # -- amending
 

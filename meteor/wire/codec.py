@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final
 
 import msgspec
 
 import chord
 import squid
-from chord import FrameKind, MeteorError
+from chord import FrameKind, MeteorError, dataclass
 from meteor.errors import LimitExceeded, VersionMismatch
 from meteor.wire import action_messages, copy_messages, entropy_messages, link_messages
 from meteor.wire import messages as client_messages
@@ -46,7 +46,8 @@ class MalformedFrame(MeteorError):
     """Bytes that are no frame of ours: truncated, of the wrong types, too deep, unknown names."""
 
 
-class Frame(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Frame:
     """One frame: the arguments of `chord.Exchange.receive`."""
 
     kind: FrameKind
@@ -103,7 +104,11 @@ class Codec:
     def decode(self, data: bytes) -> Any:
         """The message; raises `MalformedFrame` or `VersionMismatch`."""
         _check_version(data)
-        bare = _guarded(self._bare, memoryview(data)[1:])
+        read = self._bare
+        try:
+            bare = read(memoryview(data)[1:])
+        except _UNREADABLE as error:
+            raise MalformedFrame(f"no frame of ours: {error}") from error
         return self._message(bare.name, bare.body)
 
     # ---- frames ------------------------------------------------------------------------------
@@ -135,7 +140,11 @@ class Codec:
     def split(self, data: bytes) -> list[_Envelope]:
         """The envelopes of what travelled as one; raises `MalformedFrame` or `VersionMismatch`."""
         _check_version(data)
-        envelopes: list[_Envelope] = _guarded(self._envelopes, memoryview(data)[1:])
+        read = self._envelopes
+        try:
+            envelopes: list[_Envelope] = read(memoryview(data)[1:])
+        except _UNREADABLE as error:
+            raise MalformedFrame(f"no frame of ours: {error}") from error
         return envelopes
 
     def open(self, envelope: _Envelope) -> Frame:
@@ -189,13 +198,6 @@ class Codec:
         decode = msgspec.msgpack.Decoder(packer.wire).decode
         found = self._unpacks[name] = (decode, packer.unpack)
         return found
-
-
-def _guarded(decode: Callable[[Any], Any], data: Any) -> Any:
-    try:
-        return decode(data)
-    except _UNREADABLE as error:
-        raise MalformedFrame(f"no frame of ours: {error}") from error
 
 
 def _check_version(data: bytes) -> None:

@@ -108,7 +108,7 @@ def assert_serving(overlay: Overlay) -> None:
     ("where", "request_"),
     [
         ("meteor.rendezvous.entry.read_document", POST),
-        ("meteor.rendezvous.entry.unpack_profile", POST),
+        ("meteor.admission.unpack_profile", POST),
         ("meteor.security.gatekeeper.Gatekeeper.admit_post", POST),
         ("meteor.security.gatekeeper.Gatekeeper.admit_amend", Amend(1, "cancel", ID, 1, 0.0, 5.0)),
     ],

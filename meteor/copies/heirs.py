@@ -282,9 +282,9 @@ class Heirs:
         asked = Asked(
             found.answered.values(), dead, True,
             unanswered=unanswered, forgetful=found.forgetful, begun=begun, heard=found.heard,
+            tried=found.tried,
         )  # fmt: skip
-        past = _of_the_past(found.evidence, found.tried)
-        steps = plan((found.interval,), past, asked, orphaned=True)
+        steps = plan((found.interval,), _of_the_past(found.evidence), asked, orphaned=True)
         return [step for step in steps if step.kind == "adopt"]
 
 
@@ -294,11 +294,7 @@ def _keep_some(views: OrderedDict[ViewKey, KnownT], key: ViewKey, known: KnownT)
         views.popitem(last=False)
 
 
-def _of_the_past(
-    evidence: Iterable[Evidence], tried: Collection[tuple[ViewKey, int]]
-) -> list[Evidence]:
-    """Evidence of what was before it was lost: views without the part that they call lost, and none
-    that never began, as a primary that found the past went on without it all the same."""
-    began = (one for one in evidence if (one.view.key, one.view.epoch) not in tried)
-    cut = [(one, one.view.without(one.view.lost)) for one in began]
+def _of_the_past(evidence: Iterable[Evidence]) -> list[Evidence]:
+    """Evidence of what was before it was lost: views without the part that they call lost."""
+    cut = [(one, one.view.without(one.view.lost)) for one in evidence]
     return [replace(one, view=view) for one, view in cut if view is not None]

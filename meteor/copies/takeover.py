@@ -74,6 +74,9 @@ class Asked:
     awaited: Intervals = ()
     """What others who answered are just taking over: the giver's copies know nothing of it, and
     the giver may have died since."""
+    tried: Collection[tuple[ViewKey, int]] = ()
+    """Views, and in which epochs of theirs, that never began, as their primaries say themselves: a
+    primary that found the past may have gone on without it all the same."""
 
     def is_behind(self, named: Contact, view: View, piece: Interval) -> bool:
         """Whether a holder that a view names lived all the time, and did not hear of it, nor of any
@@ -223,6 +226,8 @@ def _rank(view: View) -> tuple[object, ...]:
 def _began(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:
     """Whether anything can have been acknowledged under a view: not when its primary, who has a
     memory of the piece, knows nothing of it.  It gave up while only some copies had noted it."""
+    if (view.key, view.epoch) in asked.tried:
+        return False
     of_primary = [one for one in evidence if _speaks_for(one.contact, view.primary, evidence)]
     knows = any(one.view.key == view.key for one in of_primary)
     return (

@@ -44,6 +44,9 @@ askings = st.builds(
     Asked, answering, st.sets(st.sampled_from(IDS)), st.booleans(), st.booleans(),
     forgetful=st.sets(st.sampled_from(IDS)), begun=st.lists(views, max_size=1), heard=heard,
     awaited=st.one_of(st.just(()), parts),
+    tried=st.sets(
+        st.tuples(st.tuples(st.sampled_from(IDS), st.integers(1, 2)), st.integers(1, 3)), max_size=2
+    ),
 )  # fmt: skip
 
 
@@ -70,7 +73,8 @@ def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bo
             for one in known if one.contact.id in answered}  # fmt: skip
     telling = {peer: keys for peer, keys in said.items() if peer not in forgetful(asked)}
     begun = [one for one in known
-             if one.view.key in telling.get(one.view.primary.id, {one.view.key})]  # fmt: skip
+             if one.view.key in telling.get(one.view.primary.id, {one.view.key})
+             and (one.view.key, one.view.epoch) not in asked.tried]  # fmt: skip
     if not begun:
         return ("lost" if asked.patient else "wait", None, ())
     newest = max((one.view for one in begun), key=lambda view: (view.epoch, view.key, ids(view)))
@@ -435,6 +439,21 @@ def test_a_holder_that_is_slow_is_waited_for() -> None:
     assert step.kind == "adopt"
     (step,) = plan(((2, 3),), evidence, replace(asked, patient=True), orphaned=True)
     assert step.kind == "adopt"
+
+
+def test_what_a_primary_says_never_began_hides_nothing() -> None:
+    """It knows nothing of the piece any more: else it were its memory that spoke against it."""
+    view = View(PEERS[0], 1, 5, ((0, 9),), (PEERS[1], PEERS[2]))
+    tried = View(PEERS[3], 1, 6, ((0, 9),), (PEERS[4],))
+    evidence = [Evidence(peer, view, fresh=False) for peer in PEERS[:3]]
+    evidence.append(Evidence(PEERS[4], tried, fresh=False))
+    asked = Asked(PEERS[:5], [], patient=True)
+    (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
+    assert step.kind == "lost"
+    (step,) = plan(
+        ((2, 3),), evidence, replace(asked, tried=[(tried.key, 6)]), orphaned=True
+    )
+    assert (step.kind, step.view) == ("adopt", view)
 
 
 def test_who_is_just_taking_it_over_is_waited_for() -> None:

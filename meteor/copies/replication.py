@@ -321,7 +321,7 @@ class Replication:
             replies = await self.ask_all(view.copies, Instate(view, adopted_epoch))
             self._beside += [one for reply in replies for one in _beside(reply)]
             if self._is_over(view, replies, touched):
-                self._views.tried.note(view)
+                self._views.tried.note_found(view, before)
                 return None
             failed = [
                 copy.id
@@ -333,7 +333,7 @@ class Replication:
             rest = tuple(copy for copy in view.copies if copy.id not in failed)
             view = replace(view, epoch=self._views.next_epoch(), copies=rest)
         if self._is_over(view, await self._witnesses.tell(view, asked), touched):
-            self._views.tried.note(view)
+            self._views.tried.note_found(view, before)
             return None
         self._views.put_own(view)
         self._witnesses.note_begun(view)

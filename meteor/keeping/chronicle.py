@@ -152,6 +152,13 @@ class Tried:
         """Nothing was, or will be, acknowledged under a view in its epoch."""
         self._views = [*self._views, view][-CHRONICLE_MAX:]
 
+    def note_found(self, view: View, before: View | None) -> None:
+        """The same of a view that is given up before it begins, if it says of a past that was lost
+        `before` that it is known.  Not of one by which an interval was given: who took it has all,
+        and nobody else may any more."""
+        if before is not None and subtract(before.lost, view.lost):
+            self.note(view)
+
     def of(self, part: Intervals) -> tuple[tuple[int, int], ...]:
         """Number and epoch of those that touch `part`."""
         return tuple(

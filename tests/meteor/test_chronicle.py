@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chord import Contact
+from chord import Contact, replace
 from meteor import profile
 from meteor.keeping.chronicle import (
     CHRONICLE_MAX,
@@ -287,3 +287,13 @@ def test_what_was_tried_and_never_began_is_told_by_number_and_epoch() -> None:
         tried.note(View(PEERS[0], 7, epoch, ((0, 4),), ()))
     assert tried.of(((5, 9),)) == ()
     assert tried.of(((4, 9),)) == tuple((7, epoch) for epoch in range(3, CHRONICLE_MAX + 3))
+
+
+def test_a_view_that_was_given_up_is_no_word_of_the_past_if_it_found_that() -> None:
+    lost = View(PEERS[0], 7, 4, ((0, 4),), (), lost=((2, 3),))
+    tried = Tried()
+    tried.note_found(replace(lost, epoch=5), lost)
+    tried.note_found(replace(lost, epoch=6, lost=()), None)
+    assert tried.of(((0, 9),)) == ()
+    tried.note_found(replace(lost, epoch=7, lost=((3, 3),)), lost)
+    assert tried.of(((0, 9),)) == ((7, 7),)

@@ -230,6 +230,7 @@ def test_an_heir_without_a_copy_answers_missing_until_a_holder_returns(seed: int
     stored = store_some(overlay, overlay.client(), drawn, 25)
     probe = drawn.choice(stored)
     assert_whole_within(overlay)
+    overlay.run_for(0.5)  # whoever was a copy until just now has heard that it is none
     client = client_away_from(overlay, probe)
     holders = [primary_of(overlay, probe), *copies_of(overlay, probe)]
     crash(*holders)

@@ -32,6 +32,7 @@ from tests.meteor.copies_world import (
     primary_of,
     seeds,
     store_some,
+    view_of,
 )
 from tests.meteor.test_copy_keeper import Stranger
 
@@ -206,6 +207,8 @@ def test_an_ancient_copy_that_was_never_told_does_not_step_up(seed: int) -> None
     overlay.run(ancient.core._handoff.step_up(view))
     assert not covers(ancient.core.holdings.held, index[0])
     assert ask(overlay, overlay.client()) == (set(stored), True)
+    # which it may not have been, having joined since
+    ancient.core.views.chronicle.note(view_of(overlay, probe))
     for peer in overlay.living:
         if peer is not ancient:
             peer.crash()

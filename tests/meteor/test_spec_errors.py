@@ -184,6 +184,7 @@ def test_every_public_error_has_the_one_root_and_pickles() -> None:
         meteor.TypeMismatch: ("temperature", "warm", "a number"),
         meteor.LimitExceeded: ("ttl", 1e9, 2592000),
         meteor.UnknownAction: ("fetch", ("store",)),
+        arms.OverBudget: (8000,),
         chord.RemoteFault: ("Refused", "no", ("x",)),
         chord.Fault: ("Refused", "no", ("x",)),
     }

@@ -40,6 +40,7 @@ class Overlap:
     def __init__(self, budget: Budget, known: Mapping[int, Places] | None = None) -> None:
         self._budget, self._known = budget, known or {}
         self._places: dict[int, Places] = {}
+        self._verdicts: dict[tuple[int, int], bool] = {}
 
     def may_meet(self, one: Node, other: Node) -> bool:
         """As the function; raises `OverBudget`."""
@@ -59,8 +60,15 @@ class Overlap:
         return places
 
     def _exclude(self, one: Node, other: Node) -> bool:
-        """Whether no element meets both."""
+        """Whether no element meets both; asked again where selectors share elements."""
         self._budget.take(1)
+        key = (id(one), id(other))
+        verdict = self._verdicts.get(key)
+        if verdict is None:
+            verdict = self._verdicts[key] = self._exclude_anew(one, other)
+        return verdict
+
+    def _exclude_anew(self, one: Node, other: Node) -> bool:
         if NONE not in (one.value.axis, other.value.axis) and not meets(one.value, other.value):
             return True
         return not self.may_meet(one, other)

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Final
 
 from arms.budget import Budget
+from arms.containment import Containment
 from arms.many_contained import ManyContainment
 from arms.overlap import Overlap
 from arms.profile import Profile
@@ -35,15 +36,13 @@ class Weighing:
         self.budget: Final = Budget(most_steps)
         """What is left of the steps."""
         self._verdicts: dict[int, bool] = {}
-        self._selectors: list[Profile] = []
 
     # -- against what is not in the list
 
     def is_contained_in(self, selector: Profile) -> bool:
         """Whether it lies wholly within any other selector; raises `OverBudget`."""
-        tree = selector.tree
-        self._containment.keep((tree,))
-        return self._containment.within(tree, self._tree)
+        alone = Containment(self.budget, as_selector=not self._is_subject)
+        return alone.within(selector.tree, self._tree)
 
     # -- against what is
 

@@ -24,14 +24,19 @@ function build(element, attributes, children) {
   return element;
 }
 
-/** Let one element show what another would, which is given up; its listeners stay. */
+/** Let one element show what another would, which is given up; its listeners stay, and so do the
+ *  elements below that are of the same kinds: a click whose press was on one that goes is lost. */
 export function become(shown, fresh) {
   if (shown.isEqualNode(fresh)) return;
   for (const { name } of [...shown.attributes]) {
     if (!fresh.hasAttribute(name)) shown.removeAttribute(name);
   }
   for (const { name, value } of fresh.attributes) shown.setAttribute(name, value);
-  shown.replaceChildren(...fresh.childNodes);
+  const [parts, others] = [[...shown.childNodes], [...fresh.childNodes]];
+  const kinds = (nodes) => nodes.map((node) => node.nodeName).join();
+  const alike = shown.childElementCount > 0 && kinds(parts) === kinds(others);
+  if (alike && shown.childElementCount === parts.length) parts.forEach((part, at) => become(part, others[at]));
+  else shown.replaceChildren(...others);
 }
 
 /** A selector or profile with its names, operators and values told apart. */

@@ -2,15 +2,17 @@
 
 Law of this file: it may only say yes.  SQLite's full check looks up each row of the table in the
 index, a random place each, and takes longer than all that a restart makes of the rows.  Here the
-index is read once in its order and compared by numpy with the rows that were read from the table.
+index is read once in its order and compared with the rows that were read from the table.
 What is not as in every journal is left to the full check, which knows what is wrong.
 """
 
 from __future__ import annotations
 
+import operator
 import sqlite3
 from array import array
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -19,7 +21,6 @@ import numpy.typing as npt
 from meteor.journal.rows import StoredRows
 
 _Slots = npt.NDArray[np.intp]
-_Keys = npt.NDArray[np.uint64]
 
 _BETWEEN: Final = b"\xff"
 """Stands between two keys: no key that is text has it."""
@@ -29,8 +30,6 @@ _IN_THE_INDEX: Final = """\
 SELECT journal, typeof(journal), count(*), sum(typeof(key) = 'blob'),
     group_concat(sequence), group_concat(key, x'ff')
 FROM record INDEXED BY sqlite_autoindex_record_1 GROUP BY journal"""
-_LONGEST: Final = 64
-"""Bytes of a key; those of records have some thirty and the name of the owner."""
 _MOST_ROWS: Final = 1 << 22
 """Of more, the text of all keys would be too long for SQLite."""
 
@@ -81,36 +80,10 @@ def _are_the_keys(keys: Sequence[bytes], order: _Slots, entries: bytes) -> bool:
     """Whether the text of all entries is that of the rows' keys in this order, and ascends."""
     if None in keys:  # a damaged row
         return False
-    joined = b"".join(keys)
-    lengths = np.fromiter(map(len, keys), np.intp, len(keys))
-    if _BETWEEN in joined or not 0 < int(lengths.max()) <= _LONGEST:
-        return False
-    if len(entries) != len(joined) + len(keys) - 1:
-        return False
-    ours = _as_lines(joined, np.cumsum(lengths) - lengths, lengths)[order]
-    ends = np.cumsum(lengths[order] + 1) - 1
-    between = np.frombuffer(entries, np.uint8)[ends[:-1]]
-    theirs = _as_lines(entries, ends - lengths[order], lengths[order])
-    # A text with these keys where they would stand, and the marks between them, has no other mark:
-    # there is one way to part it.
-    return bool((between == _BETWEEN[0]).all()) and np.array_equal(ours, theirs) and _ascend(ours)
-
-
-def _as_lines(text: bytes, starts: _Slots, lengths: _Slots) -> _Keys:
-    """The stretches of a text, one line each, with zeros behind."""
-    lines = np.zeros((len(starts), -(-int(lengths.max()) // 8) * 8), np.uint8)
-    for length in np.flatnonzero(np.bincount(lengths)).tolist():
-        at = np.flatnonzero(lengths == length)
-        stretches = np.ndarray((len(text) - length + 1,), f"V{length}", text, strides=(1,))
-        lines[at, :length] = stretches[starts[at]].view(np.uint8).reshape(len(at), length)
-    return lines.view(">u8").astype(np.uint64)
-
-
-def _ascend(lines: _Keys) -> bool:
-    """Whether each line comes before the next."""
-    before = np.zeros(len(lines) - 1, bool)
-    alike = ~before
-    for column in lines.T:
-        before |= alike & (column[:-1] < column[1:])
-        alike &= column[:-1] == column[1:]
-    return bool(before.all())
+    named = [keys[at] for at in order.tolist()]
+    # With as many marks as stand between keys, none is in a key: there is one way to part the text.
+    return (
+        entries.count(_BETWEEN) == len(named) - 1
+        and entries == _BETWEEN.join(named)
+        and all(map(operator.lt, named, islice(named, 1, None)))
+    )

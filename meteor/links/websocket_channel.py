@@ -11,6 +11,9 @@ and is immediate: no closing handshake is waited for.
 from __future__ import annotations
 
 import asyncio
+import socket as sockets
+import struct
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -48,6 +51,10 @@ _BEATS_TO_PING: Final = 2
 _BEATS_UNREAD: Final = 4
 """A link of which nothing is read for so long although something waits is closed, whatever comes in
 on it: what is told again for want of an acknowledgement would fill it up to its last byte."""
+_TAKEN: Final = struct.Struct("=120xQ")
+"""Where Linux says how many bytes the other side of a socket has acknowledged ..."""
+_IS_TOLD: Final = sys.platform == "linux"
+"""... and other systems do not."""
 LINGER_S: Final = 1.0
 """How long a closed socket may take to flush before it is cut."""
 
@@ -133,8 +140,8 @@ class WebSocketChannel(asyncio.BufferedProtocol):
         self._quiet_beats = 0
         """How often it was looked at since something came."""
         self._put_bytes, self._read_bytes, self._unread_beats = 0, 0, 0
-        """What was put into the socket, what of it had left when it was looked at, and how often
-        that was the same although something waited."""
+        """What was put into the socket, what the other side had taken when it was looked at, and
+        how often that was no more than before although something waited."""
         self._held: list[bytes] | None = None
         """What waits until the other side of an accepted socket says that it took it over: what
         came before that would be aiohttp's."""
@@ -210,7 +217,7 @@ class WebSocketChannel(asyncio.BufferedProtocol):
         if not self._open:
             return False
         waiting = self._transport.get_write_buffer_size()
-        read, before = self._put_bytes - waiting, self._read_bytes
+        read, before = _taken(self._transport, self._put_bytes - waiting), self._read_bytes
         self._read_bytes = read
         self._unread_beats = self._unread_beats + 1 if waiting and read <= before else 0
         return self._unread_beats >= _BEATS_UNREAD
@@ -309,3 +316,20 @@ def _lingers(transport: asyncio.Transport) -> bool:
     """Whether a transport that is closed waits for the other side: to take what was written, or,
     under TLS, to say that it closes too, for half a minute if nobody cuts it."""
     return bool(transport.get_write_buffer_size() or transport.get_extra_info("ssl_object"))
+
+
+def _taken(transport: asyncio.Transport, left: int) -> int:
+    """How many bytes the other side has taken, from some number on; `left` have left the buffer.
+
+    That says little of who reads slowly: the operating system has megabytes of its own and tells
+    of every third or so, and a TLS transport hands on all it has at once, to a buffer that it does
+    not tell of."""
+    if not _IS_TOLD:
+        return left
+    try:
+        socket = transport.get_extra_info("socket")
+        told = socket.getsockopt(sockets.IPPROTO_TCP, sockets.TCP_INFO, _TAKEN.size)
+        (taken,) = _TAKEN.unpack(told)
+    except (AttributeError, OSError, struct.error):  # no socket of TCP, or an old kernel
+        return left
+    return int(taken)

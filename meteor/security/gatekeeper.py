@@ -274,7 +274,11 @@ def _check_delegated(limit: bytes, profile: Profile, weighing: Weighing) -> None
     try:
         is_within = weighing.is_contained_in(selector)
     except OverBudget:
-        is_within = False
+        raise Refused(
+            "it takes too many steps to tell whether this lies within what the delegation is for "
+            f"({selector}), and doubt denies; ask with fewer alternatives, or in parts",
+            COST,
+        ) from None
     if not is_within:
         raise Refused(
             f"the delegation is for what lies within ({selector}), and "

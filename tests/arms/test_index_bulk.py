@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -48,6 +50,25 @@ def test_many_at_once_are_many_one_by_one(
         twin.remove(id)
     assert sorted(index.match(asked)) == sorted(twin.match(asked))
     assert sorted(index.match_subject(asked)) == sorted(twin.match_subject(asked))
+
+
+@pytest.mark.parametrize("one_in", [1, 5], ids=["many", "few"])
+def test_of_columns_of_several_shapes_the_rows_are_in_order(one_in: int) -> None:
+    """More than one word of the bitmaps has: those are filled in the order of the rows."""
+    random = Random(one_in)
+    texts = [
+        random.choice((f"y={at}", f"y={at} z=1")) if at % one_in else
+        random.choice((f"x={at}", f"x={at} z=1", f"x={at}..{at + 1}"))
+        for at in range(400)
+    ]  # fmt: skip
+    profiles = [Profile.parse(text) for text in texts]
+    index, twin = (ProfileIndex[int]("subjects", scan_above=0) for _ in range(2))
+    index.add_many([(id, resting(profile)) for id, profile in enumerate(profiles)])
+    for id, profile in enumerate(profiles):
+        twin.add(id, profile)
+    for text in ("x=*", "x=100..220", "x>=0 z=1", "y=50..60", "z=1"):
+        question = Profile.parse(text)
+        assert sorted(index.match(question)) == sorted(twin.match(question))
 
 
 def test_words_without_room_between_them(monkeypatch: pytest.MonkeyPatch) -> None:

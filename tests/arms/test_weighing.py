@@ -111,3 +111,21 @@ def test_more_steps_than_there_are_tell_nothing(is_subject: bool) -> None:
         ask_all()
     with pytest.raises(OverBudget):  # and nothing is told after that
         weighing.lies_within(99)
+
+
+def test_of_one_selector_alone_it_takes_as_long_as_without_a_list() -> None:
+    """A delegate was refused what was allowed when nobody counted what is asked again."""
+    rooms = [f"room={at}" for at in range(62)]
+    selector = Profile.parse(f"type=lamp ({' | '.join(rooms)})")
+    interest = Profile.parse(f"type=lamp ({' | '.join(reversed(rooms))})")
+    weighing = Weighing(interest, SelectorList([]), is_subject=False, most_steps=7_000)
+    assert selector.contains_profile(interest, as_selector=True)
+    assert weighing.is_contained_in(selector)
+
+
+def test_what_two_selectors_have_in_common_is_compared_once() -> None:
+    alike = " ".join(f"k{at}=v" for at in range(8))
+    selectors = [Profile.parse(f"{alike} room={at}") for at in range(100)]
+    interest = Profile.parse(f"{alike} room=other")
+    weighing = Weighing(interest, SelectorList(selectors), is_subject=False, most_steps=1_100)
+    assert not any(weighing.is_met_by(at) for at in range(100))

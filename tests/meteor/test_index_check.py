@@ -16,7 +16,9 @@ from meteor.journal.rows import FILE
 from meteor.journal.sqlite_journal import SqliteJournal
 from meteor.journal.sqlite_pages import INDEX_INTERIOR, INDEX_LEAF, TABLE_LEAF
 from meteor.journal.sqlite_reading import Preview
+from meteor.keeping.placement import journal_key
 from tests.meteor.damaged_journal import DATABASE, NAME, flipped, pages
+from tests.meteor.security.signers import ALICE
 
 SEED = 3
 JOURNAL = "peer"
@@ -66,7 +68,8 @@ def some_keys(count: int) -> list[bytes]:
 
 @pytest.mark.parametrize("count", [1, 2, 700])
 async def test_of_a_whole_file_it_says_yes(tmp_path: Path, count: int) -> None:
-    await written(tmp_path / NAME, [*some_keys(count), b"views"])
+    owned = journal_key((ALICE.key, "s" * 64))  # the longest there are
+    await written(tmp_path / NAME, [*some_keys(count), b"views", owned])
     assert said(tmp_path / NAME) == (True, True, True)
 
 
@@ -100,7 +103,7 @@ def test_it_says_yes_of_no_flipped_bit_that_the_full_check_finds(tmp_path: Path,
         ("DELETE FROM record WHERE sequence = {one}", "a row less"),
         ("UPDATE record SET sequence = 9999 WHERE sequence = {one}", "a place"),
         ("UPDATE record SET key = x'ff' WHERE sequence = {one}", "what stands between two"),
-        ("UPDATE record SET key = zeroblob(65) WHERE sequence = {one}", "a long key"),
+        ("UPDATE record SET key = zeroblob(65) WHERE sequence = {one}", "another key"),
         ("INSERT INTO record VALUES (9999, 'other', x'01', x'02', 3)", "another journal"),
         ("UPDATE record SET journal = 'other' WHERE sequence = {one}", "a moved row"),
     ],

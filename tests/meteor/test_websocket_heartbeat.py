@@ -16,8 +16,11 @@ from meteor.links.websocket_channel import (
     WebSocketChannel,
     contact_header,
 )
+from meteor.links.websocket_frames import Opcode, frame
 from meteor.links.websocket_transport import WebSocketTransport
+from tests.certificates import tls
 
+HOST = "127.0.0.1"
 pytestmark = pytest.mark.sockets
 
 HEADERS = {CONTACT_HEADER: contact_header(Contact(5, ""))}
@@ -123,22 +126,37 @@ async def test_a_link_whose_other_side_talks_and_never_reads_is_closed(peer: Wat
         connection.transport.resume_reading()  # type: ignore[attr-defined]
 
 
-async def test_a_link_that_is_read_slowly_stays(peer: Watched) -> None:
-    async with (
-        aiohttp.ClientSession() as session,
-        session.ws_connect(
-            peer.url, protocols=(PROTOCOL,), headers=HEADERS, autoping=False, max_msg_size=0
-        ) as other,
-    ):
-        channel = await peer.channel()
-        await other.pong(b"")
-        await taken_over(channel)
-        for _ in range(8):
-            channel.write(bytes(100_000))
-            assert len((await other.receive(timeout=10)).data) == 100_000
-            channel._quiet_beats = 0
-            channel.beat()
-        assert not peer.closed.is_set()
+@pytest.mark.parametrize("secured", [False, True], ids=["plain", "TLS"])
+async def test_a_link_that_is_read_slowly_stays(secured: bool) -> None:
+    """Some is read between any two looks, and more waits all the time: the buffers below tell of it
+    megabytes at a time, or under TLS when the last of it has gone."""
+    shown = tls(HOST) if secured else None
+    transport = WebSocketTransport(f"{HOST}:0", tls=shown)
+    runtime = AsyncioRuntime(Contact(1, await transport.listen()), transport, seed=1)
+    watched = Watched(runtime, transport)
+    context = None if shown is None else shown.client_context()
+    host, _, port = runtime.contact.address.rpartition(":")
+    reader, writer = await asyncio.open_connection(host, int(port), ssl=context, limit=1 << 14)
+    lines = ["GET /peer HTTP/1.1", f"Host: {HOST}", "Connection: Upgrade", "Upgrade: websocket",
+             "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+             f"Sec-WebSocket-Protocol: {PROTOCOL}",
+             *(f"{name}: {value}" for name, value in HEADERS.items()), "", ""]  # fmt: skip
+    writer.write("\r\n".join(lines).encode())
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(frame(Opcode.PONG, b"", masked=True))
+    channel = await watched.channel()
+    await taken_over(channel)
+    for _ in range(16):
+        channel.write(bytes(1_000_000))
+    for _ in range(16):
+        channel.write(bytes(100))
+        assert channel.backlog
+        await reader.readexactly(300_000)
+        channel._quiet_beats = 0  # it talks as well
+        channel.beat()
+        assert not watched.closed.is_set()
+    writer.transport.abort()
+    await runtime.aclose()
 
 
 async def test_a_peer_answers_the_pings_of_others(peer: Watched) -> None:

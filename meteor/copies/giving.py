@@ -182,6 +182,9 @@ class Giving:
             return self._given_before(request, taker)
         if not self._holdings.is_granted(grant, request.interval):
             raise Fault("Moved", "the grant has run out: pull again")
+        own_id = self._node.contact.id
+        if own_id > taker.id and self._holdings.is_merging(part, taker):
+            raise Fault("Busy", "it is being taken in here: one of the two lets go, not both")
         self._holdings.pin(grant)
         await self._replication.changing.enter()
         try:

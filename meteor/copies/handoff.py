@@ -88,6 +88,7 @@ class Handoff:
             runtime, views, holdings, replication, self.reconciling, self.heirs,
             keeper.checked_view,
         )  # fmt: skip
+        self.reconciling.on_rival = self.rivals.note
         self.pulling = Pulling(
             runtime, self._config, holdings, shelf, views, replication, keeper,
             lambda: self.leaving, self.heirs.note_unanswered, self._gained,
@@ -315,7 +316,8 @@ class Handoff:
                 raise Fault("Moved", "the successor could not take the interval over")
             self._handed_over.append((source, piece))
         for piece in both:
-            if not await self.reconciling.reconcile(piece, source):
+            if not await self.reconciling.reconcile(piece, source):  # it goes on with it
+                self.rivals.note(Rival((piece,), HEARSAY, (source,)))
                 raise Fault("Moved", "the two holdings could not be made one")
             self._handed_over.append((source, piece))
         left = subtract((interval,), answer.held)

@@ -27,6 +27,10 @@ CLAIMS_MAX: Final = 32
 """Peers asked for one interval in one round: more than the successors of any concurrent joins."""
 DEAD_MAX: Final = 64
 OPEN_MAX: Final = 256
+FORGOTTEN: Final = 4
+"""What was not asked for so many times the grace, somebody had meanwhile: it waits anew."""
+AWAITED_MAX: Final = 64
+"""Pieces that one peer may say it is just taking over: a bound for hostile input."""
 
 
 @dataclass(slots=True)
@@ -66,7 +70,7 @@ class Heirs:
     ) -> None:
         self._node, self._runtime, self._views, self._config = node, runtime, views, config
         self._dead: OrderedDict[int, None] = OrderedDict()
-        self._open_since: OrderedDict[Interval, float] = OrderedDict()
+        self._open_since: OrderedDict[Interval, tuple[float, float]] = OrderedDict()
         self._unanswered: OrderedDict[ViewKey, None] = OrderedDict()
         self._given_up: OrderedDict[ViewKey, View] = OrderedDict()
 
@@ -137,7 +141,7 @@ class Heirs:
             known = (*answer.copies, *answer.former, *answer.learning, *answer.begun)
             if any(one.epoch > view.epoch and one.primary.id != own.id for one in known):
                 return True
-            if answer.held or answer.awaited:
+            if answer.held or intersect(answer.awaited, (interval,)):
                 return True
         return False
 
@@ -160,7 +164,8 @@ class Heirs:
     def _note(self, contact: Contact, answer: ClaimAnswer, found: Found) -> list[Contact]:
         found.answered[contact.id] = contact
         found.heard[contact] = answer.heard
-        found.awaited = merge(found.awaited, answer.awaited)
+        awaited = intersect(answer.awaited, (found.interval,))
+        found.awaited = merge(found.awaited, awaited[:AWAITED_MAX])
         found.tried |= {((contact.id, number), epoch) for number, epoch in answer.tried}
         found.forgetful |= {contact.id} if answer.damaged else set()
         found.conclusive = found.conclusive and answer.settled
@@ -214,7 +219,10 @@ class Heirs:
     def plan(self, found: Found) -> list[Step]:
         """What to do about an interval that nobody holds."""
         now = self._runtime.now()
-        since_s = self._open_since.setdefault(found.interval, now)
+        since_s, asked_s = self._open_since.get(found.interval, (now, now))
+        if now - asked_s > FORGOTTEN * self._config.grace_s:
+            since_s = now
+        self._open_since[found.interval] = since_s, now
         while len(self._open_since) > OPEN_MAX:
             self._open_since.popitem(last=False)
         arc = self._node.arc
@@ -270,6 +278,15 @@ class Heirs:
         asked = Asked((own,), (), patient=True, begun=begun)
         return plan(everything, evidence, asked, orphaned=True)
 
+    @staticmethod
+    def _never_began(found: Found) -> set[tuple[ViewKey, int]]:
+        """Not what somebody has whole all the same, be it that nothing began under it: a copy that
+        went over to it alive names nothing else, and who was given it has nothing else to show."""
+        return found.tried - {
+            (one.view.key, one.view.epoch) for one in found.evidence
+            if one.fresh or (one.contact.id == one.view.primary.id and not one.damaged)
+        }  # fmt: skip
+
     def heal(self, found: Found) -> Sequence[Step]:
         """What of a lost interval can be known again."""
         dead = found.refused | set(self._dead)
@@ -282,7 +299,7 @@ class Heirs:
         asked = Asked(
             found.answered.values(), dead, True,
             unanswered=unanswered, forgetful=found.forgetful, begun=begun, heard=found.heard,
-            tried=found.tried,
+            tried=self._never_began(found),
         )  # fmt: skip
         steps = plan((found.interval,), _of_the_past(found.evidence), asked, orphaned=True)
         return [step for step in steps if step.kind == "adopt"]

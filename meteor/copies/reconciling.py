@@ -28,6 +28,7 @@ from meteor.wire.operations import (
     TakeOver,
     Yours,
 )
+from meteor.wire.view import HEARSAY, RIVALS_MAX, Rival, rivals_within
 from squid import Interval, intersect, merge, subtract
 
 MERGE_S: Final = 10.0
@@ -60,6 +61,8 @@ class Reconciling:
     ) -> None:
         self._runtime, self._config, self._shelf = runtime, config, shelf
         self._views, self._replication, self._on_gained = views, replication, on_gained
+        self.on_rival: Callable[[Rival], None] = lambda _: None
+        """Hears whom a peer that lets go had beside it."""
 
     async def absorb(
         self,
@@ -147,6 +150,7 @@ class Reconciling:
         """Two hold the interval: this peer, whose it is, takes the other's content in and lets it
         end; whether it did.  What the other knows the past of is known here before it lets go: once
         it has, nobody can say so again."""
+        ended = self._replication.merging(interval, source)
         try:
             cursor = await self._absorb_pages(interval, source)
             frozen = await asked(
@@ -154,22 +158,49 @@ class Reconciling:
             )
             await self.merge(frozen.page.carried)
             self._views.see(frozen.epoch, frozen.highest)
-            doubtful = merge(frozen.lost, *(one.intervals for one in frozen.rivals))
-            if not await self._know(subtract((interval,), doubtful)):
+            own_id = self._runtime.contact.id
+            rivals = [  # that this peer holds it too is known here
+                one for one in rivals_within(frozen.rivals, (interval,))
+                if one.epoch != HEARSAY or any(peer.id != own_id for peer in one.holders)
+            ]  # fmt: skip
+            await self._doubt(rivals)
+            doubtful = merge(frozen.lost, *(one.intervals for one in rivals))
+            if not await self._know(subtract((interval,), doubtful), frozen.epoch):
                 return False
-            await asked(
+            if subtract((interval,), self._views.held()):  # given to the other one meanwhile
+                return False
+            given = await asked(
                 self._runtime, self._config, source, TakeOver(interval, frozen.grant), Yours
             )
+            self._views.see(given.epoch)
         except (CallError, Superseded):
             return False
+        finally:
+            ended()
         for view in self._views.touching((interval,)):
             await self._replication.change(view.number)
         self._on_gained((interval,), Admission())
         return True
 
-    async def _know(self, part: Intervals) -> bool:
-        """The past of `part` is here, which may have been lost: whether every view says so now."""
+    async def _know(self, part: Intervals, epoch: int) -> bool:
+        """The past of `part` up to an epoch is here, which may have been lost: whether every view
+        says so now.  Not where something is known to have begun after that, which is not here."""
+        gone = self._views.chronicle.gone_past(part, epoch, self._views.taken_in)
+        asked_for, part = part, subtract(part, gone)
         for view in self._views.touching(intersect(self._views.lost(), part)):
             await self._replication.rival(view.number, known=part)
             self._replication.resync.add(view.number)
-        return not intersect(self._views.lost(), part)
+        return not intersect(self._views.lost(), asked_for)
+
+    async def _doubt(self, rivals: Sequence[Rival]) -> None:
+        """Who lets go had not merged these yet: nobody else names them from then on."""
+        for rival in rivals:
+            self.on_rival(rival)
+            for view in self._views.touching(rival.intervals):
+                for its in rivals_within((rival,), view.intervals):
+                    if its in view.rivals:
+                        continue
+                    if len(view.rivals) < RIVALS_MAX:
+                        await self._replication.rival(view.number, add=its)
+                    else:
+                        await self._replication.rival(view.number, lost=its.intervals)

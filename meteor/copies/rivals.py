@@ -156,9 +156,7 @@ class Rivals:
 
     async def _asked_again(self, view: View, rival: Rival) -> Intervals | None:
         """None while somebody who said that it holds the interval too may do so: what it has of it
-        is taken in, and it lets go; what it knows of others is noted.  Else of what the past is
-        known by that."""
-        known: Intervals = ()
+        is taken in, and it lets go; what it knows of others is noted."""
         adopted = self._replication.adopted
         for holder, interval in product(rival.holders, rival.intervals):
             if holder.id == self._runtime.contact.id:
@@ -169,13 +167,12 @@ class Rivals:
             for piece in intersect(answer.held, (interval,)):
                 if not await self._reconciling.reconcile(piece, holder):
                     return None
-                known = merge(known, subtract((piece,), answer.lost))
             for one in (*answer.copies, *answer.former):
                 part = intersect(one.intervals, (interval,))
                 part = adopted.before(view.number, part, one.epoch)
                 if one.primary.id != self._runtime.contact.id:
                     self.note(Rival(part, one.epoch, one.holders, intersect(one.lost, part)))
-        return known
+        return ()  # `reconcile` has written down what is known of the past by that
 
     async def _around(self, rival: Rival) -> list[Contact]:
         """Who has something of it that came later: a rival that is gone may have handed it on."""
@@ -195,7 +192,10 @@ class Rivals:
         """Of what the past is known here by all that a rival had; None while that is not here.  It
         comes from somebody who can show that it has what was acknowledged there when it ended, be
         it only that it merged it itself."""
-        known = subtract(rival.intervals, rival.lost)
+        gone = self._views.chronicle.gone_past(
+            rival.intervals, rival.epoch, self._views.taken_in
+        )
+        known = subtract(rival.intervals, merge(rival.lost, gone))
         primary_id = rival.holders[-1].id if rival.holders else self._runtime.contact.id
         wanted = rival.intervals, primary_id, rival.epoch
         # who has a copy of ours may have merged it, for whoever held the interval before

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from chord import replace
+from meteor.keeping.taken_in import TakenIn
 from meteor.wire.view import EPOCHS, View, parts_of
 from squid import Intervals, intersect, merge, subtract
 
@@ -76,6 +77,14 @@ class Chronicle:
         """What of `part` went on in a later epoch, with all of the past."""
         later = (one.intervals for one in self.of(part) if one.epoch > epoch)
         return tuple(interval for intervals in later for interval in intervals)
+
+    def gone_past(self, part: Intervals, epoch: int, taken_in: TakenIn) -> Intervals:
+        """What of `part` went on after an epoch, under views whose content is not here."""
+        later = (
+            one.without(taken_in.of(one.primary.id, one.epoch))
+            for one in self.of(part) if one.epoch > epoch
+        )  # fmt: skip
+        return merge(*(one.intervals for one in later if one is not None))
 
     def written(self) -> tuple[View, ...]:
         """All of it, as it goes into the journal."""

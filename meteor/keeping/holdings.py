@@ -31,6 +31,7 @@ class Holdings:
         self._pinned: dict[int, int] = {}
         self._given: OrderedDict[Interval, Contact] = OrderedDict()
         self._awaited: dict[int, tuple[Interval, Contact]] = {}
+        self._merging: list[tuple[Interval, int]] = []
         self._grants = self._hand_offs = 0
         self.hope: Callable[[], Intervals] = tuple
         """Of what it will soon be known whether anything is missing; who settles it sets it."""
@@ -124,6 +125,21 @@ class Holdings:
     def frozen_count(self) -> int:
         """How many freezes hold."""
         return len(self._frozen)
+
+    # -- two who hold the same
+
+    def merging(self, interval: Interval, source: Contact) -> Callable[[], None]:
+        """Remember that what `source` has of `interval` is taken in, and that it is to let go,
+        until what this returns is called."""
+        entry = interval, source.id
+        self._merging.append(entry)
+        return lambda: self._merging.remove(entry)
+
+    def is_merging(self, part: Intervals, source: Contact) -> bool:
+        """Whether just that is under way."""
+        return any(
+            source.id == one and intersect((interval,), part) for interval, one in self._merging
+        )
 
     # -- who else
 

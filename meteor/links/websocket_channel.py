@@ -11,9 +11,6 @@ and is immediate: no closing handshake is waited for.
 from __future__ import annotations
 
 import asyncio
-import socket as sockets
-import struct
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -30,6 +27,7 @@ from meteor.links.websocket_frames import (
     close_frame,
     frame,
 )
+from meteor.links.websocket_taken import taken
 from meteor.wire.codec import FRAME_BYTES_MAX, WIRE_VERSION, MalformedFrame
 
 PROTOCOL: Final = f"meteor.{WIRE_VERSION}"
@@ -51,10 +49,6 @@ _BEATS_TO_PING: Final = 2
 _BEATS_UNREAD: Final = 4
 """A link of which nothing is read for so long although something waits is closed, whatever comes in
 on it: what is told again for want of an acknowledgement would fill it up to its last byte."""
-_TAKEN: Final = struct.Struct("=120xQ")
-"""Where Linux says how many bytes the other side of a socket has acknowledged ..."""
-_IS_TOLD: Final = sys.platform == "linux"
-"""... and other systems do not."""
 LINGER_S: Final = 1.0
 """How long a closed socket may take to flush before it is cut."""
 
@@ -217,7 +211,8 @@ class WebSocketChannel(asyncio.BufferedProtocol):
         if not self._open:
             return False
         waiting = self._transport.get_write_buffer_size()
-        read, before = _taken(self._transport, self._put_bytes - waiting), self._read_bytes
+        told, before = taken(self._transport), self._read_bytes
+        read = self._put_bytes - waiting if told is None else told
         self._read_bytes = read
         self._unread_beats = self._unread_beats + 1 if waiting and read <= before else 0
         return self._unread_beats >= _BEATS_UNREAD
@@ -316,20 +311,3 @@ def _lingers(transport: asyncio.Transport) -> bool:
     """Whether a transport that is closed waits for the other side: to take what was written, or,
     under TLS, to say that it closes too, for half a minute if nobody cuts it."""
     return bool(transport.get_write_buffer_size() or transport.get_extra_info("ssl_object"))
-
-
-def _taken(transport: asyncio.Transport, left: int) -> int:
-    """How many bytes the other side has taken, from some number on; `left` have left the buffer.
-
-    That says little of who reads slowly: the operating system has megabytes of its own and tells
-    of every third or so, and a TLS transport hands on all it has at once, to a buffer that it does
-    not tell of."""
-    if not _IS_TOLD:
-        return left
-    try:
-        socket = transport.get_extra_info("socket")
-        told = socket.getsockopt(sockets.IPPROTO_TCP, sockets.TCP_INFO, _TAKEN.size)
-        (taken,) = _TAKEN.unpack(told)
-    except (AttributeError, OSError, struct.error):  # no socket of TCP, or an old kernel
-        return left
-    return int(taken)

@@ -13,6 +13,8 @@ from typing import Final
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
+from meteor.links.websocket_taken import taken
+
 FIRST_REQUEST_S: Final = 15.0
 """How long a connection may take until the headers of its first request are there."""
 SILENT_MAX: Final = 768
@@ -61,11 +63,17 @@ class Door:
         """An answer of so many bytes is about to be written, or this is left of it."""
         if size > LARGE_BYTES or protocol in self._answers:
             loop = asyncio.get_running_loop()
-            self._answers[protocol] = loop.call_later(READING_S, self._look, protocol, size)
+            transport = getattr(protocol, "transport", None)
+            before = None if transport is None else taken(transport)
+            look = loop.call_later(READING_S, self._look, protocol, size, before)
+            self._answers[protocol] = look
 
-    def _look(self, protocol: object, size: int) -> None:
+    def _look(self, protocol: object, size: int, before: int | None) -> None:
         transport = getattr(protocol, "transport", None)
         left = 0 if transport is None else transport.get_write_buffer_size()
+        now = None if transport is None else taken(transport)
+        if now is not None and before is not None:  # under TLS nothing is left that shows
+            left = max(size - (now - before), 0)
         if not left:
             self.asked(protocol)
         elif left > size - READ_BYTES_MIN:
@@ -96,8 +104,9 @@ def told_to(door: list[Door]) -> Middleware:
         for one in door:
             one.asked(request.protocol)
         response = await handler(request)
+        has_none = response.prepared or request.method == "HEAD"
         for one in door:
-            one.answers(request.protocol, 0 if response.prepared else response.content_length or 0)
+            one.answers(request.protocol, 0 if has_none else response.content_length or 0)
         return response
 
     return note

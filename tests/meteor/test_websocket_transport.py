@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import ssl
 import subprocess
 import sys
 import textwrap
@@ -33,6 +34,7 @@ from meteor.links.websocket_door import Door
 from meteor.links.websocket_transport import WebSocketTransport
 from meteor.wire.codec import FRAME_BYTES_MAX
 from meteor.wire.messages import Greet, Greeting
+from tests.certificates import tls
 
 pytestmark = pytest.mark.sockets
 
@@ -551,12 +553,15 @@ async def test_silent_connections_are_bounded_and_others_go_on(
     assert isinstance(await third.call(peer.contact, Greet(), 20.0), Greeting)
 
 
+@pytest.mark.parametrize("secured", [False, True], ids=["plain", "TLS"])
 async def test_who_does_not_read_a_large_answer_is_cut_off(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, secured: bool
 ) -> None:
     """Forty of them kept a gigabyte of answers for ever."""
     monkeypatch.setattr(websocket_door, "READING_S", 0.05)
-    transport, cut_off = WebSocketTransport("127.0.0.1:0"), asyncio.Event()
+    shown = tls("127.0.0.1") if secured else None
+    context = None if shown is None else shown.client_context()
+    transport, cut_off = WebSocketTransport("127.0.0.1:0", tls=shown), asyncio.Event()
 
     async def large(_: web.Request) -> web.Response:
         return web.Response(body=bytes(30_000_000))
@@ -572,14 +577,14 @@ async def test_who_does_not_read_a_large_answer_is_cut_off(
 
     monkeypatch.setattr(door, "_close", and_say)
     host, _, port = address.rpartition(":")
-    _, writer = await asyncio.open_connection(host, int(port), limit=1024)
+    _, writer = await asyncio.open_connection(host, int(port), limit=1024, ssl=context)
     try:
         writer.write(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
         await asyncio.wait_for(cut_off.wait(), 20)
         assert (door.closed, len(door._answers)) == (1, 0)
     finally:
-        writer.close()
-        with contextlib.suppress(ConnectionResetError):
+        writer.transport.abort()
+        with contextlib.suppress(ConnectionResetError, ssl.SSLError):
             await writer.wait_closed()
         await transport.close()
 
@@ -617,7 +622,7 @@ async def test_who_reads_slowly_is_not_cut_off(left: tuple[int, ...], cut_off: b
     while reader in door._answers:
         next_size = reader._left[0]
         door._answers[reader].cancel()
-        door._look(reader, size)
+        door._look(reader, size, None)
         size = next_size
     assert (reader.aborted, bool(reader._left)) == (cut_off, False)
     door.answers(reader, 1000)

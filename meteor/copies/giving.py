@@ -87,6 +87,8 @@ class Giving:
         self._holdings, self._shelf, self._config = holdings, shelf, config
         self._replication, self._views = replication, views
         self._uncovered, self._on_given = uncovered, on_given
+        self._frozen_at: dict[int, int] = {}
+        """The latest epoch of what each grant is of."""
 
     @property
     def handlers(self) -> Mapping[type, Handler]:
@@ -151,6 +153,7 @@ class Giving:
         page = self._shelf.page(interval, cursor, whole=True)
         views = self._views.touching((interval,))
         shared = [view.copies for view in views]
+        self._frozen_at[grant] = max((view.epoch for view in views), default=0)
         return Frozen(
             page,
             grant,
@@ -168,6 +171,7 @@ class Giving:
     async def _thaw_later(self, grant: int) -> None:
         await self._runtime.sleep(self._config.freeze_s)
         self._holdings.thaw_if_idle(grant)
+        self._frozen_at.pop(grant, None)
 
     def _on_take_over(self, sender: Contact, message: object, _: float) -> Deferred:
         assert isinstance(message, TakeOver)
@@ -190,6 +194,10 @@ class Giving:
         try:
             if subtract(part, self._holdings.held):  # the same question came first
                 return self._given_before(request, taker)
+            latest = max((one.epoch for one in self._views.touching(part)), default=0)
+            if request.view is None and latest > self._frozen_at.get(grant, 0):
+                # it may pass the taker over in this moment: both would have let go
+                raise Fault("Busy", "a later epoch began here since it was frozen: pull again")
             epoch = await self._commit(part, taker, request.view)
         finally:
             self._replication.changing.leave()

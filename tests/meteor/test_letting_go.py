@@ -11,7 +11,9 @@ from dataclasses import replace
 import pytest
 
 from chord import Fault
+from meteor.copies.giving import Giving
 from meteor.copies.heirs import Found
+from meteor.wire.operations import Frozen
 from meteor.wire.view import HEARSAY, Rival, View
 from sim.simulated_peer import SimPeer
 from squid import Interval
@@ -106,6 +108,30 @@ def test_of_two_who_take_each_other_in_one_lets_go(later_s: float, in_part: bool
         world.overlay.run_for(later_s)
     for task in both:
         world.overlay.kernel.run_until(task)
+    world.overlay.run_for(10.0)
+    assert not any(one.core.views.lost() for one in world.overlay.living)
+    assert ask(world.overlay, world.overlay.client()) == (set(world.stored), True)
+
+
+def test_who_began_a_later_epoch_does_not_let_go_by_what_was_frozen_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It passed the other one over in that moment, and nobody held the interval any more."""
+    world = AnsweredBeside()
+    other = held_too(world)
+    (theirs,) = other.core.views.touching((world.interval,))
+    frozen = Giving._freeze
+
+    async def and_goes_on(giving: Giving, interval: Interval, cursor: int) -> Frozen:
+        reply = await frozen(giving, interval, cursor)
+        assert await other.core.replication.change(theirs.number)
+        return reply
+
+    monkeypatch.setattr(Giving, "_freeze", and_goes_on)
+    reconciling = world.peer.core._handoff.reconciling
+    assert not world.overlay.run(reconciling.reconcile(world.interval, other.contact))
+    assert world.interval in other.core.holdings.held
+    monkeypatch.undo()
     world.overlay.run_for(10.0)
     assert not any(one.core.views.lost() for one in world.overlay.living)
     assert ask(world.overlay, world.overlay.client()) == (set(world.stored), True)

@@ -91,8 +91,9 @@ class Pulling:
             return False
         finally:
             self._holdings.awaited_no_more(hand_off)
-        if begun is None:  # given to this peer, and passed over at once: it has all the same
+        if begun is None:  # passed over at once, if only in part: it has all the same
             self._views.remember(view)
+            self._unanswered(view)
             return False
         self._gained(begun.intervals, admission)
         return True

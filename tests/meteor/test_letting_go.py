@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from chord import Fault
 from meteor.copies.giving import Giving
 from meteor.copies.heirs import Found
+from meteor.copies.replication import Replication
 from meteor.wire.operations import Frozen
 from meteor.wire.view import HEARSAY, Rival, View
 from sim.simulated_peer import SimPeer
 from squid import Interval
-from tests.meteor.copies_world import ask
+from tests.meteor.copies_world import ask, assert_whole_within, crash
 from tests.meteor.test_known_elsewhere import HeldWhole
 from tests.meteor.test_rivals import AnsweredBeside
 
@@ -134,6 +136,31 @@ def test_who_began_a_later_epoch_does_not_let_go_by_what_was_frozen_before(
     monkeypatch.undo()
     world.overlay.run_for(10.0)
     assert not any(one.core.views.lost() for one in world.overlay.living)
+    assert ask(world.overlay, world.overlay.client()) == (set(world.stored), True)
+
+
+def test_who_was_passed_over_as_it_took_an_interval_has_it_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The giver fell when it stood still for it, and so did its copies afterwards; of another part
+    of what was asked for a later view was known (the ring that loses nothing, seed 133)."""
+    world = AnsweredBeside()
+    (mine,) = world.peer.core.views.own.values()
+    holders = [one for one in world.overlay.peers if one.contact in mine.holders]
+    taker = next(one for one in world.overlay.peers if one not in holders)
+    begin = Replication.begin
+
+    async def passed_over(replication: Replication, view: View, *said: Any) -> View | None:
+        if view.primary == taker.contact and view.intervals == (world.interval,):
+            return None
+        return await begin(replication, view, *said)
+
+    monkeypatch.setattr(Replication, "begin", passed_over)
+    pulling = taker.core._handoff.pulling
+    assert not world.overlay.run(pulling.take(world.interval, world.peer.contact, ()))
+    monkeypatch.undo()
+    crash(*holders)
+    assert_whole_within(world.overlay, 30)
     assert ask(world.overlay, world.overlay.client()) == (set(world.stored), True)
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Final
 
 from arms.budget import Budget
-from arms.containment import Containment
+from arms.containment import MOST_STEPS, Containment
 from arms.many_contained import ManyContainment
 from arms.overlap import Overlap
 from arms.profile import Profile
@@ -40,9 +40,15 @@ class Weighing:
     # -- against what is not in the list
 
     def is_contained_in(self, selector: Profile) -> bool:
-        """Whether it lies wholly within any other selector; raises `OverBudget`."""
-        alone = Containment(self.budget, as_selector=not self._is_subject)
-        return alone.within(selector.tree, self._tree)
+        """Whether it lies wholly within any other selector; raises `OverBudget`.  It takes no more
+        steps than one selector may, and what it takes is not left for the list."""
+        alone = Budget(min(MOST_STEPS, self.budget.left))
+        try:
+            return Containment(alone, as_selector=not self._is_subject).within(
+                selector.tree, self._tree
+            )
+        finally:
+            self.budget.left -= alone.steps - max(alone.left, 0)
 
     # -- against what is
 

@@ -31,7 +31,7 @@ PENDING_BYTES_MAX = 8_000_000
 WINDOW = 256
 """Notices under way to one client at once and unacknowledged: more waits here, not in its link."""
 
-MARKED_AT_ONCE = 50_000
+MARKED_AT_ONCE = 32_000
 """Unacknowledged notices that are looked at in one turn for watermarks: some milliseconds."""
 MARK_SIZE = 64
 """How many of them a stream takes as long as that has none."""

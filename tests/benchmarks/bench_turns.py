@@ -160,7 +160,8 @@ async def test_many_interests() -> None:
 async def test_much_expires() -> None:
     async with LocalOverlay(peers=1, space=SPACE, transport="memory") as overlay:
         client = await overlay.connect()
-        fill(overlay, 5.0)
+        fill(overlay, 5.0 + STORED / 2500)  # the first are to live until the last are there
+        await asyncio.sleep(1.5)  # what is asked of a process that was held is refused for a second
         shelf = overlay.peers[0].core.shelf
 
         async def all_gone() -> None:

@@ -81,7 +81,7 @@ class Handoff:
             self.uncovered, self._given,
         )  # fmt: skip
         self.reconciling = Reconciling(
-            runtime, self._config, shelf, views, replication, self._gained
+            runtime, self._config, holdings, shelf, views, replication, self._gained
         )
         self.heirs = Heirs(node, runtime, views, self._config)
         self.rivals = Rivals(

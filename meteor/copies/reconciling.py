@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 from chord import CallError, Contact, RemoteFault, Runtime
 from meteor.copies.giving import HandoffConfig
 from meteor.copies.replication import Replication, Superseded
-from meteor.keeping.holdings import Intervals
+from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.placement import Admission
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
@@ -54,13 +54,15 @@ class Reconciling:
         self,
         runtime: Runtime,
         config: HandoffConfig,
+        holdings: Holdings,
         shelf: Shelf,
         views: Views,
         replication: Replication,
         on_gained: Callable[[Intervals, Admission], None],
     ) -> None:
-        self._runtime, self._config, self._shelf = runtime, config, shelf
-        self._views, self._replication, self._on_gained = views, replication, on_gained
+        self._runtime, self._config, self._holdings = runtime, config, holdings
+        self._shelf, self._views, self._replication = shelf, views, replication
+        self._on_gained = on_gained
         self.on_rival: Callable[[Rival], None] = lambda _: None
         """Hears whom a peer that lets go had beside it."""
 
@@ -150,7 +152,7 @@ class Reconciling:
         """Two hold the interval: this peer, whose it is, takes the other's content in and lets it
         end; whether it did.  What the other knows the past of is known here before it lets go: once
         it has, nobody can say so again."""
-        ended = self._replication.merging(interval, source)
+        ended = self._holdings.merging(interval, source)
         try:
             cursor = await self._absorb_pages(interval, source)
             frozen = await asked(
@@ -163,7 +165,9 @@ class Reconciling:
                 one for one in rivals_within(frozen.rivals, (interval,))
                 if one.epoch != HEARSAY or any(peer.id != own_id for peer in one.holders)
             ]  # fmt: skip
-            await self._doubt(rivals)
+            for one in rivals:  # not merged there yet: nobody else names them from then on
+                self.on_rival(one)
+                await self.doubt(one)
             doubtful = merge(frozen.lost, *(one.intervals for one in rivals))
             if not await self._know(subtract((interval,), doubtful), frozen.epoch):
                 return False
@@ -192,15 +196,13 @@ class Reconciling:
             self._replication.resync.add(view.number)
         return not intersect(self._views.lost(), asked_for)
 
-    async def _doubt(self, rivals: Sequence[Rival]) -> None:
-        """Who lets go had not merged these yet: nobody else names them from then on."""
-        for rival in rivals:
-            self.on_rival(rival)
-            for view in self._views.touching(rival.intervals):
-                for its in rivals_within((rival,), view.intervals):
-                    if its in view.rivals:
-                        continue
-                    if len(view.rivals) < RIVALS_MAX:
-                        await self._replication.rival(view.number, add=its)
-                    else:
-                        await self._replication.rival(view.number, lost=its.intervals)
+    async def doubt(self, rival: Rival) -> None:
+        """Note in one's views that it may have more of theirs than is here."""
+        for view in self._views.touching(rival.intervals):
+            for part in rivals_within((rival,), view.intervals):
+                if part in view.rivals:
+                    continue
+                if len(view.rivals) < RIVALS_MAX:
+                    await self._replication.rival(view.number, add=part)
+                else:
+                    await self._replication.rival(view.number, lost=part.intervals)

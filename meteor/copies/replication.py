@@ -44,7 +44,6 @@ class Replication:
         config: CopiesConfig,
     ) -> None:
         self._node, self._runtime, self._config = node, runtime, config
-        self.merging = holdings.merging
         self._views, self._holdings, self._shelf = views, holdings, shelf
         inquiry = Inquiry(runtime, config)
         self.ask, self.ask_all = inquiry.ask, inquiry.ask_all

@@ -21,7 +21,7 @@ from meteor.copies.turns import Bell
 from meteor.keeping.holdings import Holdings
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Beside
-from meteor.wire.view import HEARSAY, RIVALS_MAX, Rival, View, rivals_within
+from meteor.wire.view import HEARSAY, Rival, View, rivals_within
 from squid import Intervals, intersect, merge, subtract
 
 AGAIN_S, IDLE_S = 0.2, 1.0
@@ -117,7 +117,7 @@ class Rivals:
 
     async def _note_heard(self) -> None:
         for rival in list(self._heard):
-            await self._note(rival)
+            await self._reconciling.doubt(rival)
             if self._is_noted(rival):  # else the view was another one meanwhile
                 self._heard.pop(rival)
         doubted = (rival.intervals for rival in self._heard)
@@ -128,14 +128,6 @@ class Rivals:
         unknown = merge(*(view.unknown for view in mine))
         held = merge(*(view.intervals for view in mine))
         return not subtract(intersect(rival.intervals, held), unknown)
-
-    async def _note(self, rival: Rival) -> None:
-        for view in self._views.touching(rival.intervals):
-            for part in rivals_within((rival,), view.intervals):
-                if len(view.rivals) < RIVALS_MAX:
-                    await self._replication.rival(view.number, add=part)
-                else:
-                    await self._replication.rival(view.number, lost=part.intervals)
 
     async def _settle(self, view: View, rival: Rival) -> None:
         since_s = self._since_s.setdefault(rival, self._runtime.now())

@@ -62,8 +62,8 @@ class Column:
     """The intervals at one path and axis; the rows themselves lie in the table's store."""
 
     __slots__ = (
-        "_decided", "_extremes", "_marks_misses", "axis", "bits", "count", "edges", "ends", "has",
-        "path", "planned", "rare", "vocabulary",
+        "_decided", "_edges", "_extremes", "_marks_misses", "axis", "bits", "count", "edges",
+        "ends", "has", "path", "planned", "rare", "vocabulary",
     )  # fmt: skip
 
     def __init__(self, path: str, axis: int, *, marks_misses: bool) -> None:
@@ -75,6 +75,8 @@ class Column:
         """It is built anew when so many rows are here."""
         self.rare: set[int] | None = set()
         self.edges: list[float] = []
+        self._edges: Floats = np.zeros(0)
+        """The same side by side in memory: numbers of their own lie all over it."""
         self.has = empty_words(0)
         self.bits = _NO_BITMAPS
         """A line for every edge of beginnings, then one for every edge of ends."""
@@ -109,7 +111,8 @@ class Column:
 
     def relabelled(self, old: Floats, new: Floats) -> None:
         """The labels were spaced anew: the order stays, and with it the bitmaps."""
-        self.edges = new[np.searchsorted(old, self.edges)].tolist() if self.edges else []
+        if self.edges:
+            self._cut_at(new[np.searchsorted(old, self._edges)])
         for extreme in self._extremes:
             labelled = np.isfinite(extreme)
             extreme[labelled] = new[np.searchsorted(old, extreme[labelled])]
@@ -170,11 +173,12 @@ class Column:
         self.ends = None
         if len(slots) < FEW or len(slots) * RARE < used:
             self.rare = set(slots.tolist())
-            self.edges, self.has, self.bits = [], empty_words(0), _NO_BITMAPS
+            self._cut_at(np.zeros(0))
+            self.has, self.bits = empty_words(0), _NO_BITMAPS
             return
         self.rare = None
         most = min(edges, edges_for(len(slots)))
-        self.edges = _chosen_edges(low, high, most) if self.axis > WILDCARD else []
+        self._cut_at(_chosen_edges(low, high, most) if self.axis > WILDCARD else np.zeros(0))
         self.has = empty_words(words)
         self.bits = np.zeros((2 * len(self.edges), words), np.uint64)
         self._extremes, self._decided = _no_extremes(len(self.edges)), None
@@ -182,10 +186,13 @@ class Column:
         if self.axis > WILDCARD and MOST * len(slots) >= used:
             self.ends = Ends(slots, low, high, words)
 
+    def _cut_at(self, edges: Floats) -> None:
+        self._edges, self.edges = edges, edges.tolist()
+
     def _buckets(self, low: Floats, high: Floats) -> tuple[Slots, Slots]:
         """The buckets in which intervals begin and end, of whose extremes note is taken."""
-        first = _buckets_of(low, self.edges)
-        last = first if high is low else _buckets_of(high, self.edges)
+        first = _buckets_of(low, self._edges)
+        last = first if high is low else _buckets_of(high, self._edges)
         first_low, last_low, first_high, last_high = self._extremes
         np.minimum.at(first_low, first, low)
         np.maximum.at(last_low, first, low)
@@ -201,7 +208,7 @@ class Column:
         self.has[where] |= masks
         if self.axis <= WILDCARD:
             return
-        first, last = self._buckets(low, low if np.array_equal(low, high) else high)
+        first, last = self._buckets(low, low if (low == high).all() else high)
         if not self.edges:
             return
         edges = len(self.edges)
@@ -286,26 +293,25 @@ _NO_BITMAPS: Final = np.zeros((0, 0), np.uint64)
 OUTERMOST: Final = {"": -math.inf, TOP: math.inf}
 
 
-def _chosen_edges(low: Floats, high: Floats, most: int) -> list[float]:
+def _chosen_edges(low: Floats, high: Floats, most: int) -> Floats:
     """Ends that cut what is stored into buckets of about one size; where few values are in use,
     each gets a bucket of its own."""
     some = slice(None, None, 1 + 2 * len(low) // _SAMPLED)
     ends = np.concatenate([low[some], high[some]])
     ends = np.sort(ends[np.isfinite(ends)])
     if not len(ends) or not most:
-        return []
+        return np.zeros(0)
     different = each_once(ends)
     if len(different) > most:
         places = np.linspace(0, len(ends) - 1, most + 2)[1:-1].astype(np.intp)
         different = each_once(ends[places])
-    edges: list[float] = different.tolist()
-    return edges
+    return different
 
 
-def _buckets_of(ends: Floats, edges: list[float]) -> Slots:
+def _buckets_of(ends: Floats, edges: Floats) -> Slots:
     """How many of the edges each end has reached."""
     if len(ends) < _COMPARED or len(edges) > MOST_EDGES:
-        return np.searchsorted(edges, ends, "right")
+        return edges.searchsorted(ends, "right")
     # Nothing to guess for the processor: a fourth of the time of a search for each.
     reached = np.zeros(len(ends), np.uint8)
     for edge in edges:

@@ -102,11 +102,10 @@ class _RoleIndex(ABC, Generic[K]):
         """Store a profile under a new id; returns it as it is kept."""
         rows, exact = self._rows_of(profile.tree)
         kept = profile.at_rest() if exact else profile.awake()
-        places = [self._insert(id, kept, row, not exact) for row in rows]
-        if len(places) == 1:
-            self._places[id] = places[0]
+        if len(rows) == 1:
+            self._places[id] = self._insert(id, kept, rows[0], not exact)
         else:
-            self._places[id] = tuple(places)
+            self._places[id] = tuple([self._insert(id, kept, row, not exact) for row in rows])
             self._several += 1
         return kept
 

@@ -23,8 +23,10 @@ MOST_ROWS: Final = 16
 def selector_rows(root: Node) -> tuple[list[Row], bool]:
     """A selector as the disjunction of at most 16 rows, and whether they say everything; above
     that one row without tests stands for all."""
-    if not root.any_of and all(_is_plain(child) for child in root.children):
-        return [[("/" + child[0], child[1]) for child in root.children]], True
+    if not root.any_of:
+        row = _plain_row(root)
+        if row is not None:
+            return [row], True
     rows = _rows_below(root, "")
     if rows is None:
         return [[]], False
@@ -43,9 +45,14 @@ def subject_offers(root: Node) -> tuple[list[Test], bool]:
     return offers, len(dict(offers)) == len(offers)
 
 
-def _is_plain(node: Node) -> bool:
-    """Whether an element is one test, at one path."""
-    return not node[2] and not node[4] and node[0] != GROUP
+def _plain_row(root: Node) -> Row | None:
+    """The tests of a root whose elements are one test each, at one path; else None."""
+    row: Row = []
+    for name, value, children, _, descendant in root[2]:
+        if children or descendant or name == GROUP:
+            return None
+        row.append(("/" + name, value))
+    return row
 
 
 def _rows_below(node: Node, path: str) -> list[Row] | None:

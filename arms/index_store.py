@@ -86,7 +86,8 @@ class RowStore(Generic[K]):
         self, owner: K, profile: Profile, row: Mapping[int, tuple[float, float]], flagged: bool
     ) -> int:
         """Keep a row, by column; returns its slot."""
-        self.widen(len(row))
+        if len(row) > self.width:
+            self.widen(len(row))
         if self._free:
             slot = heappop(self._free)
         else:

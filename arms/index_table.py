@@ -244,7 +244,13 @@ class Table(ABC, Generic[K]):
                 number = self.column_for(path, value[0])
             column = columns[number]
             assert column is not None, "a number in use has a column"
-            interval = EVERYTHING if column.axis <= WILDCARD else column.stored(value)
+            interval: Ends | None
+            if column.axis <= WILDCARD:
+                interval = EVERYTHING
+            elif column.vocabulary is None:
+                interval = float(value[1]), float(value[2])
+            else:
+                interval = column.stored(value)
             if interval is None:
                 self._relabel(number, column, None)
                 return None

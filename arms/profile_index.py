@@ -74,9 +74,10 @@ class ProfileIndex(Generic[K]):
             self._few[id] = profile
             if self._role is not None and len(self._few) > self._scan_above:
                 _ = self._subject_index() if self._role == "subjects" else self._selector_index()
-        if self._subjects is not None and id not in self._subjects:
+            return kept
+        if self._subjects is not None:
             kept = self._subjects.add(id, profile)
-        if self._selectors is not None and id not in self._selectors:
+        if self._selectors is not None:
             kept = self._selectors.add(id, profile)
         return kept
 

@@ -23,7 +23,7 @@ from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Beside, Instate, Instated, Keep, Kept
 from meteor.wire.operations import Carried
-from meteor.wire.view import Rival, View, rivals_within
+from meteor.wire.view import Rival, View, parts_of, rivals_within
 from squid import Intervals, intersect, merge, subtract
 
 
@@ -60,6 +60,8 @@ class Replication:
         self._beside: list[View] = []
         self.on_beside: Callable[[View], None] = lambda _: None
         """Hears what copies kept for others of what is held here."""
+        self.with_heard: Callable[[View], View] = lambda view: view
+        """Adds the rivals that are not written down yet."""
         self.on_superseded: Callable[[], None] = lambda: None
         self.on_changed: Callable[[], None] = lambda: None
 
@@ -382,8 +384,8 @@ class Replication:
                     part = intersect(mine.intervals, one.intervals)
                     self._holdings.give(part, one.primary)
                     lost = merge(lost, part)
-                    ended = mine.within(part)
-                    if ended is not None:
+                    known = self._views.own[mine.number] = self.with_heard(mine)
+                    for ended in parts_of((known,), part):
                         self._runtime.send(one.primary, Beside(ended))
         if lost:
             before = [mine.number for mine in self._views.touching(lost)]

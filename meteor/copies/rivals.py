@@ -13,7 +13,7 @@ from contextlib import suppress
 from itertools import product
 from typing import Final
 
-from chord import Contact, Fault, Handler, Runtime
+from chord import Contact, Fault, Handler, Runtime, replace
 from meteor.copies.heirs import Heirs
 from meteor.copies.reconciling import Reconciling
 from meteor.copies.replication import Replication
@@ -21,7 +21,7 @@ from meteor.copies.turns import Bell
 from meteor.keeping.holdings import Holdings
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Beside
-from meteor.wire.view import HEARSAY, Rival, View, rivals_within
+from meteor.wire.view import HEARSAY, RIVALS_MAX, Rival, View, rivals_within
 from squid import Intervals, intersect, merge, subtract
 
 AGAIN_S, IDLE_S = 0.2, 1.0
@@ -65,6 +65,7 @@ class Rivals:
         self._bell = Bell(runtime, "rivals")
         holdings.hope = self._hope
         replication.on_beside = self._on_kept_beside
+        replication.with_heard = self._with_heard
 
     @property
     def handlers(self) -> Mapping[type, Handler]:
@@ -96,6 +97,17 @@ class Rivals:
             self._heard[rival] = None
             self._holdings.doubt(rival.intervals)
             self._bell.ring()
+
+    def _with_heard(self, view: View) -> View:
+        """A view that ends here now, with what is heard and not written down: nobody else would
+        say so.  What there is no room for counts as lost."""
+        heard = [one for one in rivals_within(self._heard, view.intervals)
+                 if one not in view.rivals]  # fmt: skip
+        if not heard:
+            return view
+        room = max(RIVALS_MAX - len(view.rivals), 0)
+        lost = merge(view.lost, *(one.intervals for one in heard[room:]))
+        return replace(view, rivals=(*view.rivals, *heard[:room]), lost=lost)
 
     def _hope(self) -> Intervals:
         """What is named because of rivals that are only just known."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -93,6 +94,31 @@ def test_who_lets_go_need_not_doubt_because_of_this_one() -> None:
     held.overlay.run(reconciling.reconcile(held.interval, held.other.contact))
     held.overlay.run_for(3.0)
     assert held.peer.core.views.lost() == ()
+
+
+@pytest.mark.parametrize("passed_over", [False, True])
+def test_what_who_lets_go_has_only_heard_of_is_named_on(
+    passed_over: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was merging another rival, and had not written that one down."""
+    world = AnsweredBeside()
+    other = held_too(world)
+    rivals = other.core._handoff.rivals
+    monkeypatch.setattr(rivals, "_note_heard", AsyncMock())
+    rivals.note(Rival((world.interval,), 77, (world.stranger.contact,)))
+    reconciling = world.peer.core._handoff.reconciling
+    if passed_over:
+        (mine,) = world.peer.core.views.own.values()
+        later = replace(mine, epoch=other.core.views.next_epoch())
+        other.core.replication.passed_over([later])
+    else:
+        assert not world.overlay.run(reconciling.reconcile(world.interval, other.contact))
+    monkeypatch.undo()
+    world.overlay.run_for(1.0)
+    assert world.interval not in other.core.holdings.held
+    assert world.unknown == (world.interval,)
+    (view,) = world.peer.core.views.own.values()
+    assert world.stranger.contact in {one for rival in view.rivals for one in rival.holders}
 
 
 @pytest.mark.parametrize("later_s", [0.0, 0.01])

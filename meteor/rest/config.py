@@ -47,12 +47,16 @@ class RestConfig:
     """Events that may wait for one client, and those kept for one that comes back."""
     stream_bytes: int = 32 * 1024 * 1024
     """The same in characters of their data, what lived before the stream included."""
+    streams_bytes: int = 256 * 1024 * 1024
+    """Bytes that all event streams may keep together: for more the fullest of the address that
+    keeps most goes."""
     keep_alive_s: float = 15.0
     """The longest silence of an event stream: proxies close what is silent for a minute."""
     linger_s: float = 60.0
     """How long an interest waits for the client of a broken event stream."""
     write_timeout_s: float = 30.0
-    """How long a client may take to read what was sent before its stream is closed."""
+    """How long a client may read nothing of what was sent before its stream is closed; all of it
+    must be read in that time where the system does not tell how much was (no Linux)."""
 
     def __post_init__(self) -> None:
         if self.token and (len(self.token) < TOKEN_LENGTH_MIN or not self.token.isascii()):

@@ -38,7 +38,7 @@ from meteor.errors import Busy, Interval, LimitExceeded, Refused
 from meteor.rest.answers import completeness
 from meteor.rest.call import Call, Operation, Resource
 from meteor.rest.config import RestConfig
-from meteor.rest.feed import Event, Feed
+from meteor.rest.feed import Event, Feed, Room
 from meteor.rest.json_form import intervals_object, match_object
 from meteor.rest.negotiation import EVENTS
 from meteor.rest.once import UsedSignatures
@@ -80,6 +80,7 @@ class Events:
     def __init__(self, verbs: Verbs, config: RestConfig) -> None:
         self._verbs, self._config = verbs, config
         self._streams: dict[str, _Stream] = {}
+        self._room = Room(config.streams_bytes)
         self._random = SystemRandom()
         self._closing: set[asyncio.Task[None]] = set()
         self._used = UsedSignatures(_wall_ms())
@@ -133,7 +134,7 @@ class Events:
         feed = stream.feed
         while reads() and not writer.is_broken:
             stream.news.clear()
-            if events := feed.take(writer.batch):
+            if events := feed.take(writer.batch, writer.batch_bytes):
                 await writer.write(events)
             elif feed.ended:
                 word = "overflow" if feed.dropped else "end"
@@ -192,13 +193,14 @@ class Events:
         news = asyncio.Event()
         feed = Feed(
             secret, question, self._config.stream_queue, news.set,
-            bytes_max=self._config.stream_bytes,
+            bytes_max=self._config.stream_bytes, room=self._room,
         )  # fmt: skip
         stream = _Stream(feed, address, signer_of(call), news=news)
         select, name = call.parameters.text("select"), name_of(secret)
 
         def take(notification: Notification) -> None:
-            feed.put(_event_of(notification, name, secret))
+            if not feed.ended:  # else nothing is made of it: making it is most of the work
+                feed.put(_event_of(notification, name, secret))
 
         if call.parameters.optional("action") == "notify_interest":
             stream.interest = verbs.notify_interest(
@@ -211,11 +213,13 @@ class Events:
             )  # fmt: skip
         feed.put(_word("open", secret, {"interest": name, "select": select}))
         self._streams[secret] = stream
+        self._room.enter(feed, address)
         try:
             async with call.turn():
                 await stream.interest
         except BaseException:
             self._streams.pop(secret, None)
+            self._room.leave(feed)
             raise
         if missing := _missing(stream):
             feed.put(_word("incomplete", "", {"missing": intervals_object(missing)}))
@@ -253,6 +257,8 @@ class Events:
     def _forget(self, stream: _Stream) -> None:
         """Its client does not come back: the interest goes."""
         stream.feed.end("another stream took its place")
+        if not self._stopped:  # who still reads gets the rest before the peer is gone
+            self._room.leave(stream.feed)
         if stream.farewell is not None:
             stream.farewell.cancel()
         if self._streams.get(stream.feed.name) is stream:

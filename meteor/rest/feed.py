@@ -2,14 +2,16 @@
 
 Law of this file: synchronous and pure.  Nothing is dropped without being said: who is too slow gets
 the word `overflow` after what was queued, and who comes back learns whether it is resumed whole.
+All queues together are bounded too: for one event more the fullest of the address that keeps most
+gives up, first what it kept for a client that comes back, then what waits.
 """
 
 from __future__ import annotations
 
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
 
@@ -21,6 +23,11 @@ class Event:
     """What the client says when it comes back; empty for what needs no saying."""
     kind: str
     data: str
+    size: int = field(init=False, compare=False)
+    """The memory that its data takes, in bytes."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", sys.getsizeof(self.data))
 
     def encode(self) -> bytes:
         """The event in the form of `text/event-stream`."""
@@ -31,15 +38,49 @@ class Event:
         return ("\n".join(lines) + "\n\n").encode()
 
 
+class Room:
+    """What the feeds of a peer keep together, and whose they are."""
+
+    def __init__(self, bytes_max: int) -> None:
+        self._bytes_max = bytes_max
+        self.size = 0
+        """Bytes of all of them."""
+        self._feeds: dict[Feed, str] = {}
+
+    def enter(self, feed: Feed, address: str) -> None:
+        """A feed for a client at this address."""
+        self._feeds[feed] = address
+
+    def leave(self, feed: Feed) -> None:
+        """Nobody is to read it any more: what it keeps goes."""
+        feed.clear()
+        self._feeds.pop(feed, None)
+
+    def keep(self, size: int) -> None:
+        """So many bytes more are kept, or less."""
+        self.size += size
+        while self.size > self._bytes_max and self._feeds:
+            each: Counter[str] = Counter()
+            for feed, address in self._feeds.items():
+                each[address] += feed.size
+            fullest = max(each, key=each.__getitem__)
+            own = [feed for feed, address in self._feeds.items() if address == fullest]
+            max(own, key=lambda feed: feed.size).give_up()
+
+
 class Feed:
     """The events of one interest on their way to its client.
 
     `name` is the id of the stream's first event, and that with which the others begin."""
 
     def __init__(
-        self, name: str, select: str, length: int, wake: Callable[[], None], *, bytes_max: int
-    ) -> None:
+        self, name: str, select: str, length: int, wake: Callable[[], None], *, bytes_max: int,
+        room: Room | None = None,
+    ) -> None:  # fmt: skip
         self.name, self.select = name, select
+        self.size = 0
+        """Bytes that it keeps in memory, of what waits and of what was sent."""
+        self._room = room or Room(sys.maxsize)
         self.dropped = 0
         """Events that came while the queue was full."""
         self.ended = ""
@@ -69,6 +110,7 @@ class Feed:
         else:
             self._pending.append(event)
             self._pending_bytes += size
+            self._keep(event.size)
         self._wake()
 
     def end(self, why: str) -> None:
@@ -76,15 +118,43 @@ class Feed:
         self.ended = self.ended or why
         self._wake()
 
-    def take(self, most: int) -> list[Event]:
-        """What is to be written now; kept until as much came after it."""
-        taken = [self._pending.popleft() for _ in range(min(most, len(self._pending)))]
+    def give_up(self) -> None:
+        """All feeds together keep too much, and this one the most of it: what it kept for a client
+        that comes back goes, or, where that is nothing, what waits."""
+        if self._sent:
+            self._forget(self._sent)
+            self._sent_bytes = 0
+            return
+        self.dropped += len(self._pending)
+        self.ended = self.ended or (
+            "all streams of this peer together keep as much as they may, and this one the most: "
+            "open it anew and read faster, or select less"
+        )
+        self.clear()
+        self._wake()
+
+    def clear(self) -> None:
+        """Nothing that it keeps is to be read any more."""
+        self._forget(self._pending)
+        self._forget(self._sent)
+        self._pending_bytes = self._sent_bytes = 0
+
+    def take(self, most: int, most_bytes: int = sys.maxsize) -> list[Event]:
+        """What is to be written now, at least one event if there is any; kept until as much came
+        after it."""
+        taken: list[Event] = []
+        size = 0
+        while self._pending and len(taken) < most and size < most_bytes:
+            event = self._pending.popleft()
+            taken.append(event)
+            size += len(event.data)
         self._sent.extend(taken)
-        size = sum(len(event.data) for event in taken)
         self._pending_bytes -= size
         self._sent_bytes += size
         while len(self._sent) > self._length or self._sent_bytes > self._bytes_max:
-            self._sent_bytes -= len(self._sent.popleft().data)
+            event = self._sent.popleft()
+            self._sent_bytes -= len(event.data)
+            self._keep(-event.size)
         self._limit = max(self._length, min(self._limit, len(self._pending) + self._length))
         return taken
 
@@ -101,3 +171,11 @@ class Feed:
             self._pending_bytes += len(event.data)
         self._limit = max(self._limit, len(self._pending) + self._length)
         return True
+
+    def _forget(self, events: deque[Event]) -> None:
+        self._keep(-sum(event.size for event in events))
+        events.clear()
+
+    def _keep(self, size: int) -> None:
+        self.size += size
+        self._room.keep(size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meteor.rest.feed import Event, Feed
+from meteor.rest.feed import Event, Feed, Room
 
 LENGTH = 5
 
@@ -114,3 +114,49 @@ def test_across_breaks_a_client_sees_everything_in_order_or_is_told(
     read += ids(feed.take(1000))
     kept = put[: len(put) - feed.dropped]
     assert read == ["f"] + [f"f:{one}" for one in kept[1:]]
+
+
+def test_all_feeds_together_are_bounded_and_who_keeps_most_gives_up() -> None:
+    """Forty streams that read nothing kept 1.9 GB: each was bounded, and nothing all of them."""
+    each = Event("f", "match", "x" * 1000).size
+    room = Room(10 * each)
+
+    def entered(address: str) -> Feed:
+        feed = Feed("f", "a=1", 1000, lambda: None, bytes_max=1_000_000, room=room)
+        room.enter(feed, address)
+        return feed
+
+    def put(feed: Feed, number: int) -> None:
+        feed.put(Event(f"f:{number}", "match", "x" * 1000))
+
+    quick, *hoarders = entered("there"), *(entered("here") for _ in range(3))
+    for number in range(20):
+        for feed in (quick, *hoarders):
+            put(feed, number)
+            assert room.size <= 10 * each
+        assert len(quick.take(10)) == 1, "the one of its address that reads misses nothing"
+    assert not quick.ended
+    assert any("read faster" in feed.ended and feed.dropped for feed in hoarders)
+    for feed in (quick, *hoarders):
+        room.leave(feed)
+    assert room.size == 0
+
+
+def test_what_is_kept_for_a_return_goes_before_what_waits() -> None:
+    room = Room(4 * Event("f", "match", "x" * 100).size)
+    feed = Feed("f", "a=1", 100, lambda: None, bytes_max=10_000, room=room)
+    room.enter(feed, "here")
+    for number in range(6):
+        feed.put(Event(f"f:{number}", "match", "x" * 100))
+        if number == 2:
+            feed.take(3)
+    assert not feed.ended
+    assert not feed.resume("f:1"), "it is told so, and begins anew"
+    assert ids(feed.take(10)) == ["f:3", "f:4", "f:5"]
+
+
+def test_large_events_are_written_one_by_one() -> None:
+    feed = feed_of(*range(10, 20))
+    assert len(feed.take(64, 1)) == 2, "the first is empty"
+    assert ids(feed.take(64, 5)) == ["f:11", "f:12", "f:13"]
+    assert ids(feed.take(64, 1)) == ["f:14"]

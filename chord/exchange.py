@@ -32,7 +32,9 @@ LATE_S_MAX: Final = 0.250
 EARLY_S: Final = 1e-6
 """Timers may fire this much early: virtual time is rounded, and so are event loops."""
 
-_REQUEST, _REPLY, _FAULT, _BUSY, _SEND, _FORWARD, _ACKNOWLEDGE, _ = FrameKind
+_REQUEST, _REPLY, _FAULT = FrameKind.REQUEST, FrameKind.REPLY, FrameKind.FAULT
+_BUSY, _SEND = FrameKind.BUSY, FrameKind.SEND
+_FORWARD, _ACKNOWLEDGE = FrameKind.FORWARD, FrameKind.ACKNOWLEDGE
 
 _Entry = PendingCall | Expectation | LinkEnd
 

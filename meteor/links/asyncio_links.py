@@ -38,7 +38,8 @@ RETIRE_S: Final = 5.0
 DIALS_MAX: Final = 3
 """Attempts when dials keep crossing."""
 
-_, _REPLY, _, _, _, _FORWARD, _ACKNOWLEDGE, _GOODBYE = FrameKind
+_REPLY, _FORWARD = FrameKind.REPLY, FrameKind.FORWARD
+_ACKNOWLEDGE, _GOODBYE = FrameKind.ACKNOWLEDGE, FrameKind.GOODBYE
 """By names of this file: until Python 3.12 a class of constants is asked for one in 400 steps."""
 
 
@@ -46,18 +47,9 @@ class PeerLink(LinkEnd):
     """One end of a link over a channel, or of one that is being dialled."""
 
     __slots__ = (
-        "_frames",
-        "_links",
-        "_queued",
-        "_unhurried",
-        "channel",
-        "dial",
-        "due_number",
-        "due_since_s",
-        "lost",
-        "retiring",
-        "used_s",
-    )
+        "_frames", "_links", "_queued", "_unhurried", "channel", "dial", "due_number",
+        "due_since_s", "lost", "retiring", "used_s",
+    )  # fmt: skip
 
     def __init__(self, links: PeerLinks, contact: Contact) -> None:
         super().__init__(contact)

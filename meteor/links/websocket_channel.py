@@ -52,7 +52,8 @@ on it: what is told again for want of an acknowledgement would fill it up to its
 LINGER_S: Final = 1.0
 """How long a closed socket may take to flush before it is cut."""
 
-_, _TEXT, _BINARY, _CLOSE, _PING, _PONG = Opcode
+_TEXT, _BINARY, _CLOSE = Opcode.TEXT, Opcode.BINARY, Opcode.CLOSE
+_PING, _PONG = Opcode.PING, Opcode.PONG
 """By names of this file: until Python 3.12 a class of constants is asked for one in 400 steps."""
 
 _ID_DIGITS_MAX = 128

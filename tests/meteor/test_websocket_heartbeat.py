@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import aiohttp
 import pytest
@@ -54,6 +55,20 @@ async def peer() -> AsyncIterator[Watched]:
     await runtime.aclose()
 
 
+@asynccontextmanager
+async def linked(
+    peer: Watched, *, answers_pings: bool = True
+) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
+    """The other side of a link to the peer."""
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(
+            peer.url, protocols=(PROTOCOL,), headers=HEADERS, autoping=answers_pings
+        ) as other,
+    ):
+        yield other
+
+
 async def heard(channel: WebSocketChannel) -> None:
     """Wait until something has come since the last beat."""
     async with asyncio.timeout(10):
@@ -69,10 +84,7 @@ async def taken_over(channel: WebSocketChannel) -> None:
 
 
 async def test_an_idle_link_whose_other_side_answers_pings_stays(peer: Watched) -> None:
-    async with (
-        aiohttp.ClientSession() as session,
-        session.ws_connect(peer.url, protocols=(PROTOCOL,), headers=HEADERS) as other,
-    ):
+    async with linked(peer) as other:
         answering = asyncio.create_task(other.receive())  # aiohttp answers pings in here
         channel = await peer.channel()
         for _ in range(3):
@@ -84,12 +96,7 @@ async def test_an_idle_link_whose_other_side_answers_pings_stays(peer: Watched) 
 
 
 async def test_a_link_whose_other_side_answers_no_ping_is_closed(peer: Watched) -> None:
-    async with (
-        aiohttp.ClientSession() as session,
-        session.ws_connect(
-            peer.url, protocols=(PROTOCOL,), headers=HEADERS, autoping=False
-        ) as other,
-    ):
+    async with linked(peer, answers_pings=False) as other:
         channel = await peer.channel()
         channel.beat()
         channel.beat()
@@ -102,12 +109,7 @@ async def test_a_link_whose_other_side_answers_no_ping_is_closed(peer: Watched) 
 
 async def test_a_link_whose_other_side_talks_and_never_reads_is_closed(peer: Watched) -> None:
     """It was told the same again and again, up to 16 MiB a link, and stayed for ever."""
-    async with (
-        aiohttp.ClientSession() as session,
-        session.ws_connect(
-            peer.url, protocols=(PROTOCOL,), headers=HEADERS, autoping=False
-        ) as other,
-    ):
+    async with linked(peer, answers_pings=False) as other:
         channel = await peer.channel()
         await other.pong(b"")
         await taken_over(channel)
@@ -160,12 +162,7 @@ async def test_a_link_that_is_read_slowly_stays(secured: bool) -> None:
 
 
 async def test_a_peer_answers_the_pings_of_others(peer: Watched) -> None:
-    async with (
-        aiohttp.ClientSession() as session,
-        session.ws_connect(
-            peer.url, protocols=(PROTOCOL,), headers=HEADERS, autoping=False
-        ) as other,
-    ):
+    async with linked(peer, answers_pings=False) as other:
         await other.ping(b"there?")
         answer = await other.receive(timeout=10)
         assert (answer.type, answer.data) == (aiohttp.WSMsgType.PONG, b"there?")
@@ -180,10 +177,7 @@ async def test_every_link_is_looked_at_again_and_again(
         beaten.append(channel)
 
     monkeypatch.setattr(WebSocketChannel, "beat", beat)
-    async with (
-        aiohttp.ClientSession() as session,
-        session.ws_connect(peer.url, protocols=(PROTOCOL,), headers=HEADERS),
-    ):
+    async with linked(peer):
         channel = await peer.channel()
         first = peer._transport._heart
         assert first is not None

@@ -153,14 +153,14 @@ class Giving:
         page = self._shelf.page(interval, cursor, whole=True)
         views = self._views.touching((interval,))
         shared = [view.copies for view in views]
-        self._frozen_at[grant] = max((view.epoch for view in views), default=0)
+        self._frozen_at[grant] = highest = self._latest((interval,))
         return Frozen(
             page,
             grant,
             intersect((interval,), self._views.lost()),
             rivals=rivals_within((one for view in views for one in view.rivals), (interval,)),
             epoch=min((view.epoch for view in views), default=0),
-            highest=max((view.epoch for view in views), default=0),
+            highest=highest,
             taken_in=self._views.taken_in.within((interval,)),
             copies=tuple(
                 copy for copy in (shared[0] if shared else ())
@@ -194,8 +194,7 @@ class Giving:
         try:
             if subtract(part, self._holdings.held):  # the same question came first
                 return self._given_before(request, taker)
-            latest = max((one.epoch for one in self._views.touching(part)), default=0)
-            if request.view is None and latest > self._frozen_at.get(grant, 0):
+            if request.view is None and self._latest(part) > self._frozen_at.get(grant, 0):
                 # it may pass the taker over in this moment: both would have let go
                 raise Fault("Busy", "a later epoch began here since it was frozen: pull again")
             epoch = await self._commit(part, taker, request.view)
@@ -227,7 +226,7 @@ class Giving:
         if view is not None and set(rivals_within(rivals, part)) - set(view.rivals):
             raise Fault("Busy", "a rival showed meanwhile: pull again")
         numbers = [one.number for one in self._views.touching(part)]
-        epoch = max((one.epoch for one in self._views.touching(part)), default=0)
+        epoch = self._latest(part)
         self._views.give(part)
         if view is not None and view.has_copy(self._runtime.contact.id):
             self._views.put_given(view)
@@ -244,6 +243,10 @@ class Giving:
         await begun(self._runtime, self._views)
         for number in numbers:
             await self._replication.change(number)
+
+    def _latest(self, part: Intervals) -> int:
+        """The latest epoch of what this peer keeps of a part as its primary; 0 of nothing."""
+        return max((view.epoch for view in self._views.touching(part)), default=0)
 
     def _held_here(self, interval: Interval) -> Interval:
         if subtract((checked_interval(interval, self._curve),), self._holdings.held):

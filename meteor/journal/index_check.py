@@ -18,9 +18,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from meteor.journal.page_rows import PageRows
 from meteor.journal.rows import StoredRows
+from meteor.journal.stretches import Slots, Stretch
 
-_Slots = npt.NDArray[np.intp]
+Rows = StoredRows | PageRows
+"""As they were read, by SQLite or from the pages."""
+IndexEntries = list[tuple[Any, ...]]
+"""What the index says, a line for each journal."""
 
 _BETWEEN: Final = b"\xff"
 """Stands between two keys: no key that is text has it."""
@@ -31,20 +36,29 @@ SELECT journal, typeof(journal), count(*), sum(typeof(key) = 'blob'),
     group_concat(sequence), group_concat(key, x'ff')
 FROM record INDEXED BY sqlite_autoindex_record_1 GROUP BY journal"""
 _MOST_ROWS: Final = 1 << 22
-"""Of more, the text of all keys would be too long for SQLite."""
+"""Of more, the text of all keys would be too long for SQLite ..."""
+_MOST_PAGES: Final = 1 << 20
+"""... and so it may be in a file of more pages."""
 
 
-def index_fits(connection: sqlite3.Connection, rows: Mapping[str, StoredRows]) -> bool:
-    """Whether the index holds exactly these rows, by journal and in order, which are all of the
-    table; False where the full check must tell.  Presumes that the pages of the index are whole."""
-    if sum(map(len, rows.values())) > _MOST_ROWS:
-        return False
+def index_entries(connection: sqlite3.Connection) -> IndexEntries | None:
+    """What the index says; None where that is too much for one text."""
+    ((pages,),) = connection.execute("PRAGMA page_count").fetchall()
+    if int(pages) > _MOST_PAGES:
+        return None
     before = connection.text_factory
     connection.text_factory = bytes
     try:
-        found = connection.execute(_IN_THE_INDEX).fetchall()
+        return connection.execute(_IN_THE_INDEX).fetchall()
     finally:
         connection.text_factory = before
+
+
+def index_fits(found: IndexEntries | None, rows: Mapping[str, Rows]) -> bool:
+    """Whether the index holds exactly these rows, by journal and in order, which are all of the
+    table; False where the full check must tell.  Presumes that the pages of the index are whole."""
+    if found is None or sum(map(len, rows.values())) > _MOST_ROWS:
+        return False
     there = sorted((name.encode(), each) for name, each in rows.items() if len(each))
     return len(found) == len(there) and all(
         entries[0] == name and _says_the_same(entries, each)
@@ -52,7 +66,7 @@ def index_fits(connection: sqlite3.Connection, rows: Mapping[str, StoredRows]) -
     )
 
 
-def _says_the_same(entries: Sequence[Any], rows: StoredRows) -> bool:
+def _says_the_same(entries: Sequence[Any], rows: Rows) -> bool:
     """Whether the entries of one journal are those of its rows."""
     _, kind, count, blobs, sequences, keys = entries
     if kind != b"text" or not count == blobs == len(rows):
@@ -61,7 +75,7 @@ def _says_the_same(entries: Sequence[Any], rows: StoredRows) -> bool:
     return order is not None and _are_the_keys(rows.keys, order, keys)
 
 
-def _order(rows: array[int], entries: bytes) -> _Slots | None:
+def _order(rows: array[int] | npt.NDArray[np.int64], entries: bytes) -> Slots | None:
     """Which row each entry names, as a place among the rows in their order; None where these are
     not all rows, each once."""
     sequences = np.array(rows, np.int64)
@@ -76,14 +90,19 @@ def _order(rows: array[int], entries: bytes) -> _Slots | None:
     return order
 
 
-def _are_the_keys(keys: Sequence[bytes], order: _Slots, entries: bytes) -> bool:
+def _are_the_keys(keys: Sequence[bytes], order: Slots, entries: bytes) -> bool:
     """Whether the text of all entries is that of the rows' keys in this order, and ascends."""
-    if None in keys:  # a damaged row
-        return False
-    named = [keys[at] for at in order.tolist()]
     # With as many marks as stand between keys, none is in a key: there is one way to part the text.
-    return (
-        entries.count(_BETWEEN) == len(named) - 1
-        and entries == _BETWEEN.join(named)
-        and all(map(operator.lt, named, islice(named, 1, None)))
-    )
+    if entries.count(_BETWEEN) != len(keys) - 1:
+        return False
+    if isinstance(keys, Stretch):
+        if entries != keys.picked(order).joined(_BETWEEN[0])[:-1].tobytes():
+            return False
+        named = entries.split(_BETWEEN)
+    elif None in keys:  # a damaged row
+        return False
+    else:
+        named = [keys[at] for at in order.tolist()]
+        if entries != _BETWEEN.join(named):
+            return False
+    return all(map(operator.lt, named, islice(named, 1, None)))

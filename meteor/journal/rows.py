@@ -133,9 +133,13 @@ def change_of(writes: Sequence[Write], number: int, sequence: int) -> Change:
 def scan_of(journal: str, rows: StoredRows, of_the_file: StoredRows) -> Scan:
     """What a journal holds, by its rows and those of the file's own journal."""
     keys, values, broken = whole(journal, rows)
+    return Scan(Entries(keys, values), tuple(broken), is_incomplete(journal, of_the_file))
+
+
+def is_incomplete(journal: str, of_the_file: StoredRows) -> bool:
+    """Whether more of a journal may be gone, by the file's own rows."""
     notes = of_the_file.keys
-    incomplete = INCOMPLETE in notes and whole_key(journal) not in notes
-    return Scan(Entries(keys, values), tuple(broken), incomplete)
+    return INCOMPLETE in notes and whole_key(journal) not in notes
 
 
 def whole(journal: str, rows: StoredRows) -> tuple[list[bytes], list[bytes], list[bytes]]:

@@ -40,8 +40,8 @@ from meteor.journal.rows import (
     rows_of_salvage,
 )
 from meteor.journal.sqlite_reading import Preview, rows_of
-from meteor.journal.tree_check import verdict_of
-from meteor.journal.write_ahead_log import PAGE_BYTES
+from meteor.journal.tree_check import seen_of, verdict_of
+from meteor.journal.write_ahead_log import PAGE_BYTES, Log
 
 ResultT = TypeVar("ResultT")
 
@@ -202,7 +202,7 @@ async def _as_it_is(
         _announce(files.path)
         # With no number beside it the journal says from now on that it is incomplete.
         may_look = found.acknowledged is not None
-        connection, trouble = await _checked(files.path, preview if may_look else None)
+        connection, trouble = await _checked(files.path, found.log, preview if may_look else None)
         if connection is not None:
             return connection
     number = found.next_number
@@ -239,7 +239,7 @@ async def _make(files: JournalFiles, rows: Sequence[Row]) -> None:
     files.promote()
 
 
-async def _checked(path: Path, preview: Preview | None) -> tuple[_Connection | None, str]:
+async def _checked(path: Path, log: Log, preview: Preview | None) -> tuple[_Connection | None, str]:
     """Open a file whose log is in order; None, and why, when its pages are not."""
     connection, is_good = None, False
     try:
@@ -248,11 +248,7 @@ async def _checked(path: Path, preview: Preview | None) -> tuple[_Connection | N
         if preview is None:
             verdict = await connection.do(verdict_of)
         else:
-            rows = await connection.do(preview.read)
-            looking = asyncio.to_thread(preview.make, rows)
-            verdict, made = await asyncio.gather(
-                connection.do(partial(preview.verdict, rows)), looking
-            )
+            verdict, made = await _previewed(connection, preview, path, log)
         await connection.execute(_TRY_TO_WRITE)
         await connection.rollback()
         is_good = not verdict
@@ -267,6 +263,29 @@ async def _checked(path: Path, preview: Preview | None) -> tuple[_Connection | N
             with suppress(sqlite3.Error):
                 await connection.close()
     return (connection, "") if is_good else (None, verdict)
+
+
+async def _previewed(
+    connection: _Connection, preview: Preview, path: Path, log: Log
+) -> tuple[str, Any]:
+    """What is wrong with the trees, and what somebody made of the rows: SQLite looks at the trees
+    in its thread while the rows are read from the pages in another, and made something of."""
+    newest = {frame.page: frame.image for frame in log.frames[: log.committed]}
+    of_the_file = await connection.do(preview.of_the_file)
+    reading = asyncio.to_thread(preview.read_pages, path, newest, of_the_file)
+    seeing = asyncio.ensure_future(connection.do(seen_of))
+    try:
+        rows = await reading
+        if rows is None:
+            rows = await connection.do(preview.read)
+        making = asyncio.ensure_future(asyncio.to_thread(preview.make, rows))
+        seen = await seeing
+    finally:
+        await asyncio.wait([seeing])
+    verdict, made = await asyncio.gather(
+        connection.do(partial(preview.verdict, rows, seen)), making
+    )
+    return verdict, made
 
 
 def _speaks_of_damage(error: sqlite3.Error, path: Path) -> bool:

@@ -8,13 +8,25 @@ anybody has what was made of them (`meteor.journal.first_look`).
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from meteor.journal.asyncio_group_commit import Read
 from meteor.journal.first_look import FirstLook
-from meteor.journal.rows import FILE, TRIED_AT_ONCE, StoredRows, scan_of, whole
-from meteor.journal.tree_check import verdict_of
+from meteor.journal.journal import Entries, Scan
+from meteor.journal.page_images import BulkPages
+from meteor.journal.page_rows import PageRows, read_rows
+from meteor.journal.rows import (
+    FILE,
+    TRIED_AT_ONCE,
+    StoredRows,
+    is_incomplete,
+    scan_of,
+    whole,
+)
+from meteor.journal.tree_check import Seen, verdict_of
 
 _READ: Final = """\
 SELECT sequence, key, value, checksum
@@ -74,10 +86,26 @@ def _all_rows(
 class _Rows:
     """What was read of a file that is not checked yet."""
 
-    of_the_journal: StoredRows
+    of_the_journal: StoredRows | PageRows
     of_the_file: StoredRows
     are_all: bool
     """Whether the table has no others."""
+
+    def scan(self, journal: str) -> Scan:
+        """What the journal holds, by these."""
+        rows = self.of_the_journal
+        if isinstance(rows, StoredRows):
+            return scan_of(journal, rows, self.of_the_file)
+        # Of these each one's checksum was tried when it was read.
+        return Scan(Entries(rows.keys, rows.values), (), is_incomplete(journal, self.of_the_file))
+
+
+def _are_others(others: Mapping[int, bytes], of_the_file: StoredRows) -> bool:
+    """Whether the rows of nobody here are the file's own.  Those were read by the index, which is
+    not to be compared with itself."""
+    _, _, broken = whole(FILE, of_the_file)
+    known = dict(zip(of_the_file.sequences, of_the_file.keys, strict=True))
+    return others == known and not broken
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,22 +124,41 @@ class Preview:
             if found is None:
                 return _Rows(rows_of(Read(self.journal), connection), of_the_file, are_all=False)
             rows, others = found
-            # Those of the file were read by the index, which is not to be compared with itself.
-            _, _, broken = whole(FILE, of_the_file)
-            known = dict(zip(of_the_file.sequences, of_the_file.keys, strict=True))
-            return _Rows(rows, of_the_file, are_all=others == known and not broken)
+            return _Rows(rows, of_the_file, are_all=_are_others(others, of_the_file))
         except sqlite3.Error:
             return None
+
+    def of_the_file(self, connection: sqlite3.Connection) -> StoredRows | None:
+        """The file's own rows; None where they cannot be read."""
+        try:
+            return rows_of(Read(FILE), connection)
+        except sqlite3.Error:
+            return None
+
+    def read_pages(
+        self, path: Path, newest: Mapping[int, bytes], of_the_file: StoredRows | None
+    ) -> _Rows | None:
+        """All rows, read beside SQLite from the pages of the file and the `newest` ones of its
+        log; None where `read` must do it."""
+        try:
+            with path.open("rb") as file:
+                found = read_rows(BulkPages(file, newest), self.journal)
+        except OSError:
+            return None
+        if of_the_file is None or found is None or not _are_others(found[1], of_the_file):
+            return None
+        return _Rows(found[0], of_the_file, are_all=True)
 
     def make(self, rows: _Rows | None) -> Any:
         """What it makes of the rows."""
         if rows is None:
             return None
-        return self.first_look.make(scan_of(self.journal, rows.of_the_journal, rows.of_the_file))
+        return self.first_look.make(rows.scan(self.journal))
 
-    def verdict(self, rows: _Rows | None, connection: sqlite3.Connection) -> str:
-        """What is wrong with the trees; empty when nothing is."""
+    def verdict(self, rows: _Rows | None, seen: Seen | None, connection: sqlite3.Connection) -> str:
+        """What is wrong with the trees, of which something may be seen by now; empty when nothing
+        is."""
         if rows is None or not rows.are_all:
             return verdict_of(connection)
         read = {self.journal: rows.of_the_journal, FILE: rows.of_the_file}
-        return verdict_of(connection, read)
+        return verdict_of(connection, read, seen)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
-from meteor.journal.index_check import index_fits
-from meteor.journal.rows import INDEX_ROOT, SCHEMA, TABLE_ROOT, StoredRows
+from meteor.journal.index_check import IndexEntries, Rows, index_entries, index_fits
+from meteor.journal.rows import INDEX_ROOT, SCHEMA, TABLE_ROOT
 from meteor.journal.write_ahead_log import PAGE_BYTES
 
 _SHAPE: Final = (
@@ -26,11 +27,33 @@ _LEAST_CACHE_KIB, _MOST_CACHE_KIB = 1 << 13, 1 << 18
 _LITTLE_MEMORY: Final = "PRAGMA cache_size = -2000"
 
 
-def verdict_of(connection: sqlite3.Connection, read: Mapping[str, StoredRows] | None = None) -> str:
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What can be seen of the trees before anybody has the rows."""
+
+    verdict: str
+    """What is wrong with pages and trees; empty when nothing is."""
+    index: IndexEntries | None
+    """What the index says, where it can be compared with the rows."""
+
+
+def seen_of(connection: sqlite3.Connection) -> Seen:
+    """Look at pages and trees, and read the index."""
+    verdict = _check(connection, "quick_check")
+    return Seen(verdict, None if verdict else index_entries(connection))
+
+
+def verdict_of(
+    connection: sqlite3.Connection,
+    read: Mapping[str, Rows] | None = None,
+    seen: Seen | None = None,
+) -> str:
     """What is wrong with the trees; empty when nothing is.  Where all rows of the table were `read`
-    the index is compared with them at once."""
-    verdict = _check(connection, "quick_check") if read else ""
-    if not verdict and not (read and index_fits(connection, read)):
+    the index, which may be `seen` by now, is compared with them at once."""
+    if read and seen is None:
+        seen = seen_of(connection)
+    verdict = seen.verdict if read and seen is not None else ""
+    if not verdict and not (read and seen is not None and index_fits(seen.index, read)):
         ((pages,),) = connection.execute("PRAGMA page_count").fetchall()
         share_kib = int(pages) * PAGE_BYTES // 1024 // _INDEX_SHARE
         cache_kib = min(max(share_kib, _LEAST_CACHE_KIB), _MOST_CACHE_KIB)

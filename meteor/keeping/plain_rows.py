@@ -16,12 +16,11 @@ import numpy.typing as npt
 
 from arms import Kind, PlainColumns
 from meteor.journal.journal import Entries
+from meteor.journal.stretches import Bytes, Slots, Stretch, Stretches, lines_of
 from meteor.keeping.placement import Key
 from meteor.keeping.record_front import FORM, HEAD, IS_HIDDEN, IS_POINT, KINDS, index_words
 from squid import HilbertCurve
 
-Bytes = npt.NDArray[np.uint8]
-Slots = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]
 T = TypeVar("T")
@@ -98,8 +97,10 @@ class PlainRows:
 def read_plain(entries: Entries, curve: HilbertCurve, now_ms: int) -> tuple[PlainRows, Entries]:
     """The rows that can be read together, and those that are to be read one by one."""
     reader = _Reader(curve)
-    for first in range(0, len(entries), AT_ONCE):
-        reader.take(first, entries.values[first : first + AT_ONCE])
+    first = 0
+    for stretch in _stretches(entries.values):
+        reader.take(first, stretch)
+        first += len(stretch)
     taken, heads, words = reader.taken()
     keys = _keys_of(_picked(entries.keys, taken))
     if keys is None:
@@ -126,7 +127,21 @@ def read_plain(entries: Entries, curve: HilbertCurve, now_ms: int) -> tuple[Plai
 
 def _picked(items: Sequence[T], places: Slots) -> Sequence[T]:
     """The items at these places, which are different and in order."""
+    if isinstance(items, Stretch | Stretches) and len(places) < len(items):
+        return items.picked(places)  # type: ignore[return-value]  # they are bytes
     return items if len(places) == len(items) else [items[at] for at in places.tolist()]
+
+
+def _stretches(values: Sequence[bytes]) -> Iterator[Stretch]:
+    """All values, some thousand at a time, in one stretch of memory each."""
+    if isinstance(values, Stretches):
+        yield from values.parts
+        return
+    for first in range(0, len(values), AT_ONCE):
+        some = values[first : first + AT_ONCE]
+        lengths = np.fromiter(map(len, some), np.intp, len(some))
+        buffer = np.frombuffer(b"".join(some), np.uint8)
+        yield Stretch(buffer, np.cumsum(lengths) - lengths, lengths)
 
 
 def _rows_of(
@@ -149,7 +164,10 @@ def _keys_of(written: Sequence[bytes]) -> list[Key] | None:
     names: dict[str, str] = {}
     for first in range(0, len(written), AT_ONCE):
         some = written[first : first + AT_ONCE]
-        parts = b"\0".join(some).decode().split("\0")
+        if isinstance(some, Stretch):
+            parts = some.joined(0)[:-1].tobytes().decode().split("\0")
+        else:
+            parts = b"\0".join(some).decode().split("\0")
         owners, stems = parts[::2], parts[1::2]
         names.update((owner, owner[len(_BEGINNING) :]) for owner in sorted(set(owners)))
         if len(parts) != 2 * len(some):
@@ -189,16 +207,14 @@ class _Reader:
                 columns.add(shape, numbers[numbers >= 0], ends[numbers >= 0])
         return columns
 
-    def take(self, first: int, values: Sequence[bytes]) -> None:
+    def take(self, first: int, values: Stretch) -> None:
         """Take what can be taken of rows that are counted on from `first`."""
-        lengths = np.fromiter(map(len, values), np.intp, len(values))
-        starts = np.cumsum(lengths) - lengths
-        buffer = np.frombuffer(b"".join(values), np.uint8)
+        buffer, starts, lengths = values.buffer, values.starts, values.lengths
         index_bytes = 8 * index_words(self.curve)
         behind = HEAD.itemsize + index_bytes
         rows = np.flatnonzero(lengths > behind)
         rows = rows[buffer[starts[rows]] == FORM]
-        heads = _lines(buffer, starts[rows], HEAD.itemsize).view(HEAD)[:, 0]
+        heads = lines_of(buffer, starts[rows], HEAD.itemsize).view(HEAD)[:, 0]
         fits = heads["dimensions"] == self.curve.dimensions
         fits &= (heads["bits"] == self.curve.bits) & (heads["kind"] < len(KINDS))
         ends_at = behind + heads["shape_bytes"].astype(np.intp) + heads["ends_bytes"]
@@ -212,7 +228,7 @@ class _Reader:
         rows, heads = rows[taken], heads[taken]
         self._rows.append(first + rows)
         self._heads.append(heads)
-        words = _lines(buffer, starts[rows] + HEAD.itemsize, index_bytes).view(">u8")
+        words = lines_of(buffer, starts[rows] + HEAD.itemsize, index_bytes).view(">u8")
         self._words.append(words.astype(np.uint64))
 
 
@@ -228,17 +244,8 @@ def _by_shape(buffer: Bytes, starts: Slots, heads: Heads) -> Iterator[tuple[byte
         size = int(sizes[group[0]])
         shape_bytes, ends_bytes = size >> _SIZE_BITS, size & _MOST_SIZE
         at = group[sizes[group] == size]
-        shapes = _lines(buffer, starts[at], shape_bytes)
+        shapes = lines_of(buffer, starts[at], shape_bytes)
         shape = shapes[0].tobytes()
         if shapes.tobytes() != shape * len(at):  # two that have one sum
             at = at[(shapes == shapes[0]).all(axis=1)]
-        yield shape, at, _lines(buffer, starts[at] + shape_bytes, ends_bytes)
-
-
-def _lines(buffer: Bytes, starts: Slots, width: int) -> Bytes:
-    """So many bytes from each place, one line each."""
-    if not len(starts) or not width:
-        return np.zeros((len(starts), width), np.uint8)
-    # Each stretch as one item: numpy copies it at once, byte by byte would take twice as long.
-    stretches = np.ndarray((len(buffer) - width + 1,), f"V{width}", buffer, strides=(1,))
-    return stretches[starts].view(np.uint8).reshape(len(starts), width)
+        yield shape, at, lines_of(buffer, starts[at] + shape_bytes, ends_bytes)

@@ -8,6 +8,7 @@ columns; a row that is asked for becomes an object at rest, which is decoded whe
 from __future__ import annotations
 
 from arms import Record, at_rest
+from meteor.journal.stretches import Stretches
 from meteor.keeping.placement import Key, Placed
 from meteor.keeping.plain_rows import PlainRows
 from meteor.keeping.record_front import KINDS
@@ -17,14 +18,17 @@ class RestingRows:
     """Rows by number, in the order in which they were written."""
 
     __slots__ = ("_clock_s", "_early", "_expiries_ms", "_first", "_hidden", "_keys", "_kinds",
-                 "_lowest", "_numbers", "_points", "_rows")  # fmt: skip
+                 "_lowest", "_numbers", "_points", "_rows", "_values")  # fmt: skip
 
     def __init__(self, rows: PlainRows, first: int) -> None:
         self._first = first
         self._clock_s = 0.0
         self._early: list[Record] | None = []
         """What was asked for before the peer's clock was known."""
-        self._rows: list[bytes | Placed | None] = list(rows.values)
+        values = rows.values
+        self._values = values if isinstance(values, Stretches) else list(values)
+        self._rows: list[Placed | None] = [None] * len(rows.keys)
+        """What somebody has asked for."""
         self._keys: list[Key | None] = list(rows.keys)
         self._lowest, self._points, self._hidden = rows.lowest, rows.points, rows.hidden
         self._kinds, self._numbers, self._expiries_ms = rows.kinds, rows.numbers, rows.ttl_ms
@@ -45,18 +49,19 @@ class RestingRows:
 
     def placed(self, number: int) -> Placed:
         """Where a record lives."""
-        row = self._rows[number]
-        assert row is not None, "what left the shelf is not asked for"
-        if isinstance(row, Placed):
-            return row
+        known = self._rows[number]
+        if known is not None:
+            return known
+        assert self._keys[number] is not None, "what left the shelf is not asked for"
         placed = self._rows[number] = at_rest(
             Placed,
-            rest=row,
+            rest=self._values[number],
             lowest=self._lowest[number],
             number=int(self._numbers[number]),
             change=self._first + number,
             is_point=bool(self._points[number]),
         )
+        self._drop(number)
         return placed
 
     def record(self, number: int) -> Record:
@@ -84,3 +89,11 @@ class RestingRows:
         number = placed.change - self._first
         if 0 <= number < len(self._rows):
             self._rows[number] = self._keys[number] = None
+            self._drop(number)
+
+    def _drop(self, number: int) -> None:
+        """A row is held by its object, or by nobody."""
+        if isinstance(self._values, Stretches):
+            self._values.forget(number)
+        else:
+            self._values[number] = b""

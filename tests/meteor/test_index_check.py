@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from meteor.journal.first_look import FirstLook
-from meteor.journal.index_check import index_fits
+from meteor.journal.index_check import index_entries, index_fits
 from meteor.journal.journal import Entry, Scan
 from meteor.journal.rows import FILE
 from meteor.journal.sqlite_journal import SqliteJournal
@@ -44,7 +44,7 @@ def said(path: Path) -> tuple[bool, bool, bool]:
         if rows is not None and rows.are_all:
             try:
                 read = {JOURNAL: rows.of_the_journal, FILE: rows.of_the_file}
-                fits = index_fits(connection, read)
+                fits = index_fits(index_entries(connection), read)
             except sqlite3.DatabaseError:
                 fits = False
     connection.close()
@@ -119,10 +119,10 @@ async def test_what_it_was_not_told_of_is_left_to_the_full_check(
     assert before is not None
     assert before.are_all
     read = {JOURNAL: before.of_the_journal, FILE: before.of_the_file}
-    assert index_fits(connection, read)
+    assert index_fits(index_entries(connection), read)
     changed = connection.execute(change.format(one=before.of_the_journal.sequences[5]))
     assert changed.rowcount == 1
-    assert not index_fits(connection, read), names
+    assert not index_fits(index_entries(connection), read), names
     connection.close()
 
 

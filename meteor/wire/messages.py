@@ -122,6 +122,10 @@ class PostReply:
     complete: bool
     missing: tuple[WireInterval, ...]
     matches: int
+    """What the peers' reports count, added up; of a delete with `dry_run` each record once.  Where
+    two of them answered for one place, as it changed hands or something was replaced meanwhile,
+    what both met is in here twice: a report has no names, and those of all would be an answer.  So
+    whoever asks a retrieve without a ttl counts what came instead (`Answer.receipt`)."""
     peers: int
     pages: int = 0
     """How many `ResultPage`s were sent before this."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
-from arms import AtRest, Profile, Record
+from arms import INTEREST, WATCH, AtRest, Profile, Record
 from chord import MeteorError
 from meteor.keeping.record_front import carried_in, curve_in, profile_in
 from meteor.wire.document import decode_document, unpack_profile
@@ -82,8 +82,8 @@ class Admission:
     watermarks: dict[Key, int] = field(default_factory=dict)
 
     def enter(self, carried: Carried) -> None:
-        """A record is taken in."""
-        if carried.acknowledged:
+        """A record is taken in; of a new version of an interest nothing is acknowledged."""
+        if carried.acknowledged or carried.kind in {INTEREST, WATCH}:
             self.watermarks[carried.owner, stem_of(carried.id)] = carried.acknowledged
 
     def acknowledged(self, key: Key) -> int:

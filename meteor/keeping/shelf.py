@@ -62,8 +62,8 @@ class Shelf:
         self._committing: list[Sequence[Carried]] = []
         """On their way to the journal."""
         self._number = 0
-        self.watermark: Callable[[str, str], int] = lambda _, __: 0
-        """What an interest's client has acknowledged; who tells clients sets it."""
+        self.acknowledged: Callable[[Carried], int] = lambda one: one.acknowledged
+        """What an interest's client has of it; who tells clients sets it."""
         self.displaced: Callable[[Carried, Carried], None] = lambda _, __: None
         """Hears of a record that takes the place here of its own version from another region."""
         self.sees: Callable[[str, Record | Carried], bool] = lambda _, __: True
@@ -367,7 +367,7 @@ class Shelf:
         """As it travels: the remaining time, rounded down, and what its client has of it."""
         acknowledged = carried.acknowledged
         if carried.route is not None:
-            acknowledged = max(acknowledged, self.watermark(carried.owner, stem_of(carried.id)))
+            acknowledged = self.acknowledged(carried)
         left_ms = max(carried.ttl_ms - self.wall_ms(), 0)
         return replace(carried, ttl_ms=left_ms, acknowledged=acknowledged)
 

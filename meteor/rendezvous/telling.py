@@ -15,7 +15,7 @@ from typing import Final
 from arms import Record, Rendezvous, Tell
 from chord import Contact, Handler, Runtime, replace
 from meteor.keeping.holdings import Holdings, Intervals
-from meteor.keeping.placement import Admission, route_of
+from meteor.keeping.placement import Admission, key_of, route_of
 from meteor.keeping.shelf import Shelf
 from meteor.rendezvous.backlog import Position
 from meteor.rendezvous.deriving import Deriving, name_of
@@ -23,7 +23,8 @@ from meteor.rendezvous.outbox import Outbox, owner_and_stem, stream_name
 from meteor.wire.document import wishes_in, without_data
 from meteor.wire.letters import id_end, letters
 from meteor.wire.messages import Acknowledge, AcknowledgeAll, Found, Notice
-from meteor.wire.operations import Notices, Route
+from meteor.wire.operations import Carried, Notices, Route
+from meteor.wire.record_id import stem_of
 
 SENT_AT_ONCE: Final = 512
 """Notices that leave in one turn, but for the rest of one interest: some ten microseconds each."""
@@ -85,7 +86,7 @@ class Telling:
         """Told of every pair; called in the turn in which it is found."""
         self.here: Callable[[Notices], None] | None = None
         """Takes what is for clients of this very peer, without a message."""
-        shelf.watermark = self.watermark
+        shelf.acknowledged = self.acknowledged_of
 
     @property
     def handlers(self) -> Mapping[type, Handler]:
@@ -172,6 +173,14 @@ class Telling:
         was acknowledged.  That is 0 to others, at whom it may lie with a lower number."""
         name = stream_name(owner, stem)
         return self._beyond_its_own(name, self._outbox.watermark(name))
+
+    def acknowledged_of(self, carried: Carried) -> int:
+        """The same of a record that travels: nothing of a version that does not show yet, as its
+        pairs may have earlier numbers than those that the one before was told of."""
+        placed = self._shelf.find(key_of(carried))
+        if placed is not None and placed.carried.version != carried.version:
+            return carried.acknowledged
+        return max(carried.acknowledged, self.watermark(carried.owner, stem_of(carried.id)))
 
     def _beyond_its_own(self, name: str, mark: int) -> int:
         key = owner_and_stem(name)

@@ -73,6 +73,16 @@ class _Stream:
         self.missed = min(self.missed or position, position)
 
     @property
+    def first(self) -> int | None:
+        """The number of the first pair that is not acknowledged."""
+        unacknowledged = [number for number, _ in self.pending.values()]
+        if self.missed is not None:
+            unacknowledged.append(self.missed[0])
+        if self.backlog is not None and self.backlog.first is not None:
+            unacknowledged.append(self.backlog.first[0])
+        return min(unacknowledged, default=None)
+
+    @property
     def is_behind(self) -> bool:
         """Whether more is to come, and there is room for it."""
         return not self.pending and (self.missed is not None or self.has_backlog)
@@ -230,12 +240,13 @@ class Outbox:
         stream = self._streams.get(stem)
         if stream is None:
             return 0
-        unacknowledged = [number for number, _ in stream.pending.values()]
-        if stream.missed is not None:
-            unacknowledged.append(stream.missed[0])
-        if stream.backlog is not None and stream.backlog.first is not None:
-            unacknowledged.append(stream.backlog.first[0])
-        return min(unacknowledged) - 1 if unacknowledged else stream.last_number
+        first = stream.first
+        return stream.last_number if first is None else first - 1
+
+    def first(self, name: str) -> int | None:
+        """The number of the first pair that is not acknowledged; None where all are."""
+        stream = self._streams.get(name)
+        return None if stream is None else stream.first
 
     def parts(self) -> Iterator[tuple[list[str], bool]]:
         """All streams, in parts of which one turn may ask the watermarks, and whether more may

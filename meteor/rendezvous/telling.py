@@ -180,7 +180,17 @@ class Telling:
         placed = self._shelf.find(key_of(carried))
         if placed is not None and placed.carried.version != carried.version:
             return carried.acknowledged
-        return max(carried.acknowledged, self.watermark(carried.owner, stem_of(carried.id)))
+        mark = self.watermark(carried.owner, stem_of(carried.id))
+        owed = mark < carried.acknowledged and self._owes(carried)
+        return mark if owed else max(carried.acknowledged, mark)
+
+    def _owes(self, carried: Carried) -> bool:
+        """Whether the client of an interest has not all that it is written to have: pairs of earlier
+        numbers came with another interval since, and perhaps not all were derived yet."""
+        name, written = stream_name(carried.owner, stem_of(carried.id)), carried.acknowledged
+        first = self._outbox.first(name)
+        derived = self._deriving.watermark_below(owner_and_stem(name), written)
+        return derived < written or (first is not None and first <= written)
 
     def _beyond_its_own(self, name: str, mark: int) -> int:
         key = owner_and_stem(name)

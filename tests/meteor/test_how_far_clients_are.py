@@ -42,6 +42,21 @@ class Teller(World):
         return set() if stream is None else set(stream.pending)
 
 
+def test_a_hand_off_does_not_say_acknowledged_what_is_not() -> None:
+    """The interest was renewed when its client had all up to 50; then came, with another interval,
+    a pair of an earlier number."""
+    teller, other = Teller(), Admission()
+    asks = carried("asks", "temperature=0..10", kind="interest", number=3, acknowledged=50)
+    late = carried("late", "type=a temperature=3", number=20)
+    teller.run(teller.shelf.admit([asks], Admission()))
+    teller.run(teller.shelf.admit([late], other))
+    teller.gain(other)
+    assert teller.pending("asks") == {"asks:late:1"}
+    page = teller.shelf.page(EVERYTHING[0], 0)
+    marks = {one.id.partition(".")[0]: one.acknowledged for one in page.carried}
+    assert marks["asks"] < 20, "whoever takes it tells of the pair"
+
+
 def test_a_new_version_of_an_interest_travels_without_how_far_the_one_before_was() -> None:
     """The pairs of what it asks for now may have earlier numbers."""
     teller, admission = Teller(), Admission()

@@ -90,6 +90,10 @@ class Admission:
         """An interest's watermark: every pair up to it reached its client."""
         return self.watermarks.get(key, 0)
 
+    def latest(self) -> int:
+        """The highest watermark; 0 where there is none."""
+        return max(self.watermarks.values(), default=0)
+
 
 def key_of(carried: Carried) -> Key:
     """The identity of a record or tombstone."""

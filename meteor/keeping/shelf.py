@@ -61,7 +61,7 @@ class Shelf:
         """Changes under way that do not show yet."""
         self._committing: list[Sequence[Carried]] = []
         """On their way to the journal."""
-        self._number = 0
+        self.number = 0  # the latest that was drawn here, or heard of
         self.acknowledged: Callable[[Carried], int] = lambda one: one.acknowledged
         """What an interest's client has of it; who tells clients sets it."""
         self.displaced: Callable[[Carried, Carried], None] = lambda _, __: None
@@ -186,7 +186,7 @@ class Shelf:
         for one in batch:
             admission.enter(one)
         news = self.news(batch)
-        self._number = max((self._number, *(one.number for one, _ in news)))
+        self.number = max((self.number, *(one.number for one, _ in news)))
         await self.commit([one for one, _ in news])
         for one, profile in news:
             if self._is_news(one):  # another one may have come meanwhile
@@ -198,8 +198,8 @@ class Shelf:
         placed = self.table.find(key_of(carried))
         if placed is not None and is_renewal(carried, placed.carried):
             return placed.number
-        self._number += 1
-        return self._number
+        self.number += 1
+        return self.number
 
     async def barrier(self) -> None:
         """Return when everything written before is durable and shown."""
@@ -343,17 +343,17 @@ class Shelf:
     def _load(self, found: Contents) -> None:
         clock_s = self._now() - self._wall_clock()
         self.table = found.loaded.begin(self.store, clock_s)
-        self._number = found.loaded.number
+        self.number = found.loaded.number
         living: list[Record] = []
         for carried, profile, box, lowest in found.shown:
             if self._expires_s(carried) > self._now():
-                self._number = max(self._number, carried.number)
+                self.number = max(self.number, carried.number)
                 living.append(self.record_of(carried, profile, box, lowest))
                 self._place(key_of(carried), box, carried, lowest)
         self.store.load(living)
         for word in found.words:
             if self._expires_s(word) > self._now():
-                self._number = max(self._number, word.number)
+                self.number = max(self.number, word.number)
                 self.show(word)
         for key, carried in found.stored:
             self.attic.restore(key, carried)

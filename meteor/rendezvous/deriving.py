@@ -76,6 +76,8 @@ class Deriving:
     def derive(self, part: Intervals, admission: Admission) -> None:
         """Match its pairs again, above what their clients acknowledged, one interest after the
         other in later turns.  Until then no watermark passes what it was."""
+        # Its giver's other intervals may have had later numbers: none of these comes a second time.
+        self._shelf.number = max(self._shelf.number, admission.latest())
         store = self._shelf.store
         asking = chain(store.all_of(INTEREST), store.all_of(WATCH))
         self._gained.append(admission)

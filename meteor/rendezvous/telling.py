@@ -185,8 +185,8 @@ class Telling:
         return mark if owed else max(carried.acknowledged, mark)
 
     def _owes(self, carried: Carried) -> bool:
-        """Whether the client of an interest has not all that it is written to have: pairs of earlier
-        numbers came with another interval since, and perhaps not all were derived yet."""
+        """Whether the client of an interest has not all that it is written to have: with another
+        interval came pairs of earlier numbers, of which perhaps not all were derived yet."""
         name, written = stream_name(carried.owner, stem_of(carried.id)), carried.acknowledged
         first = self._outbox.first(name)
         derived = self._deriving.watermark_below(owner_and_stem(name), written)

@@ -9,14 +9,17 @@ import random
 
 from arms import Rendezvous
 from meteor import profile
+from meteor.admission import place
 from meteor.keeping.holdings import Holdings
 from meteor.keeping.placement import Admission
 from meteor.rendezvous.telling import Telling
 from meteor.wire.messages import Notice
+from meteor.wire.record_id import make_id
 from sim.network import Network
 from sim.runtime import SimRuntime
-from tests.meteor.copies_world import build, crash
-from tests.meteor.notified_world import opened
+from tests.meteor.building import SPACE, Attributes
+from tests.meteor.copies_world import build, crash, index_of
+from tests.meteor.notified_world import matcher_of, opened
 from tests.meteor.test_overlay_notifications import readings_of
 from tests.meteor.test_shelf import EVERYTHING, HERE, World, carried
 
@@ -40,6 +43,17 @@ class Teller(World):
     def pending(self, stem: str) -> set[str]:
         stream = self.telling._outbox._streams.get(stem)
         return set() if stream is None else set(stream.pending)
+
+
+def test_what_is_written_after_a_gain_has_a_number_above_how_far_clients_are() -> None:
+    """Else the watermark of the giver, whose other intervals had later numbers, covers it as soon
+    as this peer falls."""
+    teller, admission = Teller(), Admission()
+    asks = carried("asks", "temperature=0..10", kind="interest", number=3, acknowledged=50)
+    teller.run(teller.shelf.admit([asks], admission))
+    teller.gain(admission)
+    ((written,),) = teller.run(teller.shelf.write([carried("new", "type=a temperature=3")]))
+    assert written.number > admission.acknowledged(("", "asks"))
 
 
 def test_a_hand_off_does_not_say_acknowledged_what_is_not() -> None:
@@ -93,3 +107,33 @@ def test_what_an_interest_asks_for_since_it_was_replaced_is_told_by_an_heir() ->
     overlay.run_for(5)
     client._session.handlers[Notice] = hear
     assert overlay.run(interest.recv(timeout=60)).data == b"wet"
+
+
+def _index_of(reading: Attributes) -> int:
+    box = place(profile(reading).typed(SPACE), "store", SPACE, everywhere=False)
+    return index_of(make_id("x", box, SPACE.curve))
+
+
+def test_an_heir_of_a_joiner_tells_what_it_had_not_got_through() -> None:
+    """The joiner's interval is quiet: its giver's other interval had later numbers, and so had the
+    watermark that came with the interest."""
+    overlay, drawn = build(1), random.Random(1)
+    sensor, client = overlay.client(peer=7), overlay.client(peer=6)
+    giver = sorted(overlay.peers, key=lambda peer: peer.contact.id)[3]
+    interest = overlay.run(opened(client, "temperature=-40..125 humidity>=0"))
+    readings = sorted(readings_of(overlay, giver, drawn, 20), key=_index_of)
+    for one in readings[10:]:
+        overlay.run(sensor.store(profile(one), b"before"))
+        assert overlay.run(interest.recv(timeout=10)).data == b"before"
+    shift = 160 - SPACE.curve.index_bits
+    joiner = overlay.run(overlay.add_peer(_index_of(readings[9]) << shift))
+    overlay.run_for(8)  # it holds its part, and its copies have heard how far the client is
+    reading = readings[0]
+    assert matcher_of(overlay, reading) is joiner
+    hear = client._session.handlers[Notice]
+    client._session.handlers[Notice] = lambda *_: None  # it comes, and is lost on the way
+    overlay.run(sensor.store(profile(reading), b"after"))
+    crash(joiner)
+    overlay.run_for(5)
+    client._session.handlers[Notice] = hear
+    assert overlay.run(interest.recv(timeout=60)).data == b"after"

@@ -94,7 +94,7 @@ def story(shelf: Shelf) -> dict[str, Any]:
         },
         "changes": sorted((repr(p.carried), p.box, p.lowest, p.is_point) for p in changes),
         "records": sorted(map(repr, store.records())),
-        "number": shelf._number,
+        "number": shelf.number,
     }
 
 

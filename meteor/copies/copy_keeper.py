@@ -140,7 +140,7 @@ class CopyKeeper:
         cleared = self._clear(view.lost)
         self._views.learn(view)
         self.expect(view.intervals)
-        return Deferred(self._installed()) if cleared else Instated()
+        return Deferred(self._cleared()) if cleared else Instated()
 
     def _on_instate(self, _: Contact, message: object, __: float) -> Deferred | Instated:
         assert isinstance(message, Instate)
@@ -181,7 +181,15 @@ class CopyKeeper:
         """The past of `part` is lost to whoever this peer has it from, or for, from now on: nothing
         that lay here before shows in it.  What a former view speaks of goes to the attic."""
         if self._clear(part):
-            await self._shelf.note(self._views)
+            await self._cleared()
+
+    async def _cleared(self) -> Instated:
+        """Before a view that calls it lost is noted here: after a restart all that the journal has
+        would count as come since."""
+        await self._shelf.note(self._views)
+        left, self._left = self._left, []
+        await self._shelf.erase(left)
+        return Instated()
 
     def _clear(self, part: Intervals) -> bool:
         part = subtract(part, self._views.present_lost())  # what is here came since

@@ -334,12 +334,12 @@ class Shelf:
     async def restore(self, found: Contents | None = None) -> Restored:
         """Read the journal back, or take what was `found` in it by now; what expired meanwhile is
         left out.  Nothing is held yet."""
-        with no_collections():
-            if found is None:
-                found = read(await self._journal.scan(), self._curve, self.wall_ms())
-            self._load(found)
+        if found is None:
+            found = read(await self._journal.scan(), self._curve, self.wall_ms())
+        self._load(found)
         return Restored(found.note, len(self.table), tuple(found.damaged), found.incomplete)
 
+    @no_collections()
     def _load(self, found: Contents) -> None:
         clock_s = self._now() - self._wall_clock()
         self.table = found.loaded.begin(self.store, clock_s)

@@ -17,7 +17,7 @@ from meteor.keeping.attic import Attic
 from meteor.keeping.placement import GONE, KINDS, MOVED, journal_key, key_of, lowest_in, readable
 from meteor.keeping.plain_rows import read_plain
 from meteor.keeping.record_front import carried_in, front
-from meteor.keeping.shelf_loading import Loaded, load_plain
+from meteor.keeping.shelf_loading import Loaded, load_plain, no_collections
 from meteor.keeping.standing import fingerprint_of
 from meteor.keeping.views import Views
 from meteor.wire import codec
@@ -98,6 +98,7 @@ def anew(
     return [*others, *(entry_of(one, curve) for one in records), *attic.entries(), noted(views)]
 
 
+@no_collections()
 def read(scan: Scan, curve: HilbertCurve, now_ms: int) -> Contents:
     """All that can be read; what cannot is named.  What expired before `now_ms` may be left out."""
     plain, others = read_plain(Entries.of(scan.entries), curve, now_ms)

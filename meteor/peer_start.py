@@ -13,8 +13,8 @@ from chord import CallError, Contact, ask_for_place, identifier
 from meteor.errors import JoinFailed, SpaceError, SpaceMismatch
 from meteor.journal.first_look import FirstLook
 from meteor.journal.journal import Entries, Entry, Journal, MemoryJournal, Scan
+from meteor.journal.no_collections import no_collections
 from meteor.keeping.shelf_journal import Contents, read
-from meteor.keeping.shelf_loading import no_collections
 from meteor.links.asyncio_event_files import EventFiles
 from meteor.links.asyncio_runtime import AsyncioRuntime
 from meteor.links.transport import Transport

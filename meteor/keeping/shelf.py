@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from arms import Profile, Record, Store
 from chord import replace
 from meteor.journal.journal import Entry, Journal
+from meteor.journal.no_collections import no_collections
 from meteor.keeping.attic import Attic
 from meteor.keeping.placement import (
     GONE,
@@ -29,7 +30,6 @@ from meteor.keeping.placement import (
 )
 from meteor.keeping.placement_table import PlacementTable
 from meteor.keeping.shelf_journal import Contents, Restored, anew, entry_of, noted, read
-from meteor.keeping.shelf_loading import no_collections
 from meteor.keeping.standing import is_later, is_renewal
 from meteor.keeping.views import Views
 from meteor.wire.document import decode_document, unpack_profile

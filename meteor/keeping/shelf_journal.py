@@ -12,12 +12,13 @@ from typing import Final
 from arms import Profile
 from chord import MeteorError, replace
 from meteor.journal.journal import Entries, Entry, Scan
+from meteor.journal.no_collections import no_collections
 from meteor.keeping.attic import PREFIX as ATTIC_KEYS
 from meteor.keeping.attic import Attic
 from meteor.keeping.placement import GONE, KINDS, MOVED, journal_key, key_of, lowest_in, readable
 from meteor.keeping.plain_rows import read_plain
 from meteor.keeping.record_front import carried_in, front
-from meteor.keeping.shelf_loading import Loaded, load_plain, no_collections
+from meteor.keeping.shelf_loading import Loaded, load_plain
 from meteor.keeping.standing import fingerprint_of
 from meteor.keeping.views import Views
 from meteor.wire import codec

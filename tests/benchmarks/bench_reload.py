@@ -17,10 +17,10 @@ from arms import Profile, ProfileIndex, Store, plain_form
 from arms.plain_columns import columns_of
 from meteor.journal.first_look import FirstLook
 from meteor.journal.journal import Entry, MemoryJournal
+from meteor.journal.no_collections import no_collections
 from meteor.journal.sqlite_journal import SqliteJournal
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.shelf_journal import entry_of, read
-from meteor.keeping.shelf_loading import no_collections
 from meteor.wire.document import encode_document, pack_profile
 from meteor.wire.messages import Document
 from meteor.wire.operations import Carried

@@ -15,6 +15,7 @@ import pytest
 import meteor
 from arms import DATA, INTEREST, WATCH, Profile, Store
 from meteor.journal.journal import Entries, Entry, MemoryJournal
+from meteor.journal.no_collections import no_collections
 from meteor.keeping import plain_rows
 from meteor.keeping.attic import Attic
 from meteor.keeping.placement import GONE, MOVED, journal_key, key_of
@@ -22,7 +23,6 @@ from meteor.keeping.plain_rows import read_plain
 from meteor.keeping.record_front import FORM, carried_in
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.shelf_journal import Restored, entry_of
-from meteor.keeping.shelf_loading import no_collections
 from meteor.wire import codec
 from meteor.wire.document import encode_document, pack_profile
 from meteor.wire.messages import Document

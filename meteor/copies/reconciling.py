@@ -14,7 +14,7 @@ from chord import CallError, Contact, RemoteFault, Runtime
 from meteor.copies.giving import HandoffConfig
 from meteor.copies.replication import Replication, Superseded
 from meteor.keeping.holdings import Holdings, Intervals
-from meteor.keeping.placement import Admission
+from meteor.keeping.placement import Admission, key_of
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
 from meteor.wire.operations import (
@@ -138,14 +138,18 @@ class Reconciling:
         return True
 
     async def merge(self, carried: Sequence[Carried]) -> int:
-        """Take in what is news of what is held here, with its copies; how much was.  Raises
-        `Superseded` when the holding ended meanwhile."""
+        """Take in what is news of what is held here, with its copies; how much was.  All of it
+        shows when this returns, also what another conversation is just taking in: its caller says
+        that the past is known.  Raises `Superseded` when the holding ended meanwhile."""
         news = [one for one, _ in self._shelf.news(carried)]
+        under_way = {key_of(one) for one in self._shelf.under_way(self._views.held())}
         ends_s = self._runtime.now() + MERGE_S
         for view in list(self._views.own.values()) if news else ():
             its = [one for one in news if self._shelf.meets(one, view.intervals)]
             for one in await self._replication.keep(its, view.intervals, ends_s) if its else ():
                 self._shelf.take_in(one, None)
+        if any(key_of(one) in under_way for one in carried):
+            await self._replication.barrier()
         return len(news)
 
     async def reconcile(self, interval: Interval, source: Contact) -> bool:

@@ -16,6 +16,7 @@ from chord import Fault
 from meteor.copies.giving import Giving
 from meteor.copies.heirs import Found
 from meteor.copies.replication import Replication
+from meteor.keeping.placement import key_of
 from meteor.wire.operations import Frozen
 from meteor.wire.view import HEARSAY, Rival, View
 from sim.simulated_peer import SimPeer
@@ -188,6 +189,23 @@ def test_who_was_passed_over_as_it_took_an_interval_has_it_all_the_same(
     crash(*holders)
     assert_whole_within(world.overlay, 30)
     assert ask(world.overlay, world.overlay.client()) == (set(world.stored), True)
+
+
+def test_what_two_take_in_at_once_shows_when_either_is_done() -> None:
+    """The second one found it under way, and said that the past was known: an answer was complete
+    without it (a ring of three that came back one by one)."""
+    world = AnsweredBeside()
+    shelf, placed, reconciling = next(
+        (peer.core.shelf, placed, peer.core._handoff.reconciling)
+        for peer in world.overlay.living for placed in peer.core.shelf.table
+        if peer.core.shelf.meets(placed.carried, peer.core.views.held())
+    )  # fmt: skip
+    key, carried = key_of(placed.carried), [shelf.outgoing(placed.carried)]
+    shelf.forget([key])
+    first = world.overlay.kernel.spawn(reconciling.merge(carried))
+    world.overlay.run(reconciling.merge(carried))
+    assert shelf.find(key) is not None
+    world.overlay.kernel.run_until(first)
 
 
 # -- what stands against a past that is found

@@ -59,7 +59,9 @@ class Room:
     def keep(self, size: int) -> None:
         """So many bytes more are kept, or less."""
         self.size += size
-        while self.size > self._bytes_max and self._feeds:
+        if size <= 0:  # who gives up comes by here as well
+            return
+        while self.size > self._bytes_max and any(feed.size for feed in self._feeds):
             each: Counter[str] = Counter()
             for feed, address in self._feeds.items():
                 each[address] += feed.size

@@ -160,3 +160,13 @@ def test_large_events_are_written_one_by_one() -> None:
     assert len(feed.take(64, 1)) == 2, "the first is empty"
     assert ids(feed.take(64, 5)) == ["f:11", "f:12", "f:13"]
     assert ids(feed.take(64, 1)) == ["f:14"]
+
+
+def test_a_room_too_small_for_a_word_is_no_endless_search() -> None:
+    """What keeps too much is a feed that has not entered yet: the others have nothing to give."""
+    room = Room(1)
+    first = Feed("a", "x=1", 4, lambda: None, bytes_max=100, room=room)
+    room.enter(first, "1.2.3.4")
+    second = Feed("b", "x=1", 4, lambda: None, bytes_max=100, room=room)
+    second.put(Event("b", "open", "{}"))
+    assert (first.size, second.size) == (0, room.size)

@@ -35,16 +35,21 @@ _IN_THE_INDEX: Final = """\
 SELECT journal, typeof(journal), count(*), sum(typeof(key) = 'blob'),
     group_concat(sequence), group_concat(key, x'ff')
 FROM record INDEXED BY sqlite_autoindex_record_1 GROUP BY journal"""
-_MOST_ROWS: Final = 1 << 22
+MOST_ROWS: Final = 1 << 22
 """Of more, the text of all keys would be too long for SQLite ..."""
 _MOST_PAGES: Final = 1 << 20
 """... and so it may be in a file of more pages."""
 
 
+def is_comparable(pages: int, rows: int = 0) -> bool:
+    """Whether the index of so large a file is compared with its rows: else it affirms none."""
+    return pages <= _MOST_PAGES and rows <= MOST_ROWS
+
+
 def index_entries(connection: sqlite3.Connection) -> IndexEntries | None:
     """What the index says; None where that is too much for one text."""
     ((pages,),) = connection.execute("PRAGMA page_count").fetchall()
-    if int(pages) > _MOST_PAGES:
+    if not is_comparable(int(pages)):
         return None
     before = connection.text_factory
     connection.text_factory = bytes
@@ -57,7 +62,7 @@ def index_entries(connection: sqlite3.Connection) -> IndexEntries | None:
 def index_fits(found: IndexEntries | None, rows: Mapping[str, Rows]) -> bool:
     """Whether the index holds exactly these rows, by journal and in order, which are all of the
     table; False where the full check must tell.  Presumes that the pages of the index are whole."""
-    if found is None or sum(map(len, rows.values())) > _MOST_ROWS:
+    if found is None or sum(map(len, rows.values())) > MOST_ROWS:
         return False
     there = sorted((name.encode(), each) for name, each in rows.items() if len(each))
     return len(found) == len(there) and all(

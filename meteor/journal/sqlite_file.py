@@ -246,30 +246,31 @@ async def _checked(path: Path, log: Log, preview: Preview | None) -> tuple[_Conn
         connection = await _connect(path)
         made = None
         if preview is None:
-            verdict = await connection.do(verdict_of)
+            trouble = (await connection.do(verdict_of)).trouble
         else:
-            verdict, made = await _previewed(connection, preview, path, log)
+            trouble, made = await _previewed(connection, preview, path, log)
         await connection.execute(_TRY_TO_WRITE)
         await connection.rollback()
-        is_good = not verdict
+        is_good = not trouble
         if preview is not None and is_good:
             preview.first_look.made = made
     except sqlite3.Error as error:
         if not _speaks_of_damage(error, path):
             raise
-        verdict = str(error)
+        trouble = str(error)
     finally:  # cancelled too: an open connection holds the interpreter
         if connection is not None and not is_good:
             with suppress(sqlite3.Error):
                 await connection.close()
-    return (connection, "") if is_good else (None, verdict)
+    return (connection, "") if is_good else (None, trouble)
 
 
 async def _previewed(
     connection: _Connection, preview: Preview, path: Path, log: Log
 ) -> tuple[str, Any]:
     """What is wrong with the trees, and what somebody made of the rows: SQLite looks at the trees
-    in its thread while the rows are read from the pages in another, and made something of."""
+    in its thread while the rows are read from the pages in another, and made something of.  None
+    where the rows do not fit the file: then a scan tells."""
     newest = {frame.page: frame.image for frame in log.frames[: log.committed]}
     of_the_file = await connection.do(preview.of_the_file)
     reading = asyncio.to_thread(preview.read_pages, path, newest, of_the_file)
@@ -285,7 +286,9 @@ async def _previewed(
     verdict, made = await asyncio.gather(
         connection.do(partial(preview.verdict, rows, seen)), making
     )
-    return verdict, made
+    if rows is None or not rows.may_be_used(verdict):
+        return verdict.trouble, None
+    return verdict.trouble, made
 
 
 def _speaks_of_damage(error: sqlite3.Error, path: Path) -> bool:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from meteor.journal.asyncio_group_commit import Read
 from meteor.journal.first_look import FirstLook
+from meteor.journal.index_check import is_comparable
 from meteor.journal.journal import Entries, Scan
 from meteor.journal.page_images import BulkPages
 from meteor.journal.page_rows import PageRows, read_rows
@@ -26,7 +27,7 @@ from meteor.journal.rows import (
     scan_of,
     whole,
 )
-from meteor.journal.tree_check import Seen, verdict_of
+from meteor.journal.tree_check import Seen, Verdict, verdict_of
 
 _READ: Final = """\
 SELECT sequence, key, value, checksum
@@ -91,6 +92,12 @@ class _Rows:
     are_all: bool
     """Whether the table has no others."""
 
+    def may_be_used(self, verdict: Verdict) -> bool:
+        """Whether these are the rows of the file: SQLite's are when it finds nothing wrong with
+        the file, those that were read beside it when they fit the index too."""
+        is_by_sqlite = isinstance(self.of_the_journal, StoredRows)
+        return not verdict.trouble and (is_by_sqlite or verdict.rows_fit)
+
     def scan(self, journal: str) -> Scan:
         """What the journal holds, by these."""
         rows = self.of_the_journal
@@ -142,10 +149,13 @@ class Preview:
         log; None where `read` must do it."""
         try:
             with path.open("rb") as file:
-                found = read_rows(BulkPages(file, newest), self.journal)
+                pages = BulkPages(file, newest)
+                found = read_rows(pages, self.journal) if is_comparable(pages.count) else None
         except OSError:
             return None
         if of_the_file is None or found is None or not _are_others(found[1], of_the_file):
+            return None
+        if not is_comparable(pages.count, len(found[0]) + len(of_the_file)):
             return None
         return _Rows(found[0], of_the_file, are_all=True)
 
@@ -155,9 +165,10 @@ class Preview:
             return None
         return self.first_look.make(rows.scan(self.journal))
 
-    def verdict(self, rows: _Rows | None, seen: Seen | None, connection: sqlite3.Connection) -> str:
-        """What is wrong with the trees, of which something may be seen by now; empty when nothing
-        is."""
+    def verdict(
+        self, rows: _Rows | None, seen: Seen | None, connection: sqlite3.Connection
+    ) -> Verdict:
+        """What is wrong with the trees, of which something may be seen by now."""
         if rows is None or not rows.are_all:
             return verdict_of(connection)
         read = {self.journal: rows.of_the_journal, FILE: rows.of_the_file}

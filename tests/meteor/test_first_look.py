@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from meteor import KeywordSpace, Number, Peer, Word
+from meteor.journal import index_check, sqlite_reading
 from meteor.journal.first_look import FirstLook
-from meteor.journal.journal import Scan
+from meteor.journal.journal import Entries, Scan
+from meteor.journal.page_images import BulkPages
+from meteor.journal.page_rows import PageRows, read_rows
 from meteor.journal.sqlite_journal import SqliteJournal
 from meteor.keeping.shelf import Shelf
 from tests.meteor.damaged_journal import COMMITS, DATABASE, Files, flipped, killed, lay, pages
@@ -65,6 +70,51 @@ async def test_what_was_seen_of_a_damaged_file_is_thrown_away(tmp_path: Path) ->
         assert made is None if aside else made == scan, bit
         told += bool(aside)
     assert told, "some of these are damage that SQLite's check finds"
+
+
+def of_places(rows: PageRows, places: list[int]) -> PageRows:
+    """The rows at these places, each as it was written."""
+    at = np.array(places, np.intp)
+    return PageRows(rows.sequences[at], rows.keys.picked(at), [rows.values[one] for one in places])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        pytest.param(lambda every: every[:7] + every[8:], id="a row less"),
+        pytest.param(lambda every: every[:7] + every[6:], id="a row twice"),
+        pytest.param(lambda every: [every[1], every[0], *every[2:]], id="another order"),
+    ],
+)
+async def test_rows_that_do_not_fit_a_sound_file_are_thrown_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, planted: Callable[[list[int]], list[int]]
+) -> None:
+    """Each of them is whole; SQLite, which read none of them, finds nothing wrong with the file."""
+    _, files = await killed(tmp_path / "history", seed=SEED, kept=20, in_log=0)
+
+    def misread(pages: BulkPages, journal: str) -> tuple[PageRows, dict[int, bytes]] | None:
+        found = read_rows(pages, journal)
+        assert found is not None
+        return of_places(found[0], planted(list(range(len(found[0]))))), found[1]
+
+    expected, scan, _ = await looked_at(lay(tmp_path / "read", files))
+    assert expected == scan
+    monkeypatch.setattr(sqlite_reading, "read_rows", misread)
+    made, scan, aside = await looked_at(lay(tmp_path / "misread", files))
+    assert made is None
+    assert scan == expected
+    assert not aside
+
+
+async def test_what_cannot_be_compared_with_the_index_is_read_by_sqlite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, files = await killed(tmp_path / "history", seed=SEED, kept=20, in_log=0)
+    monkeypatch.setattr(index_check, "MOST_ROWS", 10)
+    made, scan, _ = await looked_at(lay(tmp_path / "again", files))
+    assert made == scan
+    assert isinstance(scan.entries, Entries)
+    assert len(scan.entries) > 10
 
 
 async def test_a_look_that_fails_leaves_no_file_open(tmp_path: Path) -> None:

@@ -120,6 +120,7 @@ class Giving:
             heard=self._views.heard.of(part),
             awaited=intersect(part, self._holdings.awaited),
             tried=self._views.tried.of(part),
+            passed_over=self._views.tried.next_of(part),
         )
 
     def _on_pull(self, _: Contact, message: object, __: float) -> PulledPage:

@@ -63,7 +63,7 @@ class Reconciling:
         self._runtime, self._config, self._holdings = runtime, config, holdings
         self._shelf, self._views, self._replication = shelf, views, replication
         self._on_gained = on_gained
-        self.on_rival: Callable[[Rival], None] = lambda _: None
+        self.on_rival: Callable[[Rival], object] = lambda _: None
         """Hears whom a peer that lets go had beside it."""
 
     async def absorb(

@@ -315,15 +315,14 @@ class Replication:
     async def install(self, view: View, adopted_epoch: int = 0) -> View | None:
         """Make an own view durable at all its copies and here; a copy that fails is left out, in a
         further epoch.  None when a later view is known meanwhile.  `changing` must be held."""
-        before = self._views.own.get(view.number)
-        touched = self._views.touching(view.intervals)
+        before, touched = self._views.own.get(view.number), self._views.touching(view.intervals)
         asked = {copy.id for old in (*touched, view) for copy in old.copies}
         while True:
             self._views.see(view.epoch)
             replies = await self.ask_all(view.copies, Instate(view, adopted_epoch))
             self._beside += [one for reply in replies for one in _beside(reply)]
             if self._is_over(view, replies, touched):
-                self._views.tried.note_found(view, before)
+                self._views.tried.note_next(view, before)
                 return None
             failed = [
                 copy.id
@@ -332,10 +331,11 @@ class Replication:
             ]
             if not failed:
                 break
+            self._views.tried.note_next(view, before)
             rest = tuple(copy for copy in view.copies if copy.id not in failed)
             view = replace(view, epoch=self._views.next_epoch(), copies=rest)
         if self._is_over(view, await self._witnesses.tell(view, asked), touched):
-            self._views.tried.note_found(view, before)
+            self._views.tried.note_next(view, before)
             return None
         self._views.put_own(view)
         self._witnesses.note_begun(view)

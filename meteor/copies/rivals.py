@@ -8,7 +8,7 @@ part of the view, so that it goes wherever the interval goes (DESIGN section 5).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
 from typing import Final
@@ -21,8 +21,9 @@ from meteor.copies.turns import Bell
 from meteor.keeping.holdings import Holdings
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Beside
-from meteor.wire.view import HEARSAY, RIVALS_MAX, Rival, View, rivals_within
-from squid import Intervals, intersect, merge, subtract
+from meteor.wire.operations import ClaimAnswer
+from meteor.wire.view import HEARSAY, RIVALS_MAX, Rival, View, parts_of, rivals_within
+from squid import Interval, Intervals, intersect, merge, subtract
 
 AGAIN_S, IDLE_S = 0.2, 1.0
 """How often it is looked while there are rivals, and while there are none."""
@@ -91,12 +92,16 @@ class Rivals:
             for rival in rivals_within(ended.rivals, part):
                 self.note(rival)
 
-    def note(self, rival: Rival) -> None:
-        """Say of these intervals from now on that something may be missing, and see to it."""
-        if rival.intervals and len(self._heard) < HEARD_MAX:
+    def note(self, rival: Rival) -> bool:
+        """Say of these intervals from now on that something may be missing, and see to it; whether
+        there was room for that."""
+        if rival.intervals and len(self._heard) >= HEARD_MAX:
+            return False
+        if rival.intervals:
             self._heard[rival] = None
             self._holdings.doubt(rival.intervals)
             self._bell.ring()
+        return True
 
     def _with_heard(self, view: View) -> View:
         """A view that ends here now, with what is heard and not written down: nobody else would
@@ -161,7 +166,6 @@ class Rivals:
     async def _asked_again(self, view: View, rival: Rival) -> Intervals | None:
         """None while somebody who said that it holds the interval too may do so: what it has of it
         is taken in, and it lets go; what it knows of others is noted."""
-        adopted = self._replication.adopted
         for holder, interval in product(rival.holders, rival.intervals):
             if holder.id == self._runtime.contact.id:
                 continue  # it came here with the note of it: asked, this peer would let go
@@ -171,12 +175,47 @@ class Rivals:
             for piece in intersect(answer.held, (interval,)):
                 if not await self._reconciling.reconcile(piece, holder):
                     return None
-            for one in (*answer.copies, *answer.former):
-                part = intersect(one.intervals, (interval,))
-                part = adopted.before(view.number, part, one.epoch)
-                if one.primary.id != self._runtime.contact.id:
-                    self.note(Rival(part, one.epoch, one.holders, intersect(one.lost, part)))
+            if not self._note_past(view, interval, self._others(answer)):
+                return None
         return ()  # `reconcile` has written down what is known of the past by that
+
+    def _others(self, answer: ClaimAnswer) -> tuple[View, ...]:
+        own_id = self._runtime.contact.id
+        return tuple(one for one in (*answer.copies, *answer.former) if one.primary.id != own_id)
+
+    def _note_past(self, view: View, interval: Interval, past: Iterable[View]) -> bool:
+        """What somebody had of an interval, as far as it is later than what is here."""
+        noted = True
+        for one in past:
+            part = intersect(one.intervals, (interval,))
+            part = self._replication.adopted.before(view.number, part, one.epoch)
+            lost = intersect(one.lost, part)
+            noted = self.note(Rival(part, one.epoch, one.holders, lost)) and noted
+        return noted
+
+    async def _never_began(self, view: View, rival: Rival) -> bool:
+        """Whether its primary says that it went on without it, and holds nothing of it now: what
+        that one had before it tried is a rival instead.  A copy may have taken it all the same."""
+        past: list[tuple[Interval, tuple[View, ...]]] = []
+        for interval in rival.intervals:
+            tried, had = await self._before_it_tried(interval, rival.holders)
+            known = merge(*(one.intervals for one in had))
+            if rival.epoch not in {epoch for _, epoch in tried} or subtract((interval,), known):
+                return False
+            past.append((interval, had))
+        return all(self._note_past(view, interval, had) for interval, had in past)
+
+    async def _before_it_tried(
+        self, interval: Interval, holders: Sequence[Contact]
+    ) -> tuple[Sequence[tuple[int, int]], tuple[View, ...]]:
+        """What a primary, the last of the holders, says that it tried, and what it had of it."""
+        if not holders or holders[-1].id == self._runtime.contact.id:
+            had = parts_of(self._views.remembered(), (interval,))
+            return self._views.tried.next_of((interval,)), had
+        answer = await self._reconciling.claimed(interval, holders[-1])
+        if answer is None or answer.held:  # it is about to hear that it was passed over
+            return (), ()
+        return answer.passed_over, self._others(answer)
 
     async def _around(self, rival: Rival) -> list[Contact]:
         """Who has something of it that came later: a rival that is gone may have handed it on."""
@@ -215,4 +254,6 @@ class Rivals:
                 await self._reconciling.absorb(
                     rival.intervals, holder, rival.epoch, primary_id, unless_partial=before
                 )
-        return known if self._views.has_all_of(*wanted) else None
+        if self._views.has_all_of(*wanted):
+            return known
+        return () if await self._never_began(view, rival) else None

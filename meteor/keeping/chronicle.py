@@ -156,20 +156,29 @@ class Tried:
 
     def __init__(self) -> None:
         self._views: list[View] = []
+        self._next: list[View] = []
 
     def note(self, view: View) -> None:
         """Nothing was, or will be, acknowledged under a view in its epoch."""
         self._views = [*self._views, view][-CHRONICLE_MAX:]
 
-    def note_found(self, view: View, before: View | None) -> None:
-        """The same of a view that is given up before it begins, if it says of a past that was lost
-        `before` that it is known.  Not of one by which an interval was given: who took it has all,
-        and nobody else may any more."""
-        if before is not None and subtract(before.lost, view.lost):
-            self.note(view)
+    def note_next(self, view: View, before: View | None) -> None:
+        """The same of a next epoch of a view, that is passed over: all that was acknowledged up to
+        it was so `before`.  Of what it says on the past no more than that, unless it finds one that
+        was lost: an interval may have been given by it, and who took it names nothing else."""
+        if before is not None:
+            self._next = [*self._next, view][-CHRONICLE_MAX:]
+            if subtract(before.lost, view.lost):
+                self.note(view)
 
     def of(self, part: Intervals) -> tuple[tuple[int, int], ...]:
         """Number and epoch of those that touch `part`."""
-        return tuple(
-            (one.number, one.epoch) for one in self._views if intersect(one.intervals, part)
-        )
+        return _numbered(self._views, part)
+
+    def next_of(self, part: Intervals) -> tuple[tuple[int, int], ...]:
+        """The same of all next epochs that never began."""
+        return _numbered(self._next, part)
+
+
+def _numbered(views: Iterable[View], part: Intervals) -> tuple[tuple[int, int], ...]:
+    return tuple((one.number, one.epoch) for one in views if intersect(one.intervals, part))

@@ -151,6 +151,8 @@ class ClaimAnswer:
     tried: tuple[tuple[int, int], ...] = ()
     """Number and epoch of views of it that the receiver asked copies to take, and that never
     began."""
+    passed_over: tuple[tuple[int, int], ...] = ()
+    """The same of next epochs of views that it had before: what was acknowledged it had there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -292,8 +292,9 @@ def test_what_was_tried_and_never_began_is_told_by_number_and_epoch() -> None:
 def test_a_view_that_was_given_up_is_no_word_of_the_past_if_it_found_that() -> None:
     lost = View(PEERS[0], 7, 4, ((0, 4),), (), lost=((2, 3),))
     tried = Tried()
-    tried.note_found(replace(lost, epoch=5), lost)
-    tried.note_found(replace(lost, epoch=6, lost=()), None)
+    tried.note_next(replace(lost, epoch=5), lost)
+    tried.note_next(replace(lost, epoch=6, lost=()), None)
     assert tried.of(((0, 9),)) == ()
-    tried.note_found(replace(lost, epoch=7, lost=((3, 3),)), lost)
+    tried.note_next(replace(lost, epoch=7, lost=((3, 3),)), lost)
     assert tried.of(((0, 9),)) == ((7, 7),)
+    assert tried.next_of(((0, 9),)) == ((7, 5), (7, 7))

@@ -22,15 +22,9 @@ from tests.meteor.copies_world import (
     store_some,
 )
 
-NAMED_FOR_EVER = (101, 116, 142)
-"""A copy had taken a view, with the past found, that its primary then went on without: that one
-copy's memory stood against the past for ever."""
-
-STILL_NAMED = pytest.mark.xfail(
-    strict=True, reason="an interval is named for ever: docs/internals/papers.md, 'being filled'"
-)
-"""A recruit took a view that its primary went on without, and that never began; who merges counts
-it as a rival, and nobody can show what was acknowledged under it, which is nothing."""
+NAMED_FOR_EVER = (101, 116, 136, 142)
+"""A copy had taken a view that its primary then went on without: that one copy's memory stood
+against the past for ever, or counted as word of a rival that nobody could show to be merged."""
 
 
 def events(overlay: Overlay, drawn: random.Random) -> None:
@@ -63,8 +57,7 @@ def events(overlay: Overlay, drawn: random.Random) -> None:
 
 def marks(seed: int) -> list[pytest.MarkDecorator]:
     """The ones that were mended are part of the short suite."""
-    long = [] if seed in NAMED_FOR_EVER else [pytest.mark.long]
-    return [*long, STILL_NAMED] if seed == 136 else long
+    return [] if seed in NAMED_FOR_EVER else [pytest.mark.long]
 
 
 @pytest.mark.parametrize(

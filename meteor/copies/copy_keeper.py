@@ -147,10 +147,11 @@ class CopyKeeper:
         view = self.checked_view(message.view)
         self._passed_over((view,))
         self._views.hear(view)
-        self._views.gifts.pop(view.key, None)
+        gift = self._views.gifts.pop(view.key, None)
         newer = self._views.newer(view)
         if newer:
             return Instated(known=False, newer=newer)
+        gained = subtract(view.intervals, self._views.kept_for(view.primary.id, whole=False))
         passed_over = self._views.passed_over_by(view)
         beside = self._views.beside(view, self._runtime.contact.id)
         if not view.has_copy(self._runtime.contact.id):
@@ -158,6 +159,9 @@ class CopyKeeper:
             self._views.end(view)
         elif self._views.in_sync(view, message.adopted_epoch):
             self._views.put(view)
+            if gained or gift is not None:
+                # With it came pairs of earlier numbers, of which it has not told yet.
+                self._marks.pop(view.primary.id, None)
         else:
             return Instated(known=False)
         for other in passed_over:

@@ -142,14 +142,15 @@ class Reconciling:
         shows when this returns, also what another conversation is just taking in: its caller says
         that the past is known.  Raises `Superseded` when the holding ended meanwhile."""
         news = [one for one, _ in self._shelf.news(carried)]
-        under_way = {key_of(one) for one in self._shelf.under_way(self._views.held())}
+        coming = self._shelf.is_coming(map(key_of, carried))
         ends_s = self._runtime.now() + MERGE_S
         for view in list(self._views.own.values()) if news else ():
             its = [one for one in news if self._shelf.meets(one, view.intervals)]
             for one in await self._replication.keep(its, view.intervals, ends_s) if its else ():
                 self._shelf.take_in(one, None)
-        if any(key_of(one) in under_way for one in carried):
+        if coming:
             await self._replication.barrier()
+            await self._shelf.barrier()
         return len(news)
 
     async def reconcile(self, interval: Interval, source: Contact) -> bool:

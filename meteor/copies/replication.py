@@ -19,11 +19,13 @@ from meteor.copies.turns import Mutex
 from meteor.copies.turns import Sequence as Order
 from meteor.copies.witnesses import Witnesses
 from meteor.keeping.holdings import Holdings
+from meteor.keeping.placement import key_of
 from meteor.keeping.shelf import Shelf
+from meteor.keeping.standing import is_later
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Beside, Instate, Instated, Keep, Kept
 from meteor.wire.operations import Carried
-from meteor.wire.view import Rival, View, parts_of, rivals_within
+from meteor.wire.view import Rival, View, is_passed_over, parts_of, rivals_within
 from squid import Intervals, intersect, merge, subtract
 
 
@@ -83,8 +85,10 @@ class Replication:
             self._check_held(part)
         except Superseded:
             await local
-            for one in numbered:
-                self._shelf.show(one)
+            for one in numbered:  # its next primary may have said something later meanwhile
+                placed = self._shelf.find(key_of(one))
+                if placed is None or is_later(one, placed.carried):
+                    self._shelf.show(one)
             raise
         finally:
             self._order.end(ticket)
@@ -354,7 +358,7 @@ class Replication:
         """Whether a later view than one that is being installed is known, or some of it was given
         up meanwhile."""
         for reply in replies:
-            if isinstance(reply, Instated) and self._is_later(reply.newer, view):
+            if isinstance(reply, Instated) and is_passed_over(view, reply.newer):
                 self.passed_over(reply.newer)
                 return True
         return self._views.touching(view.intervals) != touched
@@ -365,14 +369,6 @@ class Replication:
         for one in beside:
             if giver is None or one.primary.id != giver.id:
                 self.on_beside(one)
-
-    @staticmethod
-    def _is_later(newer: Iterable[View], view: View) -> bool:
-        return any(
-            (one.epoch, one.key) > (view.epoch, view.key)
-            and intersect(one.intervals, view.intervals)
-            for one in newer
-        )
 
     def passed_over(self, newer: Iterable[View]) -> None:
         """Later views are known: give up what they are of."""

@@ -235,9 +235,7 @@ class Rivals:
         """Of what the past is known here by all that a rival had; None while that is not here.  It
         comes from somebody who can show that it has what was acknowledged there when it ended, be
         it only that it merged it itself."""
-        gone = self._views.chronicle.gone_past(
-            rival.intervals, rival.epoch, self._views.taken_in
-        )
+        gone = self._views.chronicle.gone_past(rival.intervals, rival.epoch, self._views.taken_in)
         known = subtract(rival.intervals, merge(rival.lost, gone))
         primary_id = rival.holders[-1].id if rival.holders else self._runtime.contact.id
         wanted = rival.intervals, primary_id, rival.epoch

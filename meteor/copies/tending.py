@@ -162,8 +162,9 @@ class Tending:
     def _mark(self) -> None:
         """Tell the copies how far the clients are; of many interests some now, and others while
         this peer goes on tending."""
-        if self._is_marking or self._runtime.now() - self._marked_s < MARKS_EVERY_S:
-            return
+        early = self._runtime.now() - self._marked_s < MARKS_EVERY_S
+        if self._is_marking or early or self._replication.changing.is_busy:
+            return  # a copy forgets what it was told when it hears of a gain: nothing in between
         self._marked_s = self._runtime.now()
         parts = self._watermarks()
         if self._mark_next(parts):
@@ -173,7 +174,7 @@ class Tending:
     async def _mark_on(self, parts: Iterator[Part]) -> None:
         try:
             await self._runtime.sleep(MARKS_PAUSE_S)
-            while self._mark_next(parts):
+            while self._replication.changing.is_busy or self._mark_next(parts):
                 await self._runtime.sleep(MARKS_PAUSE_S)
         finally:
             self._is_marking = False

@@ -21,6 +21,11 @@ class Mutex:
         self._runtime, self._name = runtime, name
         self._drawn = self._served = 0
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a conversation is in."""
+        return self._drawn != self._served
+
     async def enter(self) -> None:
         """Wait for one's turn; `leave` afterwards, whatever happens."""
         ticket = self._drawn

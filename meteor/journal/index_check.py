@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from meteor.journal.page_rows import PageRows
-from meteor.journal.rows import StoredRows
+from meteor.journal.rows import TRIED_AT_ONCE, StoredRows
 from meteor.journal.stretches import Slots, Stretch
 
 Rows = StoredRows | PageRows
@@ -100,14 +100,24 @@ def _are_the_keys(keys: Sequence[bytes], order: Slots, entries: bytes) -> bool:
     # With as many marks as stand between keys, none is in a key: there is one way to part the text.
     if entries.count(_BETWEEN) != len(keys) - 1:
         return False
-    if isinstance(keys, Stretch):
-        if entries != keys.picked(order).joined(_BETWEEN[0])[:-1].tobytes():
-            return False
-        named = entries.split(_BETWEEN)
-    elif None in keys:  # a damaged row
+    if not isinstance(keys, Stretch) and None in keys:  # a damaged row
         return False
-    else:
-        named = [keys[at] for at in order.tolist()]
-        if entries != _BETWEEN.join(named):
+    at, last = 0, list[bytes]()
+    for first in range(0, len(order), TRIED_AT_ONCE):
+        text = _text_of(keys, order[first : first + TRIED_AT_ONCE])
+        if not entries.startswith(text, at):
             return False
-    return all(map(operator.lt, named, islice(named, 1, None)))
+        named = last + text.split(_BETWEEN)
+        if not all(map(operator.lt, named, islice(named, 1, None))):
+            return False
+        at, last = at + len(text) + 1, named[-1:]
+        if at <= len(entries) and not entries.startswith(_BETWEEN, at - 1):
+            return False
+    return at == len(entries) + 1
+
+
+def _text_of(keys: Sequence[bytes], places: Slots) -> bytes:
+    """The keys at these places, with a mark between two."""
+    if isinstance(keys, Stretch):
+        return keys.picked(places).joined(_BETWEEN[0])[:-1].tobytes()
+    return _BETWEEN.join([keys[at] for at in places.tolist()])

@@ -16,6 +16,7 @@ from chord import replace
 from meteor.journal.journal import Entry, Journal
 from meteor.journal.no_collections import no_collections
 from meteor.keeping.attic import Attic
+from meteor.keeping.coming import Coming
 from meteor.keeping.placement import (
     GONE,
     MOVED,
@@ -57,10 +58,10 @@ class Shelf:
         self._now, self._wall_clock = now, wall_clock
         self.table = PlacementTable(curve)
         self.attic = Attic(curve)
-        self._begun: dict[Key, list[Carried]] = {}
+        self._begun = Coming()
         """Changes under way that do not show yet."""
-        self._committing: list[Sequence[Carried]] = []
-        """On their way to the journal."""
+        self._coming = Coming()
+        """On their way to the journal: of a record the last one that is written counts there."""
         self.number = 0  # the latest that was drawn here, or heard of
         self.acknowledged: Callable[[Carried], int] = lambda one: one.acknowledged
         """What an interest's client has of it; who tells clients sets it."""
@@ -84,34 +85,28 @@ class Shelf:
         """Number changes that are about to be written; `end` them in the turn in which they show,
         or when they failed."""
         numbered = [replace(one, number=self._number_for(one)) for one in carried]
-        for one in numbered:
-            self._begun.setdefault(key_of(one), []).append(one)
+        self._begun.add(numbered)
         return numbered
 
     async def commit(self, numbered: Sequence[Carried]) -> None:
         """Return when these records are durable here, and what they take the place of is gone."""
         left = [behind for one in numbered if (behind := self._left_behind(one)) is not None]
-        self._committing.append(numbered)
+        self._coming.add(numbered)
         entries = [entry_of(one, self._curve) for one in numbered]
         await self._journal.append(entries + [Entry(journal_key(key), None) for key in left])
-        self._committing.remove(numbered)
+        self._coming.remove(numbered)
 
     def end(self, numbered: Iterable[Carried]) -> None:
         """The changes show, or will not."""
-        for one in numbered:
-            key = key_of(one)
-            self._begun[key].remove(one)
-            if not self._begun[key]:
-                del self._begun[key]
+        self._begun.remove(numbered)
 
     def under_way(self, part: Intervals) -> tuple[Carried, ...]:
         """Changes of what lives in `part` that do not show yet, as they travel."""
-        return tuple(
-            self.outgoing(one)
-            for begun in self._begun.values()
-            for one in begun
-            if self.meets(one, part)
-        )
+        return tuple(self.outgoing(one) for one in self._begun if self.meets(one, part))
+
+    def is_coming(self, keys: Iterable[Key]) -> bool:
+        """Whether a change of one of these is on its way here, whoever wrote it."""
+        return any(key in self._coming or key in self._begun for key in keys)
 
     def is_begun(self, keys: Iterable[Key]) -> bool:
         """Whether a change of one of these is under way: what one decides about it now would be
@@ -186,7 +181,7 @@ class Shelf:
         for one in batch:
             admission.enter(one)
         news = self.news(batch)
-        self.number = max((self.number, *(one.number for one, _ in news)))
+        self.number = max((self.number, *(max(one.number, one.acknowledged) for one, _ in news)))
         await self.commit([one for one, _ in news])
         for one, profile in news:
             if self._is_news(one):  # another one may have come meanwhile
@@ -213,8 +208,7 @@ class Shelf:
         """Begin the journal anew with what is here, and what is not this shelf's."""
         await self.barrier()
         scan = await self._journal.scan()
-        under_way = [one for batch in self._committing for one in batch]
-        records = [placed.carried for placed in self.table] + under_way
+        records = [*(placed.carried for placed in self.table), *self._coming]
         await self._journal.replace(anew(scan, records, self.attic, views, self._curve))
 
     # -- questions
@@ -302,8 +296,7 @@ class Shelf:
 
     async def erase(self, keys: Iterable[Key]) -> None:
         """Forget in the journal what is in memory no more."""
-        coming = {key_of(one) for batch in self._committing for one in batch} | set(self._begun)
-        gone = [key for key in keys if key not in self.table and key not in coming]
+        gone = [key for key in keys if key not in self.table and not self.is_coming((key,))]
         if gone:
             await self._journal.append([Entry(journal_key(key), None) for key in gone])
 
@@ -347,7 +340,7 @@ class Shelf:
         living: list[Record] = []
         for carried, profile, box, lowest in found.shown:
             if self._expires_s(carried) > self._now():
-                self.number = max(self.number, carried.number)
+                self.number = max(self.number, carried.number, carried.acknowledged)
                 living.append(self.record_of(carried, profile, box, lowest))
                 self._place(key_of(carried), box, carried, lowest)
         self.store.load(living)
@@ -372,12 +365,15 @@ class Shelf:
         return replace(carried, ttl_ms=left_ms, acknowledged=acknowledged)
 
     def _is_news(self, carried: Carried) -> bool:
-        """Whether it counts more than all that is known of its identity, also under way."""
+        """Whether it counts more than all that is known of its identity, also under way: written
+        after what is just being written, an earlier one would be what a restart finds."""
         key = key_of(carried)
-        if self._has_moved_on(carried):
+        if self._has_moved_on(carried) or any(
+            is_later(one, carried) for one in self._coming.of(key)
+        ):
             return False
         placed = self.table.find(key)
-        known = [*self._begun.get(key, ()), *(() if placed is None else (placed.carried,))]
+        known = [*self._begun.of(key), *(() if placed is None else (placed.carried,))]
         return all(is_later(carried, one) for one in known)
 
     def _has_moved_on(self, carried: Carried) -> bool:

@@ -68,7 +68,7 @@ def entry_of(carried: Carried, curve: HilbertCurve) -> Entry:
 
 
 def _front_of(carried: Carried, curve: HilbertCurve) -> bytes:
-    if carried.kind in {GONE, MOVED}:
+    if carried.kind in {GONE, MOVED} or carried.acknowledged:  # a front does not say how far
         return b""
     try:
         _, box, index = place_of(carried.id, curve)

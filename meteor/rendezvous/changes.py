@@ -289,6 +289,9 @@ class Changes:
         word = replace(
             carried_of(operation, self._shelf.wall_ms()),
             kind=MOVED,
+            # As long as a tombstone: the one of a delete lies where the record went, and whoever
+            # was down has it here as it was, for longer than its new version lives perhaps.
+            ttl_ms=self._shelf.wall_ms() + TOMBSTONE_MS,
             route=None,
             moved_to=operation.moved_to,
         )

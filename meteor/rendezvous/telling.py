@@ -203,13 +203,14 @@ class Telling:
         last, in parts: each is the work of one turn, and one message.  With each, whether more are
         to be asked for."""
         marks: dict[str, int] = {}
+        known = self._marked
         for names, more in self._outbox.parts():
             news = []
             for name in filter(self._outbox.knows, names):
                 mark = marks[name] = self._beyond_its_own(name, self._outbox.watermark(name))
-                if self._marked.get(name) != mark:
+                if known.get(name) != mark:
                     news.append((*owner_and_stem(name), mark))
-            if not more:
+            if not more and self._marked is known:  # no interval was gained meanwhile
                 self._marked = marks
             yield news, more
 
@@ -248,6 +249,7 @@ class Telling:
 
     def derive(self, part: Intervals, admission: Admission) -> None:
         """An interval was gained: its pairs are told of that clients have not acknowledged."""
+        self._marked = {}  # its copies have forgotten what they were told of
         self._deriving.derive(part, admission)
 
     def _on_acknowledge(self, sender: Contact, message: object, __: float) -> None:

@@ -149,3 +149,11 @@ def rivals_within(rivals: Iterable[Rival], part: Intervals) -> tuple[Rival, ...]
 def parts_of(views: Iterable[View], part: Intervals) -> tuple[View, ...]:
     """What of each view lies in `part`."""
     return tuple(cut for view in views if (cut := view.within(part)) is not None)
+
+
+def is_passed_over(view: View, known: Iterable[View]) -> bool:
+    """Whether a later view of some of it is known."""
+    return any(
+        (one.epoch, one.key) > (view.epoch, view.key) and intersect(one.intervals, view.intervals)
+        for one in known
+    )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from meteor.journal import index_check
 from meteor.journal.first_look import FirstLook
 from meteor.journal.index_check import index_entries, index_fits
 from meteor.journal.journal import Entry, Scan
@@ -66,8 +67,11 @@ def some_keys(count: int) -> list[bytes]:
     return [b"r:" + b"k" * drawn.randrange(9) + b"\0%d" % number for number in numbers]
 
 
-@pytest.mark.parametrize("count", [1, 2, 700])
-async def test_of_a_whole_file_it_says_yes(tmp_path: Path, count: int) -> None:
+@pytest.mark.parametrize(("count", "at_once"), [(1, 9), (2, 9), (700, 9), (700, 1 << 13)])
+async def test_of_a_whole_file_it_says_yes(
+    tmp_path: Path, count: int, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_check, "TRIED_AT_ONCE", at_once)
     owned = journal_key((ALICE.key, "s" * 64))  # the longest there are
     await written(tmp_path / NAME, [*some_keys(count), b"views", owned])
     assert said(tmp_path / NAME) == (True, True, True)
@@ -126,8 +130,13 @@ async def test_what_it_was_not_told_of_is_left_to_the_full_check(
     connection.close()
 
 
-def test_an_index_out_of_order_is_found(tmp_path: Path) -> None:
-    """Two entries that changed places: each names its row, and a search finds neither."""
+@pytest.mark.parametrize("at_once", [1, 3, 5, 1 << 13])
+def test_an_index_out_of_order_is_found(
+    tmp_path: Path, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two entries that changed places: each names its row, and a search finds neither, wherever
+    those end that are compared at once."""
+    monkeypatch.setattr(index_check, "TRIED_AT_ONCE", at_once)
     path = tmp_path / NAME
     asyncio.run(written(path, [b"r:%04d" % at for at in range(20)]))
     content = bytearray(path.read_bytes())

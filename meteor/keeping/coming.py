@@ -1,0 +1,42 @@
+"""Coming: changes of one shelf that are on their way, by the identity that each is about.
+
+Law of this file: pure.  Several changes of one record may be on their way at once, in the order in
+which they were added (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from meteor.keeping.placement import Key, key_of
+from meteor.wire.operations import Carried
+
+
+class Coming:
+    """Changes that are not where they are going to."""
+
+    def __init__(self) -> None:
+        self._changes: dict[Key, list[Carried]] = {}
+
+    def __iter__(self) -> Iterator[Carried]:
+        return (one for of_key in self._changes.values() for one in of_key)
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._changes
+
+    def of(self, key: Key) -> Iterable[Carried]:
+        """Those of one record, the earliest first."""
+        return self._changes.get(key, ())
+
+    def add(self, changes: Iterable[Carried]) -> None:
+        """They are on their way."""
+        for one in changes:
+            self._changes.setdefault(key_of(one), []).append(one)
+
+    def remove(self, changes: Iterable[Carried]) -> None:
+        """They came, or will not; raises `KeyError` or `ValueError` for what was not added."""
+        for one in changes:
+            key = key_of(one)
+            self._changes[key].remove(one)
+            if not self._changes[key]:
+                del self._changes[key]

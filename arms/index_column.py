@@ -202,7 +202,13 @@ class Column:
         return first, last
 
     def _mark(self, slots: Slots, low: Floats, high: Floats) -> None:
-        """Let the bitmaps know of rows; one that is not here has a bit in none."""
+        """Let the bitmaps know of rows, some thousand at a time."""
+        for first in range(0, len(slots), _ROWS_AT_ONCE):
+            some = slice(first, first + _ROWS_AT_ONCE)
+            self._mark_some(slots[some], low[some], high[some])
+
+    def _mark_some(self, slots: Slots, low: Floats, high: Floats) -> None:
+        """The same of a few; one that is not here has a bit in none."""
         batch = Batch.of(slots)
         where, masks = batch.where(), batch.masks()
         self.has[where] |= masks
@@ -282,6 +288,10 @@ class Column:
         kept = 32 * len(self.rare) if self.rare is not None else 0
         ends = 0 if self.ends is None else self.ends.nbytes()
         return kept + self.has.nbytes + self.bits.nbytes + ends
+
+
+_ROWS_AT_ONCE: Final = 1 << 14
+"""What is made of them for all edges and thrown away stays in the processor's memory."""
 
 
 def edges_for(rows: int) -> int:

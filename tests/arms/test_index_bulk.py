@@ -53,8 +53,11 @@ def test_many_at_once_are_many_one_by_one(
 
 
 @pytest.mark.parametrize("one_in", [1, 5], ids=["many", "few"])
-def test_of_columns_of_several_shapes_the_rows_are_in_order(one_in: int) -> None:
-    """More than one word of the bitmaps has: those are filled in the order of the rows."""
+def test_of_columns_of_several_shapes_the_rows_are_in_order(
+    one_in: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More than one word of the bitmaps has: those are filled in the order of the rows, and the
+    rows of one in several goes."""
     random = Random(one_in)
     texts = [
         random.choice((f"y={at}", f"y={at} z=1")) if at % one_in else
@@ -63,7 +66,9 @@ def test_of_columns_of_several_shapes_the_rows_are_in_order(one_in: int) -> None
     ]  # fmt: skip
     profiles = [Profile.parse(text) for text in texts]
     index, twin = (ProfileIndex[int]("subjects", scan_above=0) for _ in range(2))
-    index.add_many([(id, resting(profile)) for id, profile in enumerate(profiles)])
+    with monkeypatch.context() as patched:
+        patched.setattr("arms.index_column._ROWS_AT_ONCE", 90)  # no whole words
+        index.add_many([(id, resting(profile)) for id, profile in enumerate(profiles)])
     for id, profile in enumerate(profiles):
         twin.add(id, profile)
     for text in ("x=*", "x=100..220", "x>=0 z=1", "y=50..60", "z=1"):

@@ -245,6 +245,8 @@ class Attachment:
     async def _live(self) -> None:
         """Renew while the client lives; or end when the ttl has run out."""
         runtime = self._session.runtime
+        if self._found:  # posted again as it was, it has the end that it had
+            await self.reattach()
         while self.is_active:
             if self._keep_alive:
                 await runtime.sleep(max(self.ttl_s / RENEWALS_A_LIFE, RENEWAL_S_MIN))

@@ -19,9 +19,7 @@ from meteor.copies.turns import Mutex
 from meteor.copies.turns import Sequence as Order
 from meteor.copies.witnesses import Witnesses
 from meteor.keeping.holdings import Holdings
-from meteor.keeping.placement import key_of
 from meteor.keeping.shelf import Shelf
-from meteor.keeping.standing import is_later
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Beside, Instate, Instated, Keep, Kept
 from meteor.wire.operations import Carried
@@ -85,10 +83,8 @@ class Replication:
             self._check_held(part)
         except Superseded:
             await local
-            for one in numbered:  # its next primary may have said something later meanwhile
-                placed = self._shelf.find(key_of(one))
-                if placed is None or is_later(one, placed.carried):
-                    self._shelf.show(one)
+            for one in numbered:
+                self._shelf.show(one)
             raise
         finally:
             self._order.end(ticket)
@@ -123,7 +119,6 @@ class Replication:
             for contact, task in tasks:
                 have.add(contact.id)
                 if not await task:
-                    self.learners.pop(contact.id, None)
                     silent.append(contact)
             await self.evict(*silent)
 
@@ -163,6 +158,11 @@ class Replication:
     async def evict(self, *contacts: Contact) -> None:
         """Go on without these copies, in a next epoch of every view that they were of: without all
         of them at once, as whoever is asked to agree is waited for again."""
+        if contacts:  # a recruit may just be becoming a copy: it is sent all until that is decided
+            await self.changing.enter()
+            self.changing.leave()
+        for one in contacts:
+            self.learners.pop(one.id, None)
         for number, view in list(self._views.own.items()):
             if any(view.has_copy(one.id) for one in contacts):
                 await self.change(number, without=contacts)
@@ -174,8 +174,8 @@ class Replication:
         await self.changing.enter()
         try:
             view = self._views.own.get(number)
-            if view is None:
-                return False
+            if view is None or (add is not None and add.id not in self.learners):
+                return False  # who was being filled missed a change
             gone = {one.id for one in (*without, *((add,) if add is not None else ()))}
             copies = [copy for copy in view.copies if copy.id not in gone]
             if add is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from meteor.keeping.placement import Key, key_of
+from meteor.keeping.placement import GONE, Key, key_of
 from meteor.wire.operations import Carried
 
 
@@ -27,6 +27,10 @@ class Coming:
     def of(self, key: Key) -> Iterable[Carried]:
         """Those of one record, the earliest first."""
         return self._changes.get(key, ())
+
+    def outlives(self, key: Key, word: Carried) -> bool:
+        """Whether one of a record counts beside the word that it lives elsewhere."""
+        return any(one.kind == GONE or one.version >= word.version for one in self.of(key))
 
     def add(self, changes: Iterable[Carried]) -> None:
         """They are on their way."""

@@ -15,9 +15,10 @@ from itertools import islice
 from meteor.keeping.change_log import ChangeLog
 from meteor.keeping.fingerprints import Fingerprints
 from meteor.keeping.holdings import Intervals
-from meteor.keeping.placement import GONE, MOVED, Key, Placed, lowest_in
+from meteor.keeping.placement import GONE, MOVED, Key, Placed, key_of, lowest_in
 from meteor.keeping.plain_rows import PlainRows
 from meteor.keeping.resting_rows import RestingRows
+from meteor.keeping.standing import is_later
 from meteor.wire.operations import Carried
 from squid import Box, HilbertCurve, Interval
 
@@ -73,6 +74,17 @@ class PlacementTable:
     def find(self, key: Key) -> Placed | None:
         """The record or tombstone of an identity."""
         return self[key] if key in self._placed else None
+
+    def has_moved_on(self, carried: Carried) -> bool:
+        """Whether word was left here that this very record lives elsewhere in a later version."""
+        word = self.find((carried.owner, carried.id))
+        return word is not None and carried.version < word.carried.version
+
+    def may_show(self, carried: Carried) -> bool:
+        """Whether nothing that shows counts more than what was decided some time ago."""
+        placed = self.find(key_of(carried))
+        is_over = placed is not None and is_later(placed.carried, carried)
+        return not is_over and not self.has_moved_on(carried)
 
     def point_indexes(self, stride: int) -> tuple[list[int], list[int]]:
         """Where they live, of every `stride`-th record those that live at one index; and of these

@@ -90,7 +90,10 @@ class Shelf:
 
     async def commit(self, numbered: Sequence[Carried]) -> None:
         """Return when these records are durable here, and what they take the place of is gone."""
-        left = [behind for one in numbered if (behind := self._left_behind(one)) is not None]
+        left = [
+            key for one in numbered if (key := self._left_behind(one)) is not None
+            and not self._coming.outlives(key, one) and not self._begun.outlives(key, one)
+        ]  # fmt: skip
         self._coming.add(numbered)
         entries = [entry_of(one, self._curve) for one in numbered]
         await self._journal.append(entries + [Entry(journal_key(key), None) for key in left])
@@ -148,7 +151,10 @@ class Shelf:
         self._place(key_of(carried), box, carried, lowest)
 
     def show(self, carried: Carried, profile: Profile | None = None) -> None:
-        """Put a durable record, or a tombstone, into memory without matching it."""
+        """Put a durable record, or a tombstone, into memory without matching it; not over what
+        another holder said later meanwhile."""
+        if not self.table.may_show(carried):
+            return
         left = self._left_behind(carried)
         if left is not None:
             self.store.remove(*left)
@@ -208,7 +214,8 @@ class Shelf:
         """Begin the journal anew with what is here, and what is not this shelf's."""
         await self.barrier()
         scan = await self._journal.scan()
-        records = [*(placed.carried for placed in self.table), *self._coming]
+        durable = [one for one in self._begun if self.table.may_show(one)]  # copies lack it yet
+        records = [*(placed.carried for placed in self.table), *durable, *self._coming]
         await self._journal.replace(anew(scan, records, self.attic, views, self._curve))
 
     # -- questions
@@ -368,18 +375,13 @@ class Shelf:
         """Whether it counts more than all that is known of its identity, also under way: written
         after what is just being written, an earlier one would be what a restart finds."""
         key = key_of(carried)
-        if self._has_moved_on(carried) or any(
+        if self.table.has_moved_on(carried) or any(
             is_later(one, carried) for one in self._coming.of(key)
         ):
             return False
         placed = self.table.find(key)
         known = [*self._begun.of(key), *(() if placed is None else (placed.carried,))]
         return all(is_later(carried, one) for one in known)
-
-    def _has_moved_on(self, carried: Carried) -> bool:
-        """Whether word was left here that this very record lives elsewhere in a later version."""
-        word = self.table.find((carried.owner, carried.id))
-        return word is not None and carried.version < word.carried.version
 
     def _place(self, key: Key, box: Box, carried: Carried, lowest: int | None) -> None:
         known = self.table.find(key)

@@ -315,6 +315,8 @@ class Changes:
         )
         written = (await write([renewed]))[0]
         self._shelf.show(written, record.profile)
+        if self._shelf.store.get(*record.key) is None:
+            return  # deleted meanwhile by another holder of a part of it
         self._telling.moved(self._shelf.record_of(written, record.profile))
 
     def take_in(self, carried: Carried, profile: Profile | None) -> None:

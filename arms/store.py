@@ -210,6 +210,11 @@ class Store:
                 del self._owners[stem]
         return kept.record
 
+    def forget(self, owner: str, stem: str) -> None:
+        """Forget a record, or that it was deleted: its place is not this peer's any more."""
+        self._tombstones.pop((owner, stem), None)
+        self.remove(owner, stem)
+
     def tombstone(self, owner: str, stem: str, until_s: float) -> Record | None:
         """Delete a stem: no version of it is taken until then.  Returns what was kept."""
         key = (owner, stem)

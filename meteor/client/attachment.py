@@ -2,8 +2,9 @@
 
 Law of this file: the overlay's record and this object change together or this object says so.
 While the client lives the record is renewed at a third of its ttl; whenever the link changes it is
-re-attached, and posted again under the same stem and version if the overlay has lost it.  Trouble
-in the background is reported, never raised (DESIGN section 5).
+re-attached, and posted again under the same stem if the overlay has lost it: under a new version
+where nothing of it is left, as watches may have heard that it is gone.  Trouble in the background
+is reported, never raised (DESIGN section 5).
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ RENEWALS_A_LIFE: Final = 3
 """A record is renewed at this fraction of its ttl: two renewals may fail before it runs out."""
 RENEWAL_S_MIN: Final = 0.1
 """However short a ttl is, it is not renewed more often."""
+
+REATTACH_S: Final = 1.0
+REATTACH_S_MAX: Final = 30.0
+"""The first and the longest pause before what could not be re-attached is tried again."""
 
 DELETED: Final = "deleted"
 """The rule by which peers refuse what somebody has deleted: that interest is over."""
@@ -62,6 +67,7 @@ class Attachment:
         self._found = found  # it lived before: no failure of ours is a reason to delete it
         self._seen = Deduplicator()
         self._living: Task[None] | None = None
+        self._reattaching = 0
 
     @property
     def stem(self) -> str:
@@ -106,20 +112,28 @@ class Attachment:
         return True
 
     async def reattach(self) -> None:
-        """Renew at the present link, or post again what the overlay has lost; never raises."""
-        if not self.is_active:
-            return
-        timeout_s = self._session.config.reattach_timeout_s
+        """Renew at the present link, or post again what the overlay has lost; never raises.  What
+        fails is tried again: until then its notices go to where this client was linked before."""
+        self._reattaching += 1
+        mine, pause_s = self._reattaching, REATTACH_S
+        while self.is_active and not await self._is_attached_again():
+            await self._session.runtime.sleep(pause_s)
+            pause_s = min(2 * pause_s, REATTACH_S_MAX)
+            if mine != self._reattaching:
+                return  # another one sees to it
+
+    async def _is_attached_again(self) -> bool:
+        """Whether it need not be tried again."""
         try:
-            await self._renew(timeout_s)
-        except Refused as error:
+            await self._renew(self._session.config.reattach_timeout_s)
+        except MeteorError as error:
+            rule = error.rule if isinstance(error, Refused) else None
             if self.is_active:
-                if error.rule == DELETED:
+                if rule == DELETED:
                     self.end("closed")
                 self._session.report(error)
-        except MeteorError as error:
-            if self.is_active:
-                self._session.report(error)
+            return rule is not None
+        return True
 
     async def renew(self, ttl_s: float, timeout_s: float) -> Receipt:
         """Let it live for `ttl_s` seconds from now; raises as `Session.post`."""
@@ -205,6 +219,8 @@ class Attachment:
         stamp = self._session.next_version()
         reply = await self._session.amend("renew", self.id, timeout_s, version=stamp, ttl_s=ttl_s)
         if (reply.matches == 0 or not reply.complete) and self.is_active and self.draft is draft:
+            if reply.complete:  # it ran out, and watches heard that: this is another
+                draft = self.draft = replace(draft, version=stamp)
             posted = replace(draft, ttl_s=ttl_s)
             reply = await self._session.post(posted, timeout_s, self._collect)
         if self.is_active and self.draft is draft:

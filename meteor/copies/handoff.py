@@ -247,7 +247,8 @@ class Handoff:
         try:
             for source in others:
                 if await self.pulling.fetch(piece, source, view.epoch):
-                    await self._take(piece, view, others, (view.primary,), lost=False)
+                    told = Admission()  # what was heard here of clients is of other intervals
+                    await self._take(piece, view, others, (view.primary,), lost=False, told=told)
                     return
         finally:
             for hand_off in hand_offs:
@@ -273,8 +274,10 @@ class Handoff:
         passed_over: tuple[Contact, ...],
         *,
         lost: bool,
+        told: Admission | None = None,
     ) -> None:
-        """Hold a piece whose content is here, or of which nobody knows the past."""
+        """Hold a piece whose content is here, or of which nobody knows the past; its clients were
+        `told` as their primary said last, unless it is given."""
         gone = piece if lost else intersect(view.lost if view is not None else (), piece)
         copies = self._replication.among(others)
         new = self._replication.new_view(piece, copies, gone, () if view is None else view.rivals)
@@ -286,8 +289,9 @@ class Handoff:
         for one in passed_over:
             if one.id != self._runtime.contact.id:
                 self._replication.announce(one, begun)
-        admission = Admission() if view is None else self._keeper.watermarks(view.primary.id)
-        self._gained(begun.intervals, admission)
+        if told is None:
+            told = Admission() if view is None else self._keeper.watermarks(view.primary.id)
+        self._gained(begun.intervals, told)
 
     def _gained(self, part: Intervals, admission: Admission) -> None:
         """Answer for `part` from now on."""

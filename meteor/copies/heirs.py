@@ -290,7 +290,7 @@ class Heirs:
     def heal(self, found: Found) -> Sequence[Step]:
         """What of a lost interval can be known again."""
         dead = found.refused | set(self._dead)
-        unanswered = self._died_before_they_began(found, dead)
+        unanswered = {*self._unanswered, *self._died_before_they_began(found, dead)}
         taken_in = self._views.taken_in  # what began, and is here, does not stand against the past
         begun = [
             left for one in self._views.chronicle.of((found.interval,))

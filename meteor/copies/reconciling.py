@@ -146,6 +146,9 @@ class Reconciling:
         ends_s = self._runtime.now() + MERGE_S
         for view in list(self._views.own.values()) if news else ():
             its = [one for one in news if self._shelf.meets(one, view.intervals)]
+            its = [one for one in its if not self._shelf.is_over(one)]  # much happens meanwhile
+            if its and self._holdings.is_frozen(view.intervals):
+                raise Superseded("the interval is just given to another peer")
             for one in await self._replication.keep(its, view.intervals, ends_s) if its else ():
                 self._shelf.take_in(one, None)
         if coming:

@@ -80,11 +80,15 @@ class PlacementTable:
         word = self.find((carried.owner, carried.id))
         return word is not None and carried.version < word.carried.version
 
-    def may_show(self, carried: Carried) -> bool:
+    def known(self, key: Key, now_ms: int) -> tuple[Carried, ...]:
+        """What is known of an identity, and not over: not swept yet, it is as if not there."""
+        placed = self.find(key)
+        return () if placed is None or placed.carried.ttl_ms <= now_ms else (placed.carried,)
+
+    def may_show(self, carried: Carried, now_ms: int) -> bool:
         """Whether nothing that shows counts more than what was decided some time ago."""
-        placed = self.find(key_of(carried))
-        is_over = placed is not None and is_later(placed.carried, carried)
-        return not is_over and not self.has_moved_on(carried)
+        known = self.known(key_of(carried), now_ms)
+        return not (any(is_later(one, carried) for one in known) or self.has_moved_on(carried))
 
     def point_indexes(self, stride: int) -> tuple[list[int], list[int]]:
         """Where they live, of every `stride`-th record those that live at one index; and of these

@@ -151,9 +151,8 @@ class Shelf:
         self._place(key_of(carried), box, carried, lowest)
 
     def show(self, carried: Carried, profile: Profile | None = None) -> None:
-        """Put a durable record, or a tombstone, into memory without matching it; not over what
-        another holder said later meanwhile."""
-        if not self.table.may_show(carried):
+        """Put a durable record, or a tombstone, into memory unmatched, if nothing later came."""
+        if not self.table.may_show(carried, self.wall_ms()):
             return
         left = self._left_behind(carried)
         if left is not None:
@@ -214,7 +213,8 @@ class Shelf:
         """Begin the journal anew with what is here, and what is not this shelf's."""
         await self.barrier()
         scan = await self._journal.scan()
-        durable = [one for one in self._begun if self.table.may_show(one)]  # copies lack it yet
+        now_ms = self.wall_ms()
+        durable = [one for one in self._begun if self.table.may_show(one, now_ms)]
         records = [*(placed.carried for placed in self.table), *durable, *self._coming]
         await self._journal.replace(anew(scan, records, self.attic, views, self._curve))
 
@@ -319,7 +319,7 @@ class Shelf:
         """Take records from memory; returns what to `erase`."""
         gone = list(keys)
         for key in gone:
-            self.store.remove(*key)
+            self.store.forget(*key)
             self.table.remove(key, self.wall_ms())
         return gone
 
@@ -371,17 +371,18 @@ class Shelf:
         left_ms = max(carried.ttl_ms - self.wall_ms(), 0)
         return replace(carried, ttl_ms=left_ms, acknowledged=acknowledged)
 
+    def is_over(self, carried: Carried) -> bool:
+        """Whether something counts more, also under way: written after what is just being written,
+        an earlier one would be what a restart finds."""
+        under_way = (*self._coming.of(key := key_of(carried)), *self._begun.of(key))
+        is_late = any(is_later(one, carried) for one in under_way)
+        return is_late or not self.table.may_show(carried, self.wall_ms())
+
     def _is_news(self, carried: Carried) -> bool:
-        """Whether it counts more than all that is known of its identity, also under way: written
-        after what is just being written, an earlier one would be what a restart finds."""
+        """Whether it counts more than all that is known of its identity."""
         key = key_of(carried)
-        if self.table.has_moved_on(carried) or any(
-            is_later(one, carried) for one in self._coming.of(key)
-        ):
-            return False
-        placed = self.table.find(key)
-        known = [*self._begun.of(key), *(() if placed is None else (placed.carried,))]
-        return all(is_later(carried, one) for one in known)
+        known = (*self._begun.of(key), *self.table.known(key, self.wall_ms()))
+        return not self.is_over(carried) and all(is_later(carried, one) for one in known)
 
     def _place(self, key: Key, box: Box, carried: Carried, lowest: int | None) -> None:
         known = self.table.find(key)

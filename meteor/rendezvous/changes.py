@@ -17,13 +17,13 @@ from chord import Runtime, dataclass, replace
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.placement import GONE, MOVED, Key, Placed, key_of
 from meteor.keeping.shelf import Shelf
-from meteor.rendezvous.moves import Moves
+from meteor.rendezvous.moves import KEPT_S, Moves
 from meteor.rendezvous.ownership import Ownership
 from meteor.rendezvous.reactions import AT_ONCE, Reactions, carried_of, pages_of
 from meteor.rendezvous.task import OVER, Task, refusal
 from meteor.rendezvous.telling import Telling, found_of
 from meteor.wire.found_pages import Pages
-from meteor.wire.operations import Carried, Operation, Summary
+from meteor.wire.operations import Carried, Operation, Route, Summary
 from meteor.wire.record_id import stem_of
 from squid import covers, merge, subtract
 
@@ -52,6 +52,10 @@ class _Done:
 
     at_s: float
     part: Intervals = ()
+
+
+def _is_of_one_client(one: Route, other: Route | None) -> bool:
+    return other is not None and one.client == other.client
 
 
 def _is_up_to(newest: int | None, record: Record) -> bool:
@@ -83,6 +87,14 @@ class Changes:
         """A query may have passed the one place too early, and come to the other too late."""
         if old.kind == new.kind == DATA:
             self._moves.note(old.id, new.id, new, self._runtime.now())
+
+    def _note_word(self, word: Carried) -> None:
+        """Who knew of a move may answer no query any more: whoever has its word knows of it too."""
+        age_ms = self._shelf.wall_ms() + TOMBSTONE_MS - word.ttl_ms
+        left = self._shelf.store.get(word.owner, stem_of(word.id))
+        is_data = left is None or left.kind == DATA
+        if word.moved_to and is_data and age_ms < KEPT_S * 1000:
+            self._moves.note(word.id, word.moved_to, word, self._runtime.now())
 
     def _remember(self, operation_id: bytes) -> _Done:
         now = self._runtime.now()
@@ -306,10 +318,16 @@ class Changes:
     async def _renew(
         self, operation: Operation, carried: Carried, record: Record, write: Write
     ) -> None:
+        until_ms, route = self._shelf.wall_ms() + operation.ttl_ms, carried.route
+        is_late = operation.version < carried.renewed  # a newer one was acknowledged meanwhile
+        if is_late:
+            until_ms = max(until_ms, carried.ttl_ms)
+        if route is not None and not (is_late and _is_of_one_client(route, operation.route)):
+            route = operation.route
         renewed = replace(
             carried,
-            ttl_ms=self._shelf.wall_ms() + operation.ttl_ms,
-            route=operation.route if carried.route is not None else None,
+            ttl_ms=until_ms,
+            route=route,
             acknowledged=self._telling.watermark(operation.owner, stem_of(operation.id)),
             renewed=max(operation.version, carried.renewed),
         )
@@ -326,6 +344,8 @@ class Changes:
         held = self._holdings.held
         here = self._reactions.within(held)
         known = self._shelf.store.get(*key)
+        if carried.kind == MOVED:
+            self._note_word(carried)
         if carried.kind == GONE and known is not None and self._shelf.lives_in(known, held):
             self._reactions.carry_out(self._rendezvous.cancel(*key, now, here).steps, known)
             self._shelf.place(carried)

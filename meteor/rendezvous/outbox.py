@@ -28,6 +28,10 @@ BACKLOGS_MAX = 4 * BACKLOG_MAX
 PENDING_BYTES_MAX = 8_000_000
 """The same in payload: large data must not fill the memory of a rendezvous peer."""
 
+PASSING_ROOM = 2
+"""So many times as much may wait of what is not to be derived again: what passes, and that an
+interest is gone.  It does not wait behind what is."""
+
 WINDOW = 256
 """Notices under way to one client at once and unacknowledged: more waits here, not in its link."""
 
@@ -103,12 +107,16 @@ class Outbox:
         """How many notices wait for their acknowledgement."""
         return sum(len(stream.pending) for stream in self._streams.values())
 
-    def add(self, notice: Notice, number: int, now: float | None = None) -> bool:
-        """Keep a notice until it is acknowledged; a known one changes nothing.
+    def add(
+        self, notice: Notice, number: int, now: float | None = None, *, lasts: bool = True
+    ) -> bool:
+        """Keep a notice until it is acknowledged; a known one changes nothing.  One that does not
+        last cannot be derived again.
 
         Whether the caller is to send it at once, at `now`, as nothing waits before it and the
         window has room; else `due` says when."""
-        stream = self._keep(stream_name(notice.owner, notice.interest), notice, number)
+        name = stream_name(notice.owner, notice.interest)
+        stream = self._keep(name, notice, number, 1 if lasts else PASSING_ROOM)
         if stream is None:
             return False
         before = len(stream.pending) - 1
@@ -119,7 +127,7 @@ class Outbox:
         stream.retry_at = now + stream.retry_s
         return True
 
-    def _keep(self, name: str, notice: Notice, number: int) -> _Stream | None:
+    def _keep(self, name: str, notice: Notice, number: int, room: int) -> _Stream | None:
         """The stream that has it now; None where it has it already, or has no room."""
         stream = self._streams.get(name)
         if stream is None:
@@ -128,7 +136,7 @@ class Outbox:
         if notice.id in pending:
             return None
         size = stream.size + len(notice.found.blob)
-        if pending and (size > PENDING_BYTES_MAX or len(pending) >= PENDING_MAX):
+        if pending and (size > room * PENDING_BYTES_MAX or len(pending) >= room * PENDING_MAX):
             stream.miss((number, notice.id))
             return None
         stream.size = size

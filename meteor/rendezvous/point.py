@@ -214,6 +214,8 @@ class RendezvousPoint:
                 await self._runtime.sleep(FROZEN_PAUSE_S)
             elif self._shelf.is_begun(keys):
                 await self._replication.barrier()
+            elif self._shelf.is_coming(keys):  # what is written later is what a restart finds
+                await self._shelf.barrier()
             else:
                 return
 

@@ -106,16 +106,17 @@ class Telling:
             return
         number = about.number if placed is None else max(about.number, placed.number)
         position = number, told.stem + about.id_end  # as `position_of` has it
-        if not self._outbox.passes_over(
+        lasts = about.number > 0 and reaction.kind != "gone"  # else it is not to be derived again
+        if not lasts or not self._outbox.passes_over(
             name, position, reaction.about, reaction.kind, told.version
         ):
-            self._add(reaction, position)
+            self._add(reaction, position, lasts=lasts)
 
-    def _add(self, reaction: Tell, position: Position) -> None:
+    def _add(self, reaction: Tell, position: Position, *, lasts: bool = True) -> None:
         told, about = reaction.to, self._told_of(reaction)
         found = about.whole if wishes_in(told.blob).with_data else about.bare
         notice = Notice(position[1], told.stem, about.kind, found, about.source, told.owner)
-        if self._outbox.add(notice, position[0], about.now):
+        if self._outbox.add(notice, position[0], about.now, lasts=lasts):
             self._leave(told, (notice,))
         else:
             self._stirred[name_of(told)] = told

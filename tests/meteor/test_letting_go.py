@@ -281,6 +281,25 @@ def test_a_fence_does_not_hide_what_its_copies_have_whole(tried: bool) -> None:
     assert world.peer.core.views.lost() == ()
 
 
+@pytest.mark.parametrize("began", [False, True])
+def test_what_was_given_and_never_began_is_the_past_all_the_same(began: bool) -> None:
+    """It was passed over at once, by a peer that thought itself alone: giver and taker have all,
+    and the other copy that it names, which was never told, has not moved on from it."""
+    world = Lost()
+    views, contacts = world.peer.core.views, [one.contact for one in world.copies]
+    giver, taken = world.heir.core.views, world.peer.core.replication.new_view(
+        (world.interval,), (world.heir.contact, contacts[0])
+    )  # fmt: skip
+    views.remember(taken)
+    giver.remember(taken)
+    if began:
+        views.chronicle.note(replace(taken, epoch=taken.epoch + (1 << 20), number=1))
+    world.peer.core._handoff.heirs.note_unanswered(taken)
+    world.lose(taken.epoch + (1 << 21))
+    world.overlay.run_for(4.0)
+    assert views.lost() == ((world.interval,) if began else ())
+
+
 def test_an_interval_that_somebody_had_meanwhile_is_waited_for_anew() -> None:
     """Asked for once, and a minute ago: that is no reason to wait no more."""
     world, piece = Lost(), (5, 9)

@@ -183,8 +183,10 @@ def test_the_order_of_answers_does_not_matter(
 
 def can_have_begun(index: int, evidence: Sequence[Evidence], asked: Asked) -> list[View]:
     """The views of an index under which something may have been acknowledged: all, but those of
-    which their own primary, who answered and remembers something of the index, knows nothing."""
+    which their own primary, who answered and remembers something of the index, knows nothing, and
+    those of which it said that it tried them alone."""
     known = [one for one in evidence if index in indexes(one.view.intervals)]
+    known = [one for one in known if (one.view.key, one.view.epoch) not in asked.tried]
     answered = {one.id for one in asked.answered} - forgetful(asked)
     remembered = {(one.contact.id, one.view.key) for one in known if one.contact.id in answered}
     telling = {peer for peer, _ in remembered}

@@ -1,0 +1,42 @@
+"""An interest that could not be attached to a new link at once is attached to it in the end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from meteor import Timeout
+from meteor.wire.codec import wire_codec
+from sim.overlay import Overlay
+from tests.meteor.building import SPACE
+
+
+@pytest.mark.parametrize("keep_alive", [True, False])
+def test_a_stream_goes_on_though_its_first_attempt_to_re_attach_was_lost(keep_alive: bool) -> None:
+    """Nobody tried again before a third of its ttl was over, or ever if it is not kept alive: all
+    that time its notices went to a peer that its client had left."""
+    overlay = Overlay(codec=wire_codec(), peers=6, space=SPACE, seed=5)
+    client = overlay.client(peer=2)
+    session = client._session
+    interest = overlay.run(_opened(client, keep_alive))
+    amend, tries = session.amend, list[str]()
+
+    async def slow(verb: str, id: str, timeout_s: float, **fields: Any) -> Any:
+        tries.append(verb)
+        if len(tries) == 1:
+            raise Timeout("the new peer is busy, or a holder is being replaced")
+        return await amend(verb, id, timeout_s, **fields)
+
+    session.amend = slow  # type: ignore[method-assign]
+    overlay.peers[2].crash()
+    overlay.run_for(20)
+    overlay.run(overlay.client(peer=1).store("type=alarm temperature=55", b"new"))
+    assert overlay.run(interest.recv(timeout=60)).data == b"new"
+    assert len(tries) == 2
+
+
+async def _opened(client: Any, keep_alive: bool) -> Any:
+    return await client.notify_data(
+        "type=alarm temperature=50..60", ttl=3600, keep_alive=keep_alive
+    )

@@ -218,6 +218,8 @@ class Attachment:
         draft, before = self.draft, self.missing
         stamp = self._session.next_version()
         reply = await self._session.amend("renew", self.id, timeout_s, version=stamp, ttl_s=ttl_s)
+        if reply.matches == 0 and self.is_active and self.draft is not draft:
+            return await self._renew(timeout_s)  # posted again meanwhile, with another ttl perhaps
         if (reply.matches == 0 or not reply.complete) and self.is_active and self.draft is draft:
             if reply.complete:  # it ran out, and watches heard that: this is another
                 draft = self.draft = replace(draft, version=stamp)

@@ -107,12 +107,18 @@ class Reconciling:
             if unless_partial and not whole:
                 return cursor
             await self.merge(page.carried)
+            self._check_held(interval)
             if page.more and page.cursor <= cursor:
                 raise RemoteFault("ProtocolError", "a hand-off that does not go on")
             cursor, more = page.cursor, page.more
         if whole and primary_id is not None:
             self._views.taken_in.note(primary_id, epoch, (interval,))
         return cursor
+
+    def _check_held(self, interval: Interval) -> None:
+        """Nothing is kept of what is another peer's meanwhile."""
+        if subtract((interval,), self._views.held()):
+            raise Superseded("the interval was given up meanwhile")
 
     async def claimed(self, interval: Interval, holder: Contact) -> ClaimAnswer | None:
         """What another peer says of an interval; None when it does not answer."""
@@ -131,6 +137,7 @@ class Reconciling:
                 cursor, more = page.cursor, page.more
                 try:
                     await self.merge(page.carried)
+                    self._check_held(interval)
                 except Superseded:
                     return False
         if primary_id is not None and self._views.has_stored(piece, epoch):

@@ -65,6 +65,7 @@ class Rivals:
         """Not written down yet."""
         self._bell = Bell(runtime, "rivals")
         holdings.hope = self._hope
+        holdings.heard = lambda: merge(*(rival.intervals for rival in self._heard))
         replication.on_beside = self._on_kept_beside
         replication.with_heard = self._with_heard
 

@@ -35,6 +35,8 @@ class Holdings:
         self._grants = self._hand_offs = 0
         self.hope: Callable[[], Intervals] = tuple
         """Of what it will soon be known whether anything is missing; who settles it sets it."""
+        self.heard: Callable[[], Intervals] = tuple
+        """Of what others were heard of that is not written down yet, whatever else is found."""
         self.on_gain: Callable[[Intervals], None] = lambda _: None
         """Told what is held anew; who remembers what was done there sets it."""
 
@@ -162,7 +164,7 @@ class Holdings:
 
     def find(self, part: Intervals) -> None:
         """The past of `part` is known here now."""
-        self._lost = subtract(self._lost, part)
+        self._lost = subtract(self._lost, subtract(part, self.heard()))
 
     def awaited_no_more(self, hand_off: int) -> None:
         """It ended, well or not."""

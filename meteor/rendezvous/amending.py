@@ -16,7 +16,7 @@ from meteor.rendezvous.reading import reading
 from meteor.rendezvous.task import AMENDS, FIND
 from meteor.security.gatekeeper import Admitted, Gatekeeper
 from meteor.wire import codec
-from meteor.wire.collector import Collector, raise_refusals, summaries_of
+from meteor.wire.collector import Collector, Relay, raise_refusals, summaries_of
 from meteor.wire.found_pages import readable
 from meteor.wire.messages import Amend, Document, Post, PostReply
 from meteor.wire.operations import Operation, Route
@@ -172,11 +172,10 @@ class Amending:
             ids.update((one.id, one.version) for one in readable((frame,)))
 
         deadline = self._runtime.now() + post.timeout_s
-        body = codec.encode(replace(operation, dry_run=True))
-        outcome = await self._router.disseminate(
-            box, body, timeout_s=post.timeout_s, on_frame=on_frame
-        )
-        summaries = summaries_of(outcome)
+        outcome, summaries = await self._asking.ask(
+            box, replace(operation, dry_run=True), post.timeout_s,
+            Relay(waits_for_reply=False), on_frame, asks=False,
+        )  # fmt: skip
         repeated = any(summary.repeated for summary in summaries)
         complete, missing, removed = outcome.complete, outcome.missing, 0
         if repeated:  # what was found then was taken then, and is not said again
@@ -189,6 +188,4 @@ class Amending:
             complete = complete and reply.complete
             missing += reply.missing
             removed += reply.matches
-        return PostReply(
-            operation.id, complete, missing, removed, outcome.peers, repeated=repeated
-        )
+        return PostReply(operation.id, complete, missing, removed, outcome.peers, repeated=repeated)

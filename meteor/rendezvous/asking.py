@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from chord import Contact, Runtime, replace
 from meteor.rendezvous.moves import region_of
+from meteor.rendezvous.task import DELETES
 from meteor.wire import codec
 from meteor.wire.collector import Collector, Relay, raise_refusals, summaries_of
 from meteor.wire.found_pages import is_page
@@ -22,9 +23,19 @@ MOVES_MAX = 8
 `replace` that the caller has not heard of."""
 
 
+STEM_LENGTH = 62
+"""How much of a name of at most 64 characters is left where a number comes behind it."""
+
 PAGE_WAITS_S = 0.001
 """How long a page may wait for the reply: less than anybody notices, longer than the report that
 follows it needs."""
+
+
+def _once_more(operation: Operation, turn: int) -> Operation:
+    """A delete where something went: what was done there before is not all of it.  Its name is of
+    the first one's, so that who sends a signed one again is known by it."""
+    stem, _, region = operation.id.partition(".")
+    return replace(operation, id=f"{stem[:STEM_LENGTH]}-{turn}.{region}")
 
 
 class Asking:
@@ -50,9 +61,8 @@ class Asking:
             elif relay.begins_to_wait:
                 self._runtime.spawn(self._send_later(sender, token, relay))
 
-        body = codec.encode(operation)
-        outcome, summaries = await self._ask(
-            box, body, timeout_s, relay, on_frame,
+        outcome, summaries = await self.ask(
+            box, operation, timeout_s, relay, on_frame,
             asks=operation.verb == "retrieve" and operation.ttl_ms == 0,
         )  # fmt: skip
         raise_refusals(operation, summaries)
@@ -70,10 +80,10 @@ class Asking:
             repeated=any(one.repeated for one in summaries),
         )
 
-    async def _ask(
+    async def ask(
         self,
         box: Box,
-        body: bytes,
+        operation: Operation,
         timeout_s: float,
         relay: Relay,
         on_frame: Callable[[Contact, bytes], None],
@@ -81,18 +91,20 @@ class Asking:
         asks: bool,
     ) -> tuple[Outcome, list[Summary]]:
         """Ask the whole region, and once more where something went while it was being asked."""
-        deadline = self._runtime.now() + timeout_s
+        body, deadline = codec.encode(operation), self._runtime.now() + timeout_s
         whole = await self._router.disseminate(
             box, body, timeout_s=timeout_s, on_frame=on_frame, asks=asks
         )
         summaries = summaries_of(whole)
         asked: set[str] = set()
-        for _ in range(MOVES_MAX):
+        for turn in range(MOVES_MAX):
             moved = relay.unseen(summaries) - asked
             again = region_of(sorted(moved), box, self._curve)
             if again is None:
                 break
             asked |= moved
+            if operation.verb in DELETES:
+                body = codec.encode(_once_more(operation, turn))
             left_s = max(deadline - self._runtime.now(), 0.0)
             outcome = await self._router.disseminate(
                 again, body, timeout_s=left_s, on_frame=on_frame, asks=asks

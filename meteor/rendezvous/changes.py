@@ -253,6 +253,9 @@ class Changes:
                 and (known.carried.id == operation.id and known.carried.version > operation.version)
             ):
                 return Summary(0, refused="older")
+            left = self._living(task.old_key)
+            if left is not None and left.carried.version > operation.version:
+                return Summary(0)  # it was left once more since
             if known is not None and known.carried.kind == DATA:
                 gone = replace(known.carried, owner=sent.owner, visible_to=sent.visible_to)
                 self._moves.note(operation.id, operation.moved_to, gone, self._runtime.now())
@@ -319,7 +322,8 @@ class Changes:
         self, operation: Operation, carried: Carried, record: Record, write: Write
     ) -> None:
         until_ms, route = self._shelf.wall_ms() + operation.ttl_ms, carried.route
-        is_late = operation.version < carried.renewed  # a newer one was acknowledged meanwhile
+        newest = max(carried.version, carried.renewed)
+        is_late = operation.version < newest  # what is newer was acknowledged meanwhile
         if is_late:
             until_ms = max(until_ms, carried.ttl_ms)
         if route is not None and not (is_late and _is_of_one_client(route, operation.route)):
@@ -329,7 +333,8 @@ class Changes:
             ttl_ms=until_ms,
             route=route,
             acknowledged=self._telling.watermark(operation.owner, stem_of(operation.id)),
-            renewed=max(operation.version, carried.renewed),
+            # What it adds is a state of its own: else no copy would take it.
+            renewed=newest + 1 if is_late else operation.version,
         )
         written = (await write([renewed]))[0]
         self._shelf.show(written, record.profile)

@@ -290,11 +290,15 @@ class RendezvousPoint:
 
     def _moved_lately(self, passing: Record) -> tuple[str, ...]:
         """What a query may have missed at both its places."""
-        if passing.action != "retrieve" or not self._moves:
+        if passing.action != "retrieve":
             return ()
         assert isinstance(passing.region, Box)
-        sees = partial(self._shelf.sees, passing.owner)
-        return self._moves.between(passing.region, self._runtime.now(), sees)
+        return self._moved_within(passing.region, passing.owner)
+
+    def _moved_within(self, box: Box, owner: str) -> tuple[str, ...]:
+        if not self._moves:
+            return ()
+        return self._moves.between(box, self._runtime.now(), partial(self._shelf.sees, owner))
 
     # -- what changes something
 
@@ -312,7 +316,9 @@ class RendezvousPoint:
             is_over = self._recall.has_run_out(task.operation, part, self._shelf.wall_ms())
             frames, summary = await self.changes.keep(task, part, write, is_over=is_over)
         elif _is_delete(task):
-            frames, summary = await self._delete(task, part, write)
+            frames, summary = await self._delete(task, part, write, ends_s)
+            moved = self._moved_within(task.box, task.operation.owner)
+            summary = replace(summary, moved=moved)
         else:
             doubtful = self._recall.may_be_repeat(task.operation, part)
             summary = await self.changes.amend(task, part, write, doubtful=doubtful)
@@ -320,11 +326,11 @@ class RendezvousPoint:
         return frames, summary
 
     async def _delete(
-        self, task: Task, part: Intervals, write: Write
+        self, task: Task, part: Intervals, write: Write, ends_s: float
     ) -> tuple[list[bytes], Summary]:
         """Some at a time, so that others get their turn in between: whatever is under way about
         them is waited for each time.  They are let go of as they are buried: a hundred thousand
-        records that end at once take 0.1 s."""
+        records that end at once take 0.1 s.  Raises `Superseded` when the time is up."""
         newest = self._recall.newest_taken(task.operation, part)
         selected = await self.changes.selected(task, newest)
         if task.operation.dry_run:
@@ -335,6 +341,8 @@ class RendezvousPoint:
             some = selected[: -BURIED_AT_ONCE - 1 : -1]
             del selected[-BURIED_AT_ONCE:]
             await self._undisturbed(part, [record.key for record in some])
+            if some and self._runtime.now() > ends_s:
+                raise Superseded("its origin has closed this attempt")
             present = self.changes.still_in(task, some, fresh, newest)
             await self.changes.bury(present, task.id, write)
             if not selected:

@@ -1,0 +1,58 @@
+"""A delete passes by while a record moves from one place of its selector to another: it takes it.
+
+It passed the new place before the record came there, and comes to the old one after it left.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from meteor import profile
+from tests.meteor.building import draw_data
+from tests.meteor.copies_world import (
+    ask,
+    assert_whole_within,
+    build,
+    client_away_from,
+    index_of,
+    primary_of,
+    store_some,
+)
+
+
+@pytest.mark.parametrize("mode", ["within", "overlap"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_delete_takes_what_it_selects_at_both_places(
+    seed: int, mode: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    overlay, drawn = build(seed, 9, disk_s=0.001), random.Random(seed)
+    (first,) = store_some(overlay, overlay.client(), drawn, 1)
+    assert_whole_within(overlay)
+    client, old = client_away_from(overlay, first), primary_of(overlay, first)
+    while True:
+        moved_to = profile(draw_data(drawn))
+        probe = overlay.run(client.store(moved_to, b"z", ttl=7200)).id
+        elsewhere = primary_of(overlay, probe)
+        overlay.run(client.cancel(probe))
+        if elsewhere is not old and elsewhere.address != client.peer_address:
+            break
+    delete = old.core.point._delete
+
+    async def later(*said: Any) -> Any:
+        await old.runtime.sleep(0.5)
+        return await delete(*said)
+
+    monkeypatch.setattr(old.core.point, "_delete", later)
+    deleting = overlay.kernel.spawn(
+        client.delete_data("type=*", everywhere=True, mode=mode, timeout=9)
+    )
+    overlay.run_for(0.1)
+    moved = overlay.run(client.replace(first, moved_to, b"y", ttl=7200)).id
+    assert index_of(moved) != index_of(first)
+    receipt = overlay.kernel.run_until(deleting)
+    assert receipt.complete
+    assert ask(overlay, client) == (set(), True)
+    assert receipt.matches == 1

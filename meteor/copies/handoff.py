@@ -257,7 +257,10 @@ class Handoff:
     async def step_up(self, view: View) -> None:
         """Go on with a copy alone: nobody else of its holders has been heard of for too long, and
         nobody near knows of a later view.  It may be that this copy was evicted and never told."""
-        if view.key in self._views.copies and not await self.heirs.knows_later(view):
+        if view.key not in self._views.copies or await self.heirs.knows_later(view):
+            return
+        later = self._views.later_than(view.intervals, view.epoch)  # asked for last: it may be new
+        if all(one.primary.id == self._runtime.contact.id for one in later):
             await self._take(view.intervals, view, (), view.holders, lost=False)
 
     async def _take_lost(self, piece: Intervals, torn: tuple[Contact, ...]) -> None:

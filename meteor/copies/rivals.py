@@ -152,6 +152,9 @@ class Rivals:
         settle = self._asked_again if rival.epoch == HEARSAY else self._merged
         known = await settle(view, rival)
         if known is not None:
+            await self._note_heard()  # what is one in its place: first of all, at all copies
+            if rivals_within(self._heard, rival.intervals):
+                return
             self._replication.resync.add(view.number)
             await self._replication.rival(view.number, without=rival, known=known)
             self._forget(rival)
@@ -249,10 +252,10 @@ class Rivals:
                 await self._reconciling.absorb_own(rival.intervals, rival.epoch, primary_id)
             else:
                 before = (rival, holder.id) in self._pulled or holder not in rival.holders
-                self._pulled.add((rival, holder.id))
-                await self._reconciling.absorb(
+                if await self._reconciling.absorb(
                     rival.intervals, holder, rival.epoch, primary_id, unless_partial=before
-                )
+                ):  # else it is asked for all of that again
+                    self._pulled.add((rival, holder.id))
         if self._views.has_all_of(*wanted):
             return known
         return () if await self._never_began(view, rival) else None

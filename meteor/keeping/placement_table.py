@@ -76,8 +76,9 @@ class PlacementTable:
         return self[key] if key in self._placed else None
 
     def has_moved_on(self, carried: Carried) -> bool:
-        """Whether word was left here that this very record lives elsewhere in a later version."""
-        word = self.find((carried.owner, carried.id))
+        """Whether word was left here that this very record lives elsewhere in a later version; what
+        was deleted lives nowhere."""
+        word = None if carried.kind == GONE else self.find((carried.owner, carried.id))
         return word is not None and carried.version < word.carried.version
 
     def known(self, key: Key, now_ms: int) -> tuple[Carried, ...]:

@@ -396,4 +396,5 @@ class Shelf:
         placed = self.table.find(key)
         if word.kind != MOVED or placed is None or placed.carried.id != word.id:
             return None
-        return key if placed.carried.version < word.version else None
+        is_left = placed.carried.kind != GONE and placed.carried.version < word.version
+        return key if is_left else None

@@ -7,10 +7,12 @@ where it is now (DESIGN section 4).
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
 
 from chord import Contact, Runtime, replace
 from meteor.admission import check_timeout_s, check_ttl_ms, read_document
-from meteor.errors import MeteorError
+from meteor.errors import MeteorError, ProfileError
 from meteor.rendezvous.asking import MOVES_MAX, Asking
 from meteor.rendezvous.reading import reading
 from meteor.rendezvous.task import AMENDS, FIND
@@ -19,9 +21,12 @@ from meteor.wire import codec
 from meteor.wire.collector import Collector, Relay, raise_refusals, summaries_of
 from meteor.wire.found_pages import readable
 from meteor.wire.messages import Amend, Document, Post, PostReply
-from meteor.wire.operations import Operation, Route
+from meteor.wire.operations import Carried, Operation, Route
 from meteor.wire.record_id import make_id, split_id
 from squid import Box, HilbertCurve, Router
+
+BURIED_WITHIN_S: Final = 30.0
+"""For a delete to come to where a record went."""
 
 Place = Callable[[bytes, str, bool], Box]
 """The box of a packed profile under an action, and whether it may go everywhere; raises."""
@@ -97,6 +102,18 @@ class Amending:
             found=tuple(collector.found),
             repeated=any(summary.repeated for summary in summaries),
         )
+
+    async def bury(self, word: Carried) -> None:
+        """What was deleted where it was lives no more where it went: word is left there that it is
+        back, as two tombstones of one record would be two states of it."""
+        with suppress(ProfileError):  # other peers have named it
+            _, box = split_id(word.moved_to, self._curve)
+            body = codec.encode(
+                Operation(
+                    "cancel", word.moved_to, word.version + 1, word.owner, 0, moved_to=word.id
+                )
+            )
+            await self._router.disseminate(box, body, timeout_s=BURIED_WITHIN_S)
 
     async def _replace(
         self, sender: Contact, amend: Amend, document: Document, admitted: Admitted

@@ -80,6 +80,8 @@ class Changes:
         self._reactions, self._moves = reactions, moves
         self._ownership = Ownership(shelf)
         self._done: OrderedDict[bytes, _Done] = OrderedDict()
+        self.deleted_where_it_was: Callable[[Carried], object] = lambda _: None
+        """Hears the word of a move away from here of what was deleted here as it was before."""
         shelf.displaced = self._note_move
         shelf.take_in = self.take_in
 
@@ -95,6 +97,14 @@ class Changes:
         is_data = left is None or left.kind == DATA
         if word.moved_to and is_data and age_ms < KEPT_S * 1000:
             self._moves.note(word.id, word.moved_to, word, self._runtime.now())
+
+    def _compare(self, one: Carried) -> None:
+        """Two sides of a partition may have said so of one record: the delete wins, wherever."""
+        known = self._shelf.find((one.owner, one.id if one.kind == GONE else stem_of(one.id)))
+        if known is not None:
+            stone, word = (one, known.carried) if one.kind == GONE else (known.carried, one)
+            if stone.kind == GONE and stone.id == word.id and stone.version < word.version:
+                self.deleted_where_it_was(word)
 
     def _remember(self, operation_id: bytes) -> _Done:
         now = self._runtime.now()
@@ -243,7 +253,8 @@ class Changes:
             return Summary(0, refused=refused)
         operation = task.operation
         known = self._living(task.key)
-        if known is not None and known.carried.kind == GONE:
+        back = known is not None and operation.moved_to == known.carried.id
+        if known is not None and known.carried.kind == GONE and not back:
             refused = "deleted" if operation.moved_to else ""
             return Summary(self._buried_in(part, task.id), refused=refused)
         if operation.moved_to:
@@ -351,6 +362,8 @@ class Changes:
         known = self._shelf.store.get(*key)
         if carried.kind == MOVED:
             self._note_word(carried)
+        if carried.kind in {GONE, MOVED} and self._shelf.meets(carried, held):
+            self._compare(carried)
         if carried.kind == GONE and known is not None and self._shelf.lives_in(known, held):
             self._reactions.carry_out(self._rendezvous.cancel(*key, now, here).steps, known)
             self._shelf.place(carried)

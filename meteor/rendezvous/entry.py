@@ -62,6 +62,7 @@ class Entry:
         self._amending = Amending(
             runtime, router, space.curve, self._asking, self._place, gatekeeper
         )
+        self.bury = self._amending.bury
         self._performing = performing
         self._clients: dict[int, Contact] = {}
         self._door = FairQueue()

@@ -31,7 +31,7 @@ from meteor.rendezvous.recall import Recall
 from meteor.rendezvous.repeats import Repeats
 from meteor.rendezvous.task import DELETES, FIND, PERFORM, Task, read_task
 from meteor.rendezvous.telling import Telling
-from meteor.rendezvous.under_way import UnderWay
+from meteor.rendezvous.under_way import Ends, UnderWay
 from meteor.wire import codec
 from meteor.wire.action_messages import Willing
 from meteor.wire.operations import Carried, Summary
@@ -146,16 +146,18 @@ class RendezvousPoint:
         # The first try has the whole of an arc, a later one begins where something can lie.
         lowest = self._curve.next_match(task.box, part[0][0]) if part else None
         name = share.origin.id, share.operation, part[1:], part[0][1] if part else None, lowest
-        work = await self._under_way.once(name, ends_s, lambda: self._perform(task, part, ends_s))
+        work = await self._under_way.once(
+            name, ends_s, lambda ends: self._perform(task, part, ends)
+        )
         return Work(undone=part) if work is None else work
 
-    async def _perform(self, task: Task, part: Intervals, ends_s: float) -> Work:
-        await self._settled(task, part, ends_s)
+    async def _perform(self, task: Task, part: Intervals, ends: Ends) -> Work:
+        await self._settled(task, part, ends())
         if task.passes:
             await self._lease.confirm(part)
         else:
             await self._undisturbed(part, () if _is_delete(task) else keys_of(task))
-        if self._runtime.now() > ends_s or self._may_be_over(task):
+        if self._runtime.now() > ends() or self._may_be_over(task):
             return Work(undone=part)  # its origin has closed this attempt: nothing may happen now
         mine = intersect(part, self._holdings.held)
         undone = subtract(part, mine)
@@ -166,7 +168,7 @@ class RendezvousPoint:
             return replace(await self._pass(task, mine), undone=undone, doubted=doubted)
         if doubted:
             return Work(undone=part)
-        return await self._change_or_leave(task, mine, undone, ends_s)
+        return await self._change_or_leave(task, mine, undone, ends)
 
     def _may_be_over(self, task: Task) -> bool:
         """Whether what is to be kept may have lain before this process, as it was held, for all of
@@ -175,11 +177,11 @@ class RendezvousPoint:
         return 0 < ttl_ms <= self._runtime.lateness() * 1000
 
     async def _change_or_leave(
-        self, task: Task, mine: Intervals, undone: Intervals, ends_s: float
+        self, task: Task, mine: Intervals, undone: Intervals, ends: Ends
     ) -> Work:
         """Change something, or leave it to whom it belongs meanwhile."""
         try:
-            frames, summary = await self._change(task, mine, ends_s)
+            frames, summary = await self._change(task, mine, ends)
         except Superseded:
             return Work(undone=merge(mine, undone))
         if task.operation.verb in KEPT_KINDS and self._doubted(task, mine):
@@ -303,10 +305,10 @@ class RendezvousPoint:
     # -- what changes something
 
     async def _change(
-        self, task: Task, part: Intervals, ends_s: float
+        self, task: Task, part: Intervals, ends: Ends
     ) -> tuple[list[bytes], Summary]:
         def write(carried: Sequence[Carried]) -> Awaitable[list[Carried]]:
-            return self._replication.keep(carried, part, ends_s)
+            return self._replication.keep(carried, part, ends())
 
         first = self._repeats.first_summary(task.operation, task.id, part)
         if first is not None:
@@ -316,7 +318,7 @@ class RendezvousPoint:
             is_over = self._recall.has_run_out(task.operation, part, self._shelf.wall_ms())
             frames, summary = await self.changes.keep(task, part, write, is_over=is_over)
         elif _is_delete(task):
-            frames, summary = await self._delete(task, part, write, ends_s)
+            frames, summary = await self._delete(task, part, write, ends)
             moved = self._moved_within(task.box, task.operation.owner)
             summary = replace(summary, moved=moved)
         else:
@@ -326,7 +328,7 @@ class RendezvousPoint:
         return frames, summary
 
     async def _delete(
-        self, task: Task, part: Intervals, write: Write, ends_s: float
+        self, task: Task, part: Intervals, write: Write, ends: Ends
     ) -> tuple[list[bytes], Summary]:
         """Some at a time, so that others get their turn in between: whatever is under way about
         them is waited for each time.  They are let go of as they are buried: a hundred thousand
@@ -341,8 +343,8 @@ class RendezvousPoint:
             some = selected[: -BURIED_AT_ONCE - 1 : -1]
             del selected[-BURIED_AT_ONCE:]
             await self._undisturbed(part, [record.key for record in some])
-            if some and self._runtime.now() > ends_s:
-                raise Superseded("its origin has closed this attempt")
+            if some and self._runtime.now() > ends():
+                raise Superseded("nobody waits for it any more")
             present = self.changes.still_in(task, some, fresh, newest)
             await self.changes.bury(present, task.id, write)
             if not selected:

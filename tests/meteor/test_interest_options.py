@@ -105,9 +105,9 @@ def test_a_rendezvous_peer_keeps_one_notice_for_who_is_told_once() -> None:
         told: list[str] = []
         add = Outbox.add
 
-        def counting(self: Outbox, notice: Any, number: int, now: float) -> bool:
+        def counting(self: Outbox, notice: Any, *said: Any, **named: Any) -> bool:
             told.append(notice.id)
-            return add(self, notice, number, now)
+            return add(self, notice, *said, **named)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Outbox, "add", counting)

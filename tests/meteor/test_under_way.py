@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chord import Contact
-from meteor.rendezvous.under_way import UnderWay
+from meteor.rendezvous.under_way import Ends, UnderWay
 from meteor.wire.codec import wire_codec
 from sim.kernel import Kernel
 from sim.network import Network
@@ -66,7 +66,7 @@ def test_who_comes_later_does_what_the_first_left(first: Work | None) -> None:
     async def work(number: int) -> None:
         await kernel.sleep(number / 10)
 
-        async def do() -> Work:
+        async def do(_: Ends) -> Work:
             begun.append(number)
             await kernel.sleep(1.0)
             if number == 0 and first is None:
@@ -95,14 +95,15 @@ def test_nobody_waits_for_longer_than_his_own_time() -> None:
     came: dict[float, tuple[Work | None, float]] = {}
 
     async def work(ends_s: float) -> None:
-        async def do() -> Work:
+        async def do(ends: Ends) -> Work:
             await kernel.sleep(10.0)
+            assert ends() == 60.0  # the last of all who ask, though another one asked first
             return Work(body=b"done")
 
         came[ends_s] = await under_way.once("x", ends_s, do), kernel.now()
 
-    for task in [kernel.spawn(work(ends_s)) for ends_s in (60.0, 2.0, 4.0, 30.0)]:
+    for task in [kernel.spawn(work(ends_s)) for ends_s in (20.0, 2.0, 4.0, 60.0)]:
         kernel.run_until(task)
     assert came[2.0] == (None, 2.0)
     assert came[4.0] == (None, 4.0)
-    assert came[60.0] == came[30.0] == (Work(body=b"done"), 10.0)
+    assert came[60.0] == came[20.0] == (Work(body=b"done"), 10.0)

@@ -1,0 +1,37 @@
+"""A record is deleted on one side of a partition and replaced on the other: deletes win."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from meteor import profile
+from tests.meteor.building import draw_data
+from tests.meteor.copies_world import ask, assert_whole_within, build, index_of, store_some
+from tests.meteor.test_copies_apart import HEALED_WITHIN_S
+
+
+@pytest.mark.parametrize("deleted_on", [0, 1])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_what_was_deleted_on_one_side_does_not_live_on_where_the_other_moved_it(
+    seed: int, deleted_on: int
+) -> None:
+    """The tombstone lies at its old place, and beside it the word of where it went."""
+    overlay, drawn = build(seed, 9, disk_s=0.001), random.Random(seed)
+    (first,) = store_some(overlay, overlay.client(), drawn, 1)
+    assert_whole_within(overlay)
+    peers = drawn.sample(overlay.peers, 9)
+    sides = peers[:4], peers[4:]
+    clients = [overlay.client(peer=overlay.peers.index(side[0])) for side in sides]
+    cut = overlay.faults.partition(*([peer.contact for peer in side] for side in sides))
+    overlay.run_for(8.0)
+    assert overlay.run(clients[deleted_on].cancel(first)).matches == 1
+    moved_to = profile(draw_data(drawn))
+    moved = overlay.run(clients[1 - deleted_on].replace(first, moved_to, b"y", ttl=7200))
+    assert moved.complete
+    assert index_of(moved.id) != index_of(first)
+    cut.heal()
+    assert_whole_within(overlay, HEALED_WITHIN_S)
+    overlay.run_for(10.0)
+    assert ask(overlay, clients[0]) == (set(), True)

@@ -34,7 +34,8 @@ RENEWAL_S_MIN: Final = 0.1
 
 REATTACH_S: Final = 1.0
 REATTACH_S_MAX: Final = 30.0
-"""The first and the longest pause before what could not be re-attached is tried again."""
+"""The first and the longest pause before what could not be re-attached is tried again; never longer
+than between two renewals."""
 
 DELETED: Final = "deleted"
 """The rule by which peers refuse what somebody has deleted: that interest is over."""
@@ -115,12 +116,16 @@ class Attachment:
         """Renew at the present link, or post again what the overlay has lost; never raises.  What
         fails is tried again: until then its notices go to where this client was linked before."""
         self._reattaching += 1
-        mine, pause_s = self._reattaching, REATTACH_S
+        mine, pause_s = self._reattaching, min(REATTACH_S, self._renewed_every_s)
         while self.is_active and not await self._is_attached_again():
             await self._session.runtime.sleep(pause_s)
-            pause_s = min(2 * pause_s, REATTACH_S_MAX)
+            pause_s = min(2 * pause_s, REATTACH_S_MAX, self._renewed_every_s)
             if mine != self._reattaching:
                 return  # another one sees to it
+
+    @property
+    def _renewed_every_s(self) -> float:
+        return max(self.ttl_s / RENEWALS_A_LIFE, RENEWAL_S_MIN)
 
     async def _is_attached_again(self) -> bool:
         """Whether it need not be tried again."""
@@ -267,7 +272,7 @@ class Attachment:
             await self.reattach()
         while self.is_active:
             if self._keep_alive:
-                await runtime.sleep(max(self.ttl_s / RENEWALS_A_LIFE, RENEWAL_S_MIN))
+                await runtime.sleep(self._renewed_every_s)
                 await self.reattach()
             else:
                 left_s = self._expires_s - runtime.now()

@@ -36,6 +36,32 @@ def test_a_stream_goes_on_though_its_first_attempt_to_re_attach_was_lost(keep_al
     assert len(tries) == 2
 
 
+def test_what_lives_shortly_is_not_tried_again_too_late() -> None:
+    """Nobody answered for a minute; then it was half a minute until it was tried once more, though
+    a renewal was due every two seconds."""
+    overlay = Overlay(codec=wire_codec(), peers=6, space=SPACE, seed=5)
+    client = overlay.client(peer=2)
+    session, tries = client._session, list[float]()
+    interest = overlay.run(client_opened(client))
+    amend, began_s = session.amend, session.runtime.now()
+
+    async def silent(verb: str, id: str, timeout_s: float, **fields: Any) -> Any:
+        tries.append(session.runtime.now())
+        if session.runtime.now() - began_s < 60.0:
+            raise Timeout("a ring that is being started")
+        return await amend(verb, id, timeout_s, **fields)
+
+    session.amend = silent  # type: ignore[method-assign]
+    overlay.run_for(62.5)
+    assert tries[-1] > began_s + 60.0
+    overlay.run(overlay.client(peer=1).store("type=alarm temperature=55", b"new"))
+    assert overlay.run(interest.recv(timeout=60)).data == b"new"
+
+
+async def client_opened(client: Any) -> Any:
+    return await client.notify_data("type=alarm temperature=50..60", ttl=6)
+
+
 async def _opened(client: Any, keep_alive: bool) -> Any:
     return await client.notify_data(
         "type=alarm temperature=50..60", ttl=3600, keep_alive=keep_alive

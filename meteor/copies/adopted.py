@@ -23,10 +23,15 @@ class Adopted:
         """A view begins, with all that was acknowledged up to an epoch."""
         self._pieces[view.number] = ((view.intervals, epoch),)
 
-    def join(self, number: int, others: Iterable[int]) -> None:
-        """A view has what others have, or had."""
-        parts = (self._pieces.get(one, ()) for one in dict.fromkeys((number, *others)))
-        self._pieces[number] = tuple(dict.fromkeys(piece for part in parts for piece in part))
+    def join(self, number: int, views: Iterable[View]) -> None:
+        """A view has what these have, or had until now: no more of a piece than that, as what was
+        given away may have come back from somebody who took it over later."""
+        left = (
+            (intersect(intervals, one.intervals), since)
+            for one in views
+            for intervals, since in self._pieces.get(one.number, ())
+        )
+        self._pieces[number] = tuple(dict.fromkeys(piece for piece in left if piece[0]))
 
     def keep_only(self, numbers: Collection[int]) -> None:
         """The other views ended."""

@@ -287,7 +287,7 @@ class Replication:
                 lost=merge(one.lost, other.lost),
                 rivals=tuple(dict.fromkeys((*one.rivals, *other.rivals))),
             )
-            self.adopted.join(one.number, (other.number,))
+            self.adopted.join(one.number, (one, other))
             await self.install(view, min(one.epoch, other.epoch))
         finally:
             self.changing.leave()
@@ -384,7 +384,7 @@ class Replication:
                     for ended in parts_of((known,), part):
                         self._runtime.send(one.primary, Beside(ended))
         if lost:
-            before = [mine.number for mine in self._views.touching(lost)]
+            before = self._views.touching(lost)
             for number in self._views.demote(lost):
                 self.adopted.join(number, before)
                 self._runtime.spawn(self.change(number))

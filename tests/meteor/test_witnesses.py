@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from chord import replace
 from meteor import profile
 from meteor.copies.adopted import Adopted
 from meteor.wire.view import View
@@ -121,12 +122,26 @@ def test_a_witness_that_becomes_a_copy_of_an_heir_says_what_it_knows_of() -> Non
 
 def test_two_views_that_became_one_keep_the_epochs_they_were_taken_over_from() -> None:
     adopted, owner = Adopted(), CutOff(1).primary.contact
-    adopted.note(View(owner, 1, 70, ((0, 9),), ()), 60)
-    adopted.note(View(owner, 2, 30, ((10, 19),), ()), 20)
-    adopted.join(1, (2,))
+    one, other = View(owner, 1, 70, ((0, 9),), ()), View(owner, 2, 30, ((10, 19),), ())
+    adopted.note(one, 60)
+    adopted.note(other, 20)
+    adopted.join(1, (one, other))
     assert adopted.before(1, ((5, 14),), 50) == ((10, 14),)
     assert adopted.before(1, ((5, 14),), 61) == ((5, 14),)
     assert adopted.before(1, ((5, 14),), 20) == ()
     assert adopted.latest(1) == 60
     adopted.keep_only(())
     assert adopted.before(1, ((5, 14),), 1) == ((5, 14),), "of an unknown view nothing is known"
+
+
+def test_what_was_given_away_and_came_back_was_taken_over_when_it_came_back() -> None:
+    """The first holder of a ring had everything from the beginning, and gave most of it away.  What
+    came back to it later with another view counted as had from the beginning: whoever was left of
+    those between was its rival, and the interval was named without reason (seed 50)."""
+    adopted, owner = Adopted(), CutOff(1).primary.contact
+    first, back = View(owner, 1, 1, ((0, 99),), ()), View(owner, 2, 70, ((50, 59),), ())
+    adopted.note(first, 0)
+    adopted.note(back, 60)
+    adopted.join(1, (replace(first, intervals=((0, 9),)), back))
+    assert adopted.before(1, ((0, 59),), 40) == ((0, 9),)
+    assert adopted.before(1, ((0, 59),), 61) == ((0, 9), (50, 59))

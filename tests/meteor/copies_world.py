@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import pytest
 
+from arms import Profile
 from meteor import Client, MeteorError, profile
 from meteor.keeping.placement import Key, key_of
 from meteor.wire.codec import wire_codec
@@ -82,6 +83,19 @@ def client_away_from(overlay: Overlay, record_id: str) -> Client:
         if peer.contact.id not in holders and not peer.runtime.paused
     ]
     return overlay.client(peer=away[0])
+
+
+def drawn_elsewhere(
+    overlay: Overlay, drawn: random.Random, client: Client, old: SimPeer
+) -> Profile:
+    """Data whose place is neither at a peer nor at the one that a client is linked to."""
+    while True:
+        found = profile(draw_data(drawn))
+        probe = overlay.run(client.store(found, b"z", ttl=7200)).id
+        elsewhere = primary_of(overlay, probe)
+        overlay.run(client.cancel(probe))
+        if elsewhere is not old and elsewhere.address != client.peer_address:
+            return found
 
 
 def is_shown(peer: SimPeer, record_id: str) -> bool:

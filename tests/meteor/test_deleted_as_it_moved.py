@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from meteor import profile
-from tests.meteor.building import draw_data
 from tests.meteor.copies_world import (
     ask,
     assert_whole_within,
     build,
     client_away_from,
+    drawn_elsewhere,
     index_of,
     primary_of,
     store_some,
@@ -32,13 +31,7 @@ def test_a_delete_takes_what_it_selects_at_both_places(
     (first,) = store_some(overlay, overlay.client(), drawn, 1)
     assert_whole_within(overlay)
     client, old = client_away_from(overlay, first), primary_of(overlay, first)
-    while True:
-        moved_to = profile(draw_data(drawn))
-        probe = overlay.run(client.store(moved_to, b"z", ttl=7200)).id
-        elsewhere = primary_of(overlay, probe)
-        overlay.run(client.cancel(probe))
-        if elsewhere is not old and elsewhere.address != client.peer_address:
-            break
+    moved_to = drawn_elsewhere(overlay, drawn, client, old)
     delete = old.core.point._delete
 
     async def later(*said: Any) -> Any:

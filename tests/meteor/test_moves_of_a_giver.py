@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from meteor import Client, profile
-from tests.meteor.building import draw_data
+from meteor import Client
 from tests.meteor.copies_world import (
     assert_whole_within,
     build,
     client_away_from,
+    drawn_elsewhere,
     index_of,
     primary_of,
     store_some,
@@ -34,13 +34,7 @@ def test_a_query_finds_what_moved_while_its_old_place_went_to_another_peer(
     (first,) = store_some(overlay, overlay.client(), drawn, 1)
     assert_whole_within(overlay)
     client, old = client_away_from(overlay, first), primary_of(overlay, first)
-    while True:
-        receipt = profile(draw_data(drawn))
-        probe = overlay.run(client.store(receipt, b"z", ttl=7200)).id
-        elsewhere = primary_of(overlay, probe)
-        overlay.run(client.cancel(probe))
-        if elsewhere is not old and elsewhere.address != client.peer_address:
-            break
+    moved_to = drawn_elsewhere(overlay, drawn, client, old)
 
     async def never(*_: Any) -> None:
         await old.runtime.sleep(60.0)
@@ -49,7 +43,7 @@ def test_a_query_finds_what_moved_while_its_old_place_went_to_another_peer(
     monkeypatch.setattr(old.core.point, "_pass", never)
     asking = overlay.kernel.spawn(_found(client))
     overlay.run_for(0.1)
-    moved = overlay.run(client.replace(first, receipt, b"y", ttl=7200)).id
+    moved = overlay.run(client.replace(first, moved_to, b"y", ttl=7200)).id
     assert index_of(moved) != index_of(first)
     if falls:
         old.crash()

@@ -114,7 +114,8 @@ class Attachment:
 
     async def reattach(self) -> None:
         """Renew at the present link, or post again what the overlay has lost; never raises.  What
-        fails is tried again: until then its notices go to where this client was linked before."""
+        fails is tried again, and so are the intervals that did not answer: until then notices go to
+        where this client was linked before."""
         self._reattaching += 1
         mine, pause_s = self._reattaching, min(REATTACH_S, self._renewed_every_s)
         while self.is_active and not await self._is_attached_again():
@@ -138,7 +139,7 @@ class Attachment:
                     self.end("closed")
                 self._session.report(error)
             return rule is not None
-        return True
+        return not self.missing
 
     async def renew(self, ttl_s: float, timeout_s: float) -> Receipt:
         """Let it live for `ttl_s` seconds from now; raises as `Session.post`."""
@@ -245,7 +246,7 @@ class Attachment:
     def _partly_attached(self) -> Incomplete:
         return Incomplete(
             f"{self.draft}: re-attached, but {len(self.missing)} interval(s) of its region do not "
-            "answer; they are tried again at every renewal",
+            "answer; they are tried again until they do",
             receipt=self.receipt,
             missing=self.missing,
         )
@@ -268,8 +269,8 @@ class Attachment:
     async def _live(self) -> None:
         """Renew while the client lives; or end when the ttl has run out."""
         runtime = self._session.runtime
-        if self._found:  # posted again as it was, it has the end that it had
-            await self.reattach()
+        if self._found or self.missing:  # posted again as it was, it has the end that it had
+            self._session.spawn(self.reattach())
         while self.is_active:
             if self._keep_alive:
                 await runtime.sleep(self._renewed_every_s)

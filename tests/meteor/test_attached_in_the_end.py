@@ -58,11 +58,38 @@ def test_what_lives_shortly_is_not_tried_again_too_late() -> None:
     assert overlay.run(interest.recv(timeout=60)).data == b"new"
 
 
-async def client_opened(client: Any) -> Any:
-    return await client.notify_data("type=alarm temperature=50..60", ttl=6)
+async def client_opened(client: Any, **options: Any) -> Any:
+    return await client.notify_data("type=alarm temperature=50..60", **{"ttl": 6, **options})
 
 
 async def _opened(client: Any, keep_alive: bool) -> Any:
     return await client.notify_data(
         "type=alarm temperature=50..60", ttl=3600, keep_alive=keep_alive
     )
+
+
+@pytest.mark.parametrize("cut", ["while it lives", "as it opens"])
+def test_what_was_attached_to_a_part_of_its_region_is_soon_attached_to_all(cut: str) -> None:
+    """A ring comes back after a power cut, one peer first: who is linked to it is attached anew to
+    what that peer holds, and the others keep the route that their journals have.  It was tried
+    again at the next renewal only, ten minutes later for an interest of half an hour."""
+    overlay = Overlay(codec=wire_codec(), peers=6, space=SPACE, seed=5, copies=1)
+    client = overlay.client(peer=2)
+    before = overlay.peers[:]
+    if cut == "while it lives":
+        interest = overlay.run(client_opened(client, ttl=1800))
+        for peer in before:
+            peer.crash()
+        overlay.run(overlay.restart(before[0]))
+        overlay.run_for(60)
+    else:
+        for peer in before[3:]:
+            peer.crash()
+        interest = overlay.run(client_opened(client, ttl=1800, allow_partial=True))
+    for peer in before:
+        if not peer.alive and overlay.peers[before.index(peer)] is peer:
+            overlay.run(overlay.restart(peer))
+    overlay.run_for(60)
+    overlay.run(overlay.client(peer=1).store("type=alarm temperature=55", b"new"))
+    assert overlay.run(interest.recv(timeout=60)).data == b"new"
+    assert interest.missing == ()

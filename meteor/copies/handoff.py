@@ -1,11 +1,11 @@
 """Hand-offs: how an interval of the curve changes its primary without losing what was acknowledged.
 
 Law of this file: conversations; which interval is whose is decided in `meteor.keeping.holdings` and
-`meteor.keeping.views`, what travels in `meteor.keeping.shelf`.  The taker pulls pages, then asks
-the giver to freeze the interval, makes the last changes durable and takes over; the commit point is
-the giver's durable note that it gave (DESIGN section 5).  If either dies before, the giver's view
-stands.  A peer that has what is another one's asks that one to pull: who leaves, and who had it in
-a former life.
+`meteor.keeping.views`, what travels in `meteor.keeping.readable_shelf`.  The taker pulls pages,
+then asks the giver to freeze the interval, makes the last changes durable and takes over; the
+commit point is the giver's durable note that it gave (DESIGN section 5).  If either dies before,
+the giver's view stands.  A peer that has what is another one's asks that one to pull: who leaves,
+and who had it in a former life.
 """
 
 from __future__ import annotations

@@ -1,0 +1,202 @@
+"""Known views: what one peer can say of who keeps which interval, and in which epoch.
+
+Law of this file: pure, and nothing here changes anything; who changes it is `Views`.  Whether
+content is here and which view is the later are two questions: a copy that is being filled, or a
+former view, has an epoch that an earlier view gives way to, whatever there is of its content
+(DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+
+from chord import Contact
+from meteor.keeping.taken_in import TakenIn
+from meteor.wire.view import Copy, Stored, View, ViewKey
+from squid import Intervals, intersect, merge, subtract
+
+RANK_BITS = 20
+
+
+class KnownViews:
+    """The views that one peer has a part in, for whoever asks."""
+
+    def __init__(self, own_id: int = 0) -> None:
+        self.own: dict[int, View] = {}
+        """As their primary, by number."""
+        self.copies: dict[ViewKey, Copy] = {}
+        self.former: list[View] = []
+        """Had in a former life, or until a newer view was heard of: evidence for whoever takes the
+        interval over, and content to be offered to its owner; nothing is answered from it."""
+        self.stored: list[Stored] = []
+        """The same, of intervals whose past was lost since: this content shows only when it is
+        proven to be that past."""
+        self.damaged = False
+        """Whether something of `former` was lost with the journal."""
+        self.gifts: OrderedDict[ViewKey, None] = OrderedDict()
+        """Views of others that begin by what this peer gave, and are not known to have begun."""
+        self.taken_in = TakenIn()
+        """What of ended views of others is on the shelf."""
+        self._seen = 0
+        self._rank = own_id % ((1 << RANK_BITS) - 3)
+
+    # -- what this peer is the primary of, and what stays on its shelf
+
+    def touching(self, part: Intervals) -> list[View]:
+        """The own views that have some of `part`."""
+        return [view for view in self.own.values() if intersect(view.intervals, part)]
+
+    def held(self) -> Intervals:
+        """What this peer is the primary of."""
+        return merge(*(view.intervals for view in self.own.values()))
+
+    def lost(self) -> Intervals:
+        """The part of `held` whose past is not known."""
+        return merge(*(view.lost for view in self.own.values()))
+
+    def unknown(self) -> Intervals:
+        """The same, and what was answered for elsewhere at the same time."""
+        return merge(*(view.unknown for view in self.own.values()))
+
+    def kept(self) -> Intervals:
+        """Everything whose records are to stay on the shelf, whatever for."""
+        return merge(self.present(), *(view.intervals for view in self.former))
+
+    def present(self) -> Intervals:
+        """What this peer is the primary of, a copy of, or being made a copy of."""
+        return merge(self.held(), *(copy.view.intervals for copy in self.copies.values()))
+
+    def present_lost(self) -> Intervals:
+        """The part of `present` whose past nobody knew: what is on the shelf came since."""
+        return merge(self.lost(), *(copy.view.lost for copy in self.copies.values()))
+
+    # -- what it keeps for others
+
+    def kept_for(self, primary_id: int, *, whole: bool) -> Intervals:
+        """What is kept here as a copy of a primary's; `whole`: without what is being filled."""
+        return merge(
+            *(
+                copy.view.intervals
+                for (primary, _), copy in self.copies.items()
+                if primary == primary_id and (copy.whole or not whole)
+            )
+        )
+
+    def learning(self) -> list[View]:
+        """What this peer is being made a copy of."""
+        return [copy.view for copy in self.copies.values() if not copy.whole]
+
+    def copied(self) -> Intervals:
+        """What is kept whole for others."""
+        return merge(*(copy.view.intervals for copy in self.copies.values() if copy.whole))
+
+    def copied_lost(self) -> Intervals:
+        """The part of it of which something may not be known."""
+        return merge(*(copy.view.unknown for copy in self.copies.values() if copy.whole))
+
+    def copied_rivals(self) -> Intervals:
+        """The part of it of which that is about to be settled by its primary."""
+        whole = [copy.view for copy in self.copies.values() if copy.whole]
+        rivals = merge(*(one.intervals for view in whole for one in view.rivals))
+        return subtract(rivals, merge(*(view.lost for view in whole)))
+
+    def passed_over_by(self, view: View) -> tuple[Contact, ...]:
+        """The other primaries whose copies here end with a view."""
+        found = {
+            copy.view.primary.id: copy.view.primary
+            for copy in self.copies.values()
+            if copy.view.epoch < view.epoch and intersect(copy.view.intervals, view.intervals)
+        }
+        found.pop(view.primary.id, None)
+        return tuple(found[one] for one in sorted(found))
+
+    def beside(self, view: View, own_id: int) -> tuple[View, ...]:
+        """What is kept, or known of, for other primaries of a view's intervals: whoever begins the
+        view knows whether that is what it took over from.  Not what this peer was about to begin
+        itself."""
+        return tuple(
+            part
+            for copy in self.copies.values()
+            if copy.view.primary.id not in (view.primary.id, own_id)
+            and (part := copy.view.within(view.intervals)) is not None
+        )  # fmt: skip
+
+    def open_gifts(self) -> list[ViewKey]:
+        """What this peer gave and has all of, as a copy of the taker, not knowing that it began."""
+        return [key for key in self.gifts if key in self.copies and self.copies[key].whole]
+
+    # -- what it had
+
+    def remembered(self) -> list[View]:
+        """All that was had in a former life, or until a newer view was heard of."""
+        return [*self.former, *(one.view for one in self.stored)]
+
+    def is_former(self, part: Intervals) -> bool:
+        """Whether any of `part` was had in a former life."""
+        return any(intersect(one.intervals, part) for one in self.former)
+
+    def lots_of(self, epoch: int, part: Intervals) -> list[int]:
+        """Where in the attic the content of the former views of an epoch is that have `part`."""
+        return [
+            one.lot
+            for one in self.stored
+            if one.view.epoch == epoch and intersect(one.view.intervals, part)
+        ]
+
+    def has_all_of(self, part: Intervals, primary_id: int, epoch: int) -> bool:
+        """Whether all is on the shelf that a primary had acknowledged of `part` when an epoch of
+        its ended."""
+        whole = [one.view for one in self.copies.values() if one.whole]
+        whole += [] if self.damaged else self.former
+        had = [
+            one.intervals for one in whole if one.primary.id == primary_id and one.epoch >= epoch
+        ]
+        return not subtract(part, merge(*had, self.taken_in.of(primary_id, epoch)))
+
+    def has_stored(self, part: Intervals, epoch: int) -> bool:
+        """Whether all of that is in the attic."""
+        stored = [one.view.intervals for one in self.stored if one.view.epoch == epoch]
+        return not self.damaged and not subtract(part, merge(*stored))
+
+    # -- which view is the later
+
+    def next_epoch(self) -> int:
+        """Higher than any epoch that this peer has seen, and no other peer's: its last bits are of
+        the peer's own id, so that two who take over at one moment never share an epoch."""
+        return ((self._seen >> RANK_BITS) + 1 << RANK_BITS) + self._rank
+
+    def newer(self, view: View) -> tuple[View, ...]:
+        """What stands against installing another peer's view: own ones of the same interval,
+        and others of the same or a higher epoch."""
+        found = [one for one in self.own.values() if intersect(one.intervals, view.intervals)]
+        found += [
+            one
+            for one in (*(copy.view for copy in self.copies.values()), *self.remembered())
+            if one.key != view.key and one.epoch >= view.epoch
+            and intersect(one.intervals, view.intervals)
+        ]  # fmt: skip
+        known = self.copies.get(view.key)
+        if known is not None and known.view.epoch > view.epoch:
+            found.append(known.view)
+        return tuple(found)
+
+    def later_than(self, part: Intervals, epoch: int) -> tuple[View, ...]:
+        """The views of others of some of `part` that came after an epoch."""
+        return tuple(view for view in self._over(part) if view.epoch > epoch)
+
+    def in_sync(self, view: View, adopted_epoch: int) -> bool:
+        """Whether all that the view is of is here, up to the epoch that its primary adopted."""
+        known = self.copies.get(view.key)
+        left = view.intervals if known is None else subtract(view.intervals, known.view.intervals)
+        there = [copy.view for copy in self.copies.values() if copy.whole]
+        there += [*self.former, *self.own.values()]
+        for one in there:
+            if adopted_epoch and one.epoch >= adopted_epoch:
+                left = subtract(left, one.intervals)
+        return not left
+
+    def _over(self, part: Intervals) -> Iterator[View]:
+        copies = (copy.view for copy in self.copies.values())
+        every = (*self.own.values(), *copies, *self.remembered())
+        return (view for view in every if intersect(view.intervals, part))

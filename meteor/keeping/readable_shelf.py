@@ -1,0 +1,217 @@
+"""The readable shelf: what can be asked of all that one peer keeps, and of what is on its way.
+
+Law of this file: nothing here changes anything, and nothing waits; who writes is `Shelf`.  What
+shows and what is under way are asked for apart; whether a record counts more than what is known of
+it is decided on both, as the table alone would be out of date when a change is durable.  What
+travels carries its remaining time, never an hour of the clock (DESIGN sections 4 and 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from arms import Profile, Record
+from chord import replace
+from meteor.keeping.coming import Coming
+from meteor.keeping.placement import (
+    GONE,
+    MOVED,
+    Key,
+    Placed,
+    box_of,
+    key_of,
+    lowest_of,
+    readable,
+)
+from meteor.keeping.placement_table import PlacementTable
+from meteor.keeping.standing import is_later
+from meteor.wire.document import decode_document, unpack_profile
+from meteor.wire.operations import Carried, PulledPage
+from meteor.wire.record_id import place_of, split_id, stem_of
+from squid import Box, HilbertCurve, Interval, Intervals
+
+PAGE_BYTES = 64 * 1024
+"""A page of a hand-off: small enough to leave the link free for others in between."""
+
+
+class ReadableShelf:
+    """What is on a shelf, and on its way there, for whoever asks."""
+
+    def __init__(
+        self, curve: HilbertCurve, now: Callable[[], float], wall_clock: Callable[[], float]
+    ) -> None:
+        self._curve, self._now, self._wall_clock = curve, now, wall_clock
+        self.table = PlacementTable(curve)
+        self._begun = Coming()
+        """Changes under way that do not show yet."""
+        self._coming = Coming()
+        """On their way to the journal: of a record the last one that is written counts there."""
+        self.acknowledged: Callable[[Carried], int] = lambda one: one.acknowledged
+        """What an interest's client has of it; who tells clients sets it."""
+        self.sees: Callable[[str, Record | Carried], bool] = lambda _, __: True
+        """Whether an owner may know of a record; the peer's policy sets it."""
+
+    # -- what is here
+
+    def find(self, key: Key) -> Placed | None:
+        """The record or tombstone of an identity."""
+        return self.table.find(key)
+
+    def placed(self, record: Record) -> Placed:
+        """Where a stored record lives."""
+        return self.table[record.key]
+
+    def buried(self, operation: bytes) -> Iterator[Placed]:
+        """The tombstones that this delete put here, or where it was handed over from, in turn."""
+        return self.table.buried(operation)
+
+    def meets(self, carried: Carried, part: Intervals) -> bool:
+        """Whether a record, here or on its way, lives in any of `part`."""
+        _, box = split_id(carried.id, self._curve)
+        return any(self._curve.has_match(box, *interval) for interval in part)
+
+    def lives_in(self, record: Record, part: Intervals) -> bool:
+        """Whether a stored record's region meets any of `part`."""
+        placed = self.placed(record)
+        return any(self.table.meets(placed, interval) for interval in part)
+
+    def ttl_ms(self, record: Record) -> int:
+        """The remaining life of a record, rounded down."""
+        return max(0, int((record.expires_s - self._now()) * 1000))
+
+    def wall_ms(self) -> int:
+        """The wall clock in milliseconds: the journal's time."""
+        return int(self._wall_clock() * 1000)
+
+    def number_of_pair(self, left: Record, right: Record) -> int:
+        """A pair has the number of its later arrival."""
+        one, other = self.find(left.key), self.find(right.key)
+        if one is None or other is None:
+            return max((placed.number for placed in (one, other) if placed is not None), default=0)
+        return max(other.number, one.number)
+
+    def was_met_by(self, mark: int, told: Record, about: Record) -> bool:
+        """Whether a pair is no later than a watermark of `told` (0 for none), whoever drew it.
+
+        A mark lies beyond its interest's own number where it was drawn.  An interest that lies in
+        several places may have a higher number here, from another of them, which says nothing of
+        the pair; what lies in one place has one number everywhere."""
+        placed = self.find(about.key)
+        if mark and placed is not None and placed.is_point:
+            return placed.number <= mark
+        return self.number_of_pair(told, about) <= mark
+
+    def lowest_common(self, asker: Record, asked: Record) -> int | None:
+        """The lowest index that the regions of two records that match share: its holder reports the
+        pair to the sender of `asker`; None also where that must not know of the other."""
+        if asked.visible_to and not self.sees(asker.owner, asked):
+            return None
+        if asked.index is not None:  # two that match share a cell, and this has one
+            return asked.index
+        return lowest_of(self._curve, box_of(asker), box_of(asked))
+
+    # -- what is under way, and what is news
+
+    def under_way(self, part: Intervals) -> tuple[Carried, ...]:
+        """Changes of what lives in `part` that do not show yet, as they travel."""
+        return tuple(self.outgoing(one) for one in self._begun if self.meets(one, part))
+
+    def is_coming(self, keys: Iterable[Key]) -> bool:
+        """Whether a change of one of these is on its way here, whoever wrote it."""
+        return any(key in self._coming or key in self._begun for key in keys)
+
+    def is_begun(self, keys: Iterable[Key]) -> bool:
+        """Whether a change of one of these is under way: what one decides about it now would be
+        out of date when it is durable."""
+        return any(key in self._begun for key in keys)
+
+    def is_over(self, carried: Carried) -> bool:
+        """Whether something counts more, also under way: written after what is just being written,
+        an earlier one would be what a restart finds."""
+        under_way = (*self._coming.of(key := key_of(carried)), *self._begun.of(key))
+        is_late = any(is_later(one, carried) for one in under_way)
+        return is_late or not self.table.may_show(carried, self.wall_ms())
+
+    def news(self, carried: Iterable[Carried]) -> list[tuple[Carried, Profile | None]]:
+        """What of another peer's records is not known here in this or a newer version, with the
+        local time of expiry; what cannot be read is left out."""
+        found: list[tuple[Carried, Profile | None]] = []
+        for one in carried:
+            profile = readable(one, self._curve)
+            if profile is None:
+                continue
+            mine = replace(one, ttl_ms=one.ttl_ms + self.wall_ms())
+            if self._is_news(mine):
+                found.append((mine, profile or None))
+        return found
+
+    def _is_news(self, carried: Carried) -> bool:
+        """Whether it counts more than all that is known of its identity."""
+        key = key_of(carried)
+        known = (*self._begun.of(key), *self.table.known(key, self.wall_ms()))
+        return not self.is_over(carried) and all(is_later(carried, one) for one in known)
+
+    def _left_behind(self, word: Carried) -> Key | None:
+        """The record that the word of a move speaks of, if it is still here as it was."""
+        key = (word.owner, stem_of(word.id))
+        placed = self.table.find(key)
+        if word.kind != MOVED or placed is None or placed.carried.id != word.id:
+            return None
+        is_left = placed.carried.kind != GONE and placed.carried.version < word.version
+        return key if is_left else None
+
+    # -- forms
+
+    def page(self, interval: Interval, cursor: int, *, whole: bool = False) -> PulledPage:
+        """The records of an interval changed here after `cursor`, oldest change first."""
+        carried: list[Carried] = []
+        size, newest = 0, self.table.newest
+        for number, placed in self.table.changed_after(cursor, interval):
+            if carried and size >= PAGE_BYTES and not whole:
+                return PulledPage(tuple(carried), cursor, more=True)
+            cursor = number
+            one = self.outgoing(placed.carried)
+            if one.ttl_ms > 0:
+                carried.append(one)
+                size += len(one.blob) + 200
+        return PulledPage(tuple(carried), newest, more=False)
+
+    def outgoing(self, carried: Carried) -> Carried:
+        """As it travels: the remaining time, rounded down, and what its client has of it."""
+        acknowledged = carried.acknowledged
+        if carried.route is not None:
+            acknowledged = self.acknowledged(carried)
+        left_ms = max(carried.ttl_ms - self.wall_ms(), 0)
+        return replace(carried, ttl_ms=left_ms, acknowledged=acknowledged)
+
+    def record_of(
+        self,
+        carried: Carried,
+        profile: Profile | None = None,
+        box: Box | None = None,
+        index: int | None = None,
+    ) -> Record:
+        """The record in the form of the store; `box`, and of a point its `index`, save reading them
+        from the id."""
+        if profile is None:
+            profile = unpack_profile(decode_document(carried.blob).profile)
+        if box is None:
+            _, box, index = place_of(carried.id, self._curve)
+        return Record(
+            kind=carried.kind,  # type: ignore[arg-type]  # the journal's and our own words
+            stem=stem_of(carried.id),
+            owner=carried.owner,
+            version=carried.version,
+            id=carried.id,
+            action=carried.action,
+            profile=profile,
+            blob=carried.blob,
+            expires_s=self._expires_s(carried),
+            region=box,
+            route=carried.route,
+            visible_to=carried.visible_to,
+            index=index,
+        )
+
+    def _expires_s(self, carried: Carried) -> float:
+        return self._now() + carried.ttl_ms / 1000 - self._wall_clock()

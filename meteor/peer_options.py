@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from chord import ChordConfig, Contact, RelocationConfig
+from meteor.copies.config import check_copies
 from meteor.errors import Refused
 from meteor.links.address import checked_address, checked_listen, is_loopback
 from meteor.links.transport import Transport
-from meteor.rendezvous.rendezvous_peer import check_copies
 from meteor.rest.config import RestConfig
 from meteor.security.credentials import Signer
 from meteor.security.policy import Policy

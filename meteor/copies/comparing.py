@@ -10,8 +10,8 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any
 
 from chord import Contact, Fault
+from meteor.copies.copying import Superseded
 from meteor.copies.entropy_source import MOVED_FAULT, Target
-from meteor.copies.replication import Superseded
 from meteor.keeping.fingerprints import Fingerprints
 from meteor.keeping.placement import Admission, Key, Placed
 from meteor.keeping.shelf import Shelf

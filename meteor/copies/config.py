@@ -61,3 +61,13 @@ class CopiesConfig:
             ask_s_max=usual.ask_s_max * scale,
             shun_s=usual.shun_s * scale,
         )
+
+
+def check_copies(copies: int, config: ChordConfig) -> int:
+    """The number itself; raises `ValueError` where the ring's successor lists are too short."""
+    most = config.successor_count // 2
+    if not 1 <= copies <= most:
+        raise ValueError(
+            f"copies: {copies} is not between 1 and {most}, half of the ring's successor_count"
+        )
+    return copies

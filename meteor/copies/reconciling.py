@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from chord import CallError, Contact, RemoteFault, Runtime
+from meteor.copies.copying import Superseded
 from meteor.copies.giving import HandoffConfig
-from meteor.copies.replication import Replication, Superseded
+from meteor.copies.replication import Replication
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.placement import Admission, key_of
 from meteor.keeping.shelf import Shelf

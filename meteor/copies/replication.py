@@ -1,34 +1,29 @@
-"""The primary's side of copies: every change is durable at every copy before it shows.
+"""The primary's side of copies: its views, how they begin, change and end.
 
 Law of this file: conversations; what a view is and which is later is decided in
-`meteor.keeping.views`.  A copy that is silent, or refuses, is evicted in a next epoch before
-anything is acknowledged without it; a primary that hears of a later view of what it holds gives
-that up at once (DESIGN section 5). Changes show in the order of their numbers: of every pair the
-later arrival finds the earlier, and a watermark leaves nothing behind.
+`meteor.keeping.views`.  A view is durable at all its copies and here before anything is
+acknowledged under it; a copy that is silent, or refuses, is evicted in a next epoch; a primary that
+hears of a later view of what it holds gives that up at once (DESIGN section 5).  How a change of
+records comes to the copies of a view is in `copying.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from chord import ChordNode, Contact, MeteorError, Runtime, replace
+from chord import ChordNode, Contact, Runtime, replace
 from meteor.copies.adopted import Adopted
 from meteor.copies.config import CopiesConfig
+from meteor.copies.copying import Copying
 from meteor.copies.inquiry import Inquiry
 from meteor.copies.turns import Mutex
-from meteor.copies.turns import Sequence as Order
 from meteor.copies.witnesses import Witnesses
 from meteor.keeping.holdings import Holdings
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
-from meteor.wire.copy_messages import Beside, Instate, Instated, Keep, Kept
-from meteor.wire.operations import Carried
+from meteor.wire.copy_messages import Beside, Instate, Instated
 from meteor.wire.view import Rival, View, is_passed_over, parts_of, rivals_within
 from squid import Intervals, intersect, merge, subtract
-
-
-class Superseded(MeteorError):
-    """What a change was about is not this peer's any more."""
 
 
 class Replication:
@@ -49,7 +44,6 @@ class Replication:
         self.ask, self.ask_all = inquiry.ask, inquiry.ask_all
         self._witnesses = Witnesses(node, runtime, views, config, self.ask)
         self.lacks = self._witnesses.lacks
-        self._order = Order(runtime, "changes in order")
         self.changing = Mutex(runtime, "changing views")
         """Held by whoever changes what this peer is the primary of."""
         self.learners: dict[int, tuple[Contact, int]] = {}
@@ -64,94 +58,13 @@ class Replication:
         """Adds the rivals that are not written down yet."""
         self.on_superseded: Callable[[], None] = lambda: None
         self.on_changed: Callable[[], None] = lambda: None
-
-    # -- changes of records
-
-    async def keep(
-        self, carried: Iterable[Carried], part: Intervals, ends_s: float
-    ) -> list[Carried]:
-        """Make changes about `part` durable here and at every copy; the caller shows them in the
-        turn in which this returns.  Raises `Superseded` when the part is another peer's meanwhile,
-        or when the time is up: what was written may show later, and is not acknowledged."""
-        numbered = self._shelf.begin(carried)
-        ticket = self._order.begin()
-        local = self._runtime.begin(self._shelf.commit(numbered))
-        try:
-            await self._replicate(numbered, part, ends_s)
-            await local
-            await self._order.reached(ticket)
-            self._check_held(part)
-        except Superseded:
-            await local
-            for one in numbered:
-                self._shelf.show(one)
-            raise
-        finally:
-            self._order.end(ticket)
-            self._shelf.end(numbered)
-        return numbered
-
-    def _check_held(self, part: Intervals) -> None:
-        if subtract(part, self._holdings.held):
-            raise Superseded("the part was given up meanwhile")
-
-    async def barrier(self) -> None:
-        """Wait until all changes begun before show, or have failed."""
-        await self._order.barrier()
-
-    async def _replicate(self, numbered: Sequence[Carried], part: Intervals, ends_s: float) -> None:
-        have: set[int] = set()
-        while True:
-            views = self._views.touching(part)
-            if subtract(part, merge(*(view.intervals for view in views))):
-                raise Superseded("the part was given up meanwhile")
-            targets = self._targets(views, part, have)
-            if not targets:
-                if not any(self.lacks(view) for view in views):
-                    return
-                await self._wait_for_a_copy(ends_s)
-                continue
-            tasks = [
-                (contact, self._runtime.begin(self._keep_at(contact, numbered, its)))
-                for contact, its in targets
-            ]
-            silent = []
-            for contact, task in tasks:
-                have.add(contact.id)
-                if not await task:
-                    silent.append(contact)
-            await self.evict(*silent)
-
-    async def _keep_at(
-        self, contact: Contact, numbered: Sequence[Carried], part: Intervals
-    ) -> bool:
-        """Let a copy keep what is of its part; whether it has it now."""
-        its = [one for one in numbered if self._shelf.meets(one, part)] if part else []
-        if not its:
-            return True
-        reply = await self.ask(contact, Keep(part, tuple(map(self._shelf.outgoing, its))))
-        if isinstance(reply, Kept) and reply.newer:
-            self.passed_over(reply.newer)
-        return isinstance(reply, Kept) and reply.known and not reply.newer
-
-    def _targets(
-        self, views: Sequence[View], part: Intervals, have: set[int]
-    ) -> list[tuple[Contact, Intervals]]:
-        """Who is to keep a change of `part`, each with what of it is its own."""
-        found: dict[int, tuple[Contact, Intervals]] = {}
-        for view in views:
-            its = intersect(view.intervals, part)
-            learners = [one for one, number in self.learners.values() if number == view.number]
-            for contact in (*view.copies, *learners):
-                known = found.get(contact.id, (contact, ()))
-                found[contact.id] = contact, merge(known[1], its)
-        return [found[one] for one in sorted(found) if one not in have]
-
-    async def _wait_for_a_copy(self, ends_s: float) -> None:
-        if self._runtime.now() >= ends_s:
-            raise Superseded("no peer became a copy in time")
-        self.on_changed()
-        await self._runtime.sleep(0.01)
+        self.copying = Copying(
+            runtime, views, holdings, shelf, self.learners,
+            ask=self.ask, lacks=self.lacks, evict=self.evict, passed_over=self.passed_over,
+            on_lack=self._look_for_copies,
+        )  # fmt: skip
+        """Brings changes of records to the copies."""
+        self.keep, self.barrier = self.copying.keep, self.copying.barrier
 
     # -- changes of views
 
@@ -166,6 +79,10 @@ class Replication:
         for number, view in list(self._views.own.items()):
             if any(view.has_copy(one.id) for one in contacts):
                 await self.change(number, without=contacts)
+
+    def _look_for_copies(self) -> None:
+        """A change waits for a view to have a copy again."""
+        self.on_changed()
 
     async def change(
         self, number: int, *, without: Sequence[Contact] = (), add: Contact | None = None

@@ -17,13 +17,15 @@ from functools import partial
 from arms import DATA, Asked, Record, Rendezvous
 from chord import Contact, Runtime, replace
 from meteor.admission import KEPT_KINDS
+from meteor.copies.copying import Superseded
 from meteor.copies.lease import Lease
-from meteor.copies.replication import Replication, Superseded
+from meteor.copies.replication import Replication
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.placement import Key
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
 from meteor.rendezvous.changes import Changes
+from meteor.rendezvous.deletes import Write
 from meteor.rendezvous.moves import Moves
 from meteor.rendezvous.ownership import keys_of
 from meteor.rendezvous.reactions import Following, Reactions, carried_of
@@ -43,9 +45,6 @@ WAITING_SHARE = 0.7
 """Of a question's time, how much is spent waiting for what is about to be settled."""
 BURIED_AT_ONCE = 16
 """Records that a delete takes in one step: some 50 microseconds each, here and at every copy."""
-
-Write = Callable[[Sequence[Carried]], Awaitable[list[Carried]]]
-"""Makes changes durable wherever they must be."""
 
 
 class RendezvousPoint:
@@ -333,11 +332,11 @@ class RendezvousPoint:
         """Some at a time, so that others get their turn in between: whatever is under way about
         them is waited for each time.  They are let go of as they are buried: a hundred thousand
         records that end at once take 0.1 s.  Raises `Superseded` when the time is up."""
-        newest = self._recall.newest_taken(task.operation, part)
-        selected = await self.changes.selected(task, newest)
+        deletes, newest = self.changes.deletes, self._recall.newest_taken(task.operation, part)
+        selected = await deletes.selected(task, newest)
         if task.operation.dry_run:
-            return await self.changes.would_delete(selected, part)
-        fresh = self.changes.fresh_part(task.id, part)
+            return await deletes.would_delete(selected, part)
+        fresh = deletes.fresh_part(task.id, part)
         selected.reverse()
         while True:
             some = selected[: -BURIED_AT_ONCE - 1 : -1]
@@ -345,10 +344,10 @@ class RendezvousPoint:
             await self._undisturbed(part, [record.key for record in some])
             if some and self._runtime.now() > ends():
                 raise Superseded("nobody waits for it any more")
-            present = self.changes.still_in(task, some, fresh, newest)
-            await self.changes.bury(present, task.id, write)
+            present = deletes.still_in(task, some, fresh, newest)
+            await deletes.bury(present, task.id, write)
             if not selected:
-                return [], await self.changes.buried(task.id, part)
+                return [], await deletes.buried(task.id, part)
             await self._runtime.sleep(0.0)  # a journal in memory never makes anybody wait
 
 

@@ -13,19 +13,15 @@ from typing import Any
 from arms import Rendezvous, Store
 from chord import (
     Arc,
-    CallError,
     ChordConfig,
     ChordNode,
     Contact,
-    Deferred,
     Handler,
     RelocationConfig,
-    RingError,
-    RingState,
     Runtime,
 )
 from meteor.copies.comparing import HoldingsSource
-from meteor.copies.config import CopiesConfig
+from meteor.copies.config import CopiesConfig, check_copies
 from meteor.copies.copy_keeper import CopyKeeper
 from meteor.copies.entropy import AntiEntropy
 from meteor.copies.forgetting import Forgetting
@@ -34,7 +30,7 @@ from meteor.copies.lease import Lease
 from meteor.copies.replication import Replication
 from meteor.copies.returning import Returning
 from meteor.copies.tending import Tending
-from meteor.errors import JoinFailed, MeteorError, SpaceMismatch, to_fault
+from meteor.errors import MeteorError, to_fault
 from meteor.journal.journal import Journal
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.load import placing_of
@@ -43,35 +39,25 @@ from meteor.keeping.shelf_journal import Contents, Restored
 from meteor.keeping.views import Views
 from meteor.rendezvous.application_actions import ApplicationActions
 from meteor.rendezvous.census import Census
-from meteor.rendezvous.company import Find, find_ring, seek_company
+from meteor.rendezvous.company import Find, seek_company
 from meteor.rendezvous.entry import Entry
-from meteor.rendezvous.link_report import ask_all, own_links
+from meteor.rendezvous.introspection import Introspection
+from meteor.rendezvous.membership import Membership
 from meteor.rendezvous.monitor import Monitor
 from meteor.rendezvous.performing import Performing
 from meteor.rendezvous.point import RendezvousPoint
 from meteor.rendezvous.ring_note import RingNote
-from meteor.rendezvous.ring_walk import walk_ring
 from meteor.rendezvous.telling import Telling
 from meteor.security.gatekeeper import Gatekeeper
 from meteor.security.policy import OPEN, Policy
 from meteor.wire.client_messages import check_sender
-from meteor.wire.link_messages import LinksQuestion
-from meteor.wire.messages import (
-    Farewell,
-    Greet,
-    Greeting,
-    RingPicture,
-    RingQuestion,
-)
-from meteor.wire.operations import Notices, State, StateQuestion
+from meteor.wire.messages import Farewell, RingPicture
+from meteor.wire.operations import Notices, State
 from squid import KeywordSpace, Router, RouterConfig
 
 SWEEP_S = 0.5
 """How often what has expired is given back, and unacknowledged notices are looked at.  An expired
 profile never matches, swept or not; a watch hears of it this late at most."""
-
-RING_PICTURE_MAX = 8192
-"""Peers in one picture of the ring: what fits into a frame, and an end where a ring has none."""
 
 
 class RendezvousPeer:
@@ -139,10 +125,7 @@ class RendezvousPeer:
             **self.entry.handlers,
             **self.telling.handlers,
             **self.placing.handlers,
-            Greet: self._on_greet,
-            RingQuestion: self._on_ring_question,
-            StateQuestion: self._on_state_question,
-            LinksQuestion: lambda *_: own_links(self._runtime, self.node),
+            **self._introspection.handlers,
         }
 
     def _assemble_copies(self) -> None:
@@ -169,6 +152,9 @@ class RendezvousPeer:
         )  # fmt: skip
         self.census = Census(
             runtime, self.shelf, self.holdings, self.views, lambda: self.forgetting.count
+        )
+        self._introspection = Introspection(
+            runtime, self.node, self.space, self.census, bits, lambda: self._ready
         )
         self._entropy = AntiEntropy(runtime, curve, source)
         self._tending = Tending(
@@ -214,16 +200,8 @@ class RendezvousPeer:
         if whole:
             self._keeper.expect(self._handoff.everything)  # what no view speaks of goes
         kept = await self._ring_note.read()
-        moved = kept is not None and kept.contact.id != self._runtime.contact.id
-        if kept is not None and not kept.alone and not moved:
-            await self._resume(kept, join)
-        elif join and await find_ring(
-            self._runtime, self.space, join, found_if_alone=found_if_alone
-        ):
-            await self._join(join)
-        else:
-            await self.node.found()
-            await self._handoff.hold_everything()
+        membership = Membership(self.node, self._runtime, self.space, self._handoff.hold_everything)
+        await membership.begin(kept, join, found_if_alone=found_if_alone)
         self.node.start()
         self._runtime.spawn(self._handoff.watch_over())
         self._runtime.spawn(self._tending.go_on())
@@ -231,24 +209,6 @@ class RendezvousPeer:
         self._runtime.spawn(self._entropy.watch_over())
         self._runtime.spawn(self._sweep())
         self._ready = True
-
-    async def _resume(self, kept: RingState, join: Sequence[Contact]) -> None:
-        """Go back into the ring of the former life; where nobody is there, begin it anew."""
-        if join:
-            await find_ring(self._runtime, self.space, join, found_if_alone=True)
-        try:
-            if await self.node.resume(kept, join):
-                return
-        except RingError as error:
-            raise JoinFailed(f"resuming failed: {error}", ()) from error
-        await self._handoff.hold_everything()
-
-    async def _join(self, join: Sequence[Contact]) -> None:
-        try:
-            await self.node.join(join)
-        except (CallError, MeteorError) as error:
-            tried = tuple(contact.address for contact in join)
-            raise JoinFailed(f"joining by {', '.join(tried)} failed: {error}", tried) from error
 
     def move_with(
         self, move: Callable[[int], object], config: RelocationConfig | None = None
@@ -334,56 +294,18 @@ class RendezvousPeer:
 
     # -- small questions
 
-    def _on_greet(self, _: Contact, message: object, __: float) -> Greeting:
-        assert isinstance(message, Greet)
-        if message.digest and message.digest != self.space.digest:
-            raise to_fault(SpaceMismatch(self._difference(message.space)))
-        return Greeting(
-            contact=self._runtime.contact,
-            space=self.space.to_toml(),
-            digest=self.space.digest,
-            ready=self._ready and self.node.joined,
-            id_bits=self._config.bits,
-        )
-
-    def _difference(self, toml: str) -> str:
-        """How the space that somebody brings differs from ours: "here" is where he reads it."""
-        try:
-            return KeywordSpace.from_toml(toml).difference(self.space)
-        except MeteorError as error:
-            return f"another space, which cannot be read: {error}" if toml else "another space"
-
-    def _on_state_question(self, _: Contact, __: object, ___: float) -> Deferred:
-        return Deferred(self.census.in_turns())
-
     def state(self) -> State:
         """How much this peer answers for; copies that it keeps for others are not counted, nor what
         not everybody may see."""
         return self.census.at_once()
 
-    def _on_ring_question(self, _: Contact, message: object, __: float) -> Deferred:
-        assert isinstance(message, RingQuestion)
-        return Deferred(self.picture(min(message.limit, RING_PICTURE_MAX)))
-
     async def picture(self, limit: int = 1024) -> RingPicture:
         """The ring in order, as walking along successors finds it."""
-        own = await self.census.in_turns()
-        return await walk_ring(self._runtime, self.node, own, limit, self.id_bits)
+        return await self._introspection.picture(limit)
 
     async def links(self, limit: int) -> dict[str, Any]:
         """How good the links of at most `limit` peers are, as each of them measures its own."""
-        peers = (await self.picture(limit)).peers
-        return await ask_all(self._runtime, own_links(self._runtime, self.node), peers, limit)
-
-
-def check_copies(copies: int, config: ChordConfig) -> int:
-    """The number itself; raises `ValueError` where the ring's successor lists are too short."""
-    most = config.successor_count // 2
-    if not 1 <= copies <= most:
-        raise ValueError(
-            f"copies: {copies} is not between 1 and {most}, half of the ring's successor_count"
-        )
-    return copies
+        return await self._introspection.links(limit)
 
 
 def _nobody(_: Contact) -> None:

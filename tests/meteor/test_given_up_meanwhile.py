@@ -8,7 +8,7 @@ import random
 import pytest
 
 from chord import replace
-from meteor.copies.replication import Superseded
+from meteor.copies.copying import Superseded
 from meteor.keeping.placement import Admission, key_of
 from tests.meteor.copies_world import (
     assert_whole_within,
@@ -37,7 +37,7 @@ def test_what_was_under_way_does_not_take_the_place_of_a_tombstone(
         await overlay.living[0].runtime.sleep(0.5)
         raise Superseded("another peer's meanwhile")
 
-    monkeypatch.setattr(replication, "_replicate", passed_over)
+    monkeypatch.setattr(replication.copying, "_replicate", passed_over)
     renewed = replace(carried, renewed=carried.renewed + 1)
     part = ((index_of(stored), index_of(stored)),)
     keeping = overlay.kernel.spawn(replication.keep([renewed], part, overlay.kernel.now() + 5.0))

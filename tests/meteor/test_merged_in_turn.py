@@ -43,14 +43,14 @@ def test_what_is_deleted_while_an_earlier_view_is_merged_stays_so_on_the_disk(
         overlay.run_for(0.001)
     core, shelf = peer.core, peer.core.shelf
     early, late = (one_in(peer, view, stored) for view in core.views.own.values())
-    replicate = core.replication._replicate
+    replicate = core.replication.copying._replicate
 
     async def slowly(numbered: Sequence[Carried], part: Intervals, ends_s: float) -> None:
         if key_of(early) in map(key_of, numbered):
             await peer.runtime.sleep(0.3)
         await replicate(numbered, part, ends_s)
 
-    monkeypatch.setattr(core.replication, "_replicate", slowly)
+    monkeypatch.setattr(core.replication.copying, "_replicate", slowly)
     page = [replace(shelf.outgoing(one), renewed=one.version + 10**9) for one in (early, late)]
     merging = overlay.kernel.spawn(core._handoff.reconciling.merge(page))
     client = overlay.client(peer=overlay.living.index(overlay.peers[away]))

@@ -21,7 +21,7 @@ from meteor.copies.copy_keeper import CopyKeeper
 from meteor.keeping.placement import Admission
 from meteor.keeping.placement_table import PlacementTable
 from meteor.keeping.shelf import Shelf
-from meteor.rendezvous import census, changes, deriving, outbox, point, reactions, telling
+from meteor.rendezvous import census, changes, deletes, deriving, outbox, point, reactions, telling
 from meteor.rendezvous.outbox import Outbox
 from meteor.wire.codec import wire_codec
 from sim.kernel import Kernel
@@ -94,8 +94,8 @@ def _small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reactions, "SURE_AT_ONCE", AT_ONCE)
     monkeypatch.setattr(reactions, "FEW_SURE", AT_ONCE)
     monkeypatch.setattr(reactions, "FIRST_AT_ONCE", AT_ONCE // 4)
-    monkeypatch.setattr(changes, "AT_ONCE", AT_ONCE)
-    monkeypatch.setattr(changes, "COUNTED_AT_ONCE", AT_ONCE)
+    monkeypatch.setattr(deletes, "AT_ONCE", AT_ONCE)
+    monkeypatch.setattr(deletes, "COUNTED_AT_ONCE", AT_ONCE)
     monkeypatch.setattr(changes, "SWEPT_AT_ONCE", SWEPT_AT_ONCE)
     monkeypatch.setattr(point, "BURIED_AT_ONCE", BURIED_AT_ONCE)
     monkeypatch.setattr(census, "A_TURN", AT_ONCE)

@@ -29,14 +29,16 @@ def test_what_takes_long_is_begun_once(
     begun: list[str] = []
 
     def slowed(peer: Any) -> None:
-        real = getattr(peer.core.point.changes, verb)
+        changes = peer.core.point.changes
+        owner = changes if verb == "keep" else changes.deletes
+        real = getattr(owner, verb)
 
         async def slow(*args: Any, **named: Any) -> Any:
             begun.append(peer.address)
             await overlay.kernel.sleep(SLOW_S)
             return await real(*args, **named)
 
-        monkeypatch.setattr(peer.core.point.changes, verb, slow)
+        monkeypatch.setattr(owner, verb, slow)
 
     for peer in overlay.peers:
         slowed(peer)

@@ -1,0 +1,135 @@
+"""Copying: every change of records is durable at every copy before it shows.
+
+Law of this file: one conversation, that of a change with the copies and learners of the views that
+it touches.  A copy that is silent, or refuses, is evicted before anything is acknowledged without
+it (DESIGN section 5).  Changes show in the order of their numbers: of every pair the later arrival
+finds the earlier, and a watermark leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+
+from chord import Contact, MeteorError, Runtime
+from meteor.copies.turns import Sequence as Order
+from meteor.keeping.holdings import Holdings
+from meteor.keeping.shelf import Shelf
+from meteor.keeping.views import Views
+from meteor.wire.copy_messages import Keep, Kept
+from meteor.wire.operations import Carried
+from meteor.wire.view import View
+from squid import Intervals, intersect, merge, subtract
+
+
+class Superseded(MeteorError):
+    """What a change was about is not this peer's any more."""
+
+
+class Copying:
+    """How one primary's changes come to its copies."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        views: Views,
+        holdings: Holdings,
+        shelf: Shelf,
+        learners: Mapping[int, tuple[Contact, int]],
+        *,
+        ask: Callable[[Contact, object], Awaitable[object]],
+        lacks: Callable[[View], bool],
+        evict: Callable[..., Awaitable[None]],
+        passed_over: Callable[[Iterable[View]], None],
+        on_lack: Callable[[], None],
+    ) -> None:
+        self._runtime, self._views, self._holdings = runtime, views, holdings
+        self._shelf, self._learners = shelf, learners
+        self._ask, self._lacks, self._evict = ask, lacks, evict
+        self._passed_over, self._on_lack = passed_over, on_lack
+        self._order = Order(runtime, "changes in order")
+
+    async def keep(
+        self, carried: Iterable[Carried], part: Intervals, ends_s: float
+    ) -> list[Carried]:
+        """Make changes about `part` durable here and at every copy; the caller shows them in the
+        turn in which this returns.  Raises `Superseded` when the part is another peer's meanwhile,
+        or when the time is up: what was written may show later, and is not acknowledged."""
+        numbered = self._shelf.begin(carried)
+        ticket = self._order.begin()
+        local = self._runtime.begin(self._shelf.commit(numbered))
+        try:
+            await self._replicate(numbered, part, ends_s)
+            await local
+            await self._order.reached(ticket)
+            self._check_held(part)
+        except Superseded:
+            await local
+            for one in numbered:
+                self._shelf.show(one)
+            raise
+        finally:
+            self._order.end(ticket)
+            self._shelf.end(numbered)
+        return numbered
+
+    def _check_held(self, part: Intervals) -> None:
+        if subtract(part, self._holdings.held):
+            raise Superseded("the part was given up meanwhile")
+
+    async def barrier(self) -> None:
+        """Wait until all changes begun before show, or have failed."""
+        await self._order.barrier()
+
+    async def _replicate(self, numbered: Sequence[Carried], part: Intervals, ends_s: float) -> None:
+        have: set[int] = set()
+        while True:
+            views = self._views.touching(part)
+            if subtract(part, merge(*(view.intervals for view in views))):
+                raise Superseded("the part was given up meanwhile")
+            targets = self._targets(views, part, have)
+            if not targets:
+                if not any(self._lacks(view) for view in views):
+                    return
+                await self._wait_for_a_copy(ends_s)
+                continue
+            tasks = [
+                (contact, self._runtime.begin(self._keep_at(contact, numbered, its)))
+                for contact, its in targets
+            ]
+            silent = []
+            for contact, task in tasks:
+                have.add(contact.id)
+                if not await task:
+                    silent.append(contact)
+            await self._evict(*silent)
+
+    async def _keep_at(
+        self, contact: Contact, numbered: Sequence[Carried], part: Intervals
+    ) -> bool:
+        """Let a copy keep what is of its part; whether it has it now."""
+        its = [one for one in numbered if self._shelf.meets(one, part)] if part else []
+        if not its:
+            return True
+        reply = await self._ask(contact, Keep(part, tuple(map(self._shelf.outgoing, its))))
+        if isinstance(reply, Kept) and reply.newer:
+            self._passed_over(reply.newer)
+        return isinstance(reply, Kept) and reply.known and not reply.newer
+
+    def _targets(
+        self, views: Sequence[View], part: Intervals, have: set[int]
+    ) -> list[tuple[Contact, Intervals]]:
+        """Who is to keep a change of `part`, each with what of it is its own."""
+        found: dict[int, tuple[Contact, Intervals]] = {}
+        for view in views:
+            its = intersect(view.intervals, part)
+            learners = [one for one, number in self._learners.values() if number == view.number]
+            for contact in (*view.copies, *learners):
+                known = found.get(contact.id, (contact, ()))
+                found[contact.id] = contact, merge(known[1], its)
+        return [found[one] for one in sorted(found) if one not in have]
+
+    async def _wait_for_a_copy(self, ends_s: float) -> None:
+        if self._runtime.now() >= ends_s:
+            raise Superseded("no peer became a copy in time")
+        self._on_lack()
+        await self._runtime.sleep(0.01)

@@ -1,0 +1,169 @@
+"""Amendments: what renewing, cancelling and replacing by id do at a peer that holds the place.
+
+Law of this file: order, as in `changes.py`; what is known of the record is looked at, and answered,
+in one turn.  A record that was deleted stays so, one that moved is followed by word of where it is
+now, and what may be a repeat, or comes later than what is newer, takes nothing back (SPEC section
+4).
+"""
+
+from __future__ import annotations
+
+from arms import DATA, Record, Rendezvous
+from chord import Runtime, replace
+from meteor.keeping.holdings import Holdings, Intervals
+from meteor.keeping.placement import GONE, MOVED, Key, Placed
+from meteor.keeping.shelf import Shelf
+from meteor.rendezvous.deletes import TOMBSTONE_MS, Deletes, Write
+from meteor.rendezvous.moves import Moves
+from meteor.rendezvous.ownership import Ownership
+from meteor.rendezvous.reactions import Reactions, carried_of, pages_of
+from meteor.rendezvous.task import Task
+from meteor.rendezvous.telling import Telling, found_of
+from meteor.wire.operations import Carried, Operation, Route, Summary
+from meteor.wire.record_id import stem_of
+from squid import covers
+
+
+def living(shelf: Shelf, key: Key) -> Placed | None:
+    """What is known of an identity and not over yet, a tombstone included."""
+    placed = shelf.find(key)
+    over = placed is None or placed.carried.ttl_ms <= shelf.wall_ms()
+    return None if over else placed
+
+
+class Amendments:
+    """What one peer does to a record that is named by its id."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        holdings: Holdings,
+        shelf: Shelf,
+        rendezvous: Rendezvous,
+        telling: Telling,
+        reactions: Reactions,
+        moves: Moves,
+        ownership: Ownership,
+        deletes: Deletes,
+    ) -> None:
+        self._runtime, self._holdings, self._shelf = runtime, holdings, shelf
+        self._rendezvous, self._telling = rendezvous, telling
+        self._reactions, self._moves = reactions, moves
+        self._ownership, self._deletes = ownership, deletes
+
+    async def amend(self, task: Task, part: Intervals, write: Write, *, doubtful: bool) -> Summary:
+        """Renew, cancel or lay to rest one record by its id; `doubtful` says that it may be a
+        repeat, by which nothing lives longer."""
+        sent, task = task.operation, self._ownership.addressed(task)
+        refused = self._ownership.refusal(task)
+        if refused:
+            return Summary(0, refused=refused)
+        operation = task.operation
+        known = living(self._shelf, task.key)
+        back = known is not None and operation.moved_to == known.carried.id
+        if known is not None and known.carried.kind == GONE and not back:
+            refused = "deleted" if operation.moved_to else ""
+            return Summary(self._buried_in(part, task.id), refused=refused)
+        if operation.moved_to:
+            if (
+                known is not None
+                and known.carried.kind != MOVED
+                and (known.carried.id == operation.id and known.carried.version > operation.version)
+            ):
+                return Summary(0, refused="older")
+            left = living(self._shelf, task.old_key)
+            if left is not None and left.carried.version > operation.version:
+                return Summary(0)  # it was left once more since
+            if known is not None and known.carried.kind == DATA:
+                gone = replace(known.carried, owner=sent.owner, visible_to=sent.visible_to)
+                self._moves.note(operation.id, operation.moved_to, gone, self._runtime.now())
+            await self._lay_to_rest(task, write)
+            return Summary(0)
+        if known is None or known.carried.id != operation.id:
+            return Summary(0, moved_to=self._moved_to(task, known))
+        record = self._shelf.store.get(*task.key)
+        if record is None:
+            return Summary(0)
+        if operation.verb == "renew":
+            carried = known.carried
+            if doubtful and operation.version <= max(carried.version, carried.renewed):
+                return Summary(int(covers(part, known.lowest)), known=True, repeated=True)
+            await self._renew(operation, known.carried, record, write)
+            return Summary(int(covers(part, known.lowest)), known=True)
+        await self._deletes.bury([record], task.id, write)
+        return Summary(self._buried_in(part, task.id), known=True)
+
+    def find(self, task: Task) -> tuple[list[bytes], Summary]:
+        """The interest of an id, as it was posted; or why there is none."""
+        task = self._ownership.addressed(task)
+        refused = self._ownership.refusal(task)
+        if refused:
+            return [], Summary(0, refused=refused)
+        known = living(self._shelf, task.key)
+        if known is None or (known.carried.id != task.operation.id and known.carried.kind != GONE):
+            return [], Summary(0, moved_to=self._moved_to(task, known))
+        if known.carried.kind == GONE:
+            return [], Summary(0, refused="deleted")
+        record = self._shelf.store.get(*task.key)
+        if record is None or record.kind == DATA:
+            return [], Summary(0, refused="" if record is None else "no interest")
+        return pages_of([found_of(self._shelf, record)]), Summary(1, known=True)
+
+    def _moved_to(self, task: Task, known: Placed | None) -> str:
+        """Where a record is now that was replaced; empty when nothing is known of it."""
+        if known is not None:
+            return known.carried.id
+        left = living(self._shelf, task.old_key)
+        return "" if left is None else left.carried.moved_to
+
+    def _buried_in(self, part: Intervals, operation_id: bytes) -> int:
+        """How many records an operation on one identity took whose lowest cell lies in `part`."""
+        return sum(covers(part, stone.lowest) for stone in self._shelf.buried(operation_id))
+
+    async def _lay_to_rest(self, task: Task, write: Write) -> None:
+        """The second half of a replace: leave word at the old region where the record is now."""
+        operation, key = task.operation, task.key
+        word = replace(
+            carried_of(operation, self._shelf.wall_ms()),
+            kind=MOVED,
+            # As long as a tombstone: the one of a delete lies where the record went, and whoever
+            # was down has it here as it was, for longer than its new version lives perhaps.
+            ttl_ms=self._shelf.wall_ms() + TOMBSTONE_MS,
+            route=None,
+            moved_to=operation.moved_to,
+        )
+        written = (await write([word]))[0]
+        record = self._shelf.store.get(*key)
+        if record is not None and record.id == word.id and record.version < word.version:
+            now, here = self._runtime.now(), self._reactions.within(self._holdings.held)
+            self._reactions.carry_out(self._rendezvous.forget(*key, now, here).steps, record)
+            self._telling.drop(record)
+        self._shelf.show(written)
+
+    async def _renew(
+        self, operation: Operation, carried: Carried, record: Record, write: Write
+    ) -> None:
+        until_ms, route = self._shelf.wall_ms() + operation.ttl_ms, carried.route
+        newest = max(carried.version, carried.renewed)
+        is_late = operation.version < newest  # what is newer was acknowledged meanwhile
+        if is_late:
+            until_ms = max(until_ms, carried.ttl_ms)
+        if route is not None and not (is_late and _is_of_one_client(route, operation.route)):
+            route = operation.route
+        renewed = replace(
+            carried,
+            ttl_ms=until_ms,
+            route=route,
+            acknowledged=self._telling.watermark(operation.owner, stem_of(operation.id)),
+            # What it adds is a state of its own: else no copy would take it.
+            renewed=newest + 1 if is_late else operation.version,
+        )
+        written = (await write([renewed]))[0]
+        self._shelf.show(written, record.profile)
+        if self._shelf.store.get(*record.key) is None:
+            return  # deleted meanwhile by another holder of a part of it
+        self._telling.moved(self._shelf.record_of(written, record.profile))
+
+
+def _is_of_one_client(one: Route, other: Route | None) -> bool:
+    return other is not None and one.client == other.client

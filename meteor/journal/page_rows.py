@@ -245,7 +245,7 @@ def _taken_apart(buffer: Bytes, cells: Slots, name: bytes) -> _Cells:
 
 def _fit(buffer: Bytes, cells: _Cells, name_bytes: int) -> bool:
     """Whether all rows are as they were written: name, key and value stand in one stretch."""
-    content, crc = buffer.tobytes(), zlib.crc32
+    content, crc = buffer.data, zlib.crc32  # to copy it would be to ask for new memory
     starts = (cells.keys_at - name_bytes).tolist()
     ends = (cells.values_at + cells.value_bytes).tolist()
     places = _sums_of_places(cells.sequences, cells.key_bytes).tolist()

@@ -172,12 +172,12 @@ class PlacementTable:
 
     def load(self, rows: PlainRows) -> tuple[RestingRows, Mapping[Key, int]]:
         """Records of an empty shelf, at rest, in the order in which they were written; their number
-        by key."""
+        by key, to be copied before anything else comes."""
         assert not self._placed, "loaded before anything else comes"
         resting = RestingRows(rows, self._changes.extend(rows.keys))
         self._resting = resting
         numbers = dict(zip(rows.keys, range(len(rows.keys)), strict=True))
-        self._placed = dict[Key, Placed | int](numbers)
+        self._placed = numbers  # type: ignore[assignment]  # a million keys: no second dictionary
         self.fingerprints.load(
             rows.fingerprints, rows.words, rows.points, rows.lowest, resting.placed
         )

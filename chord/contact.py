@@ -36,6 +36,12 @@ class Contact:
         """A contact of which only the address is known."""
         return cls(UNKNOWN_ID, address, known=False)
 
+    def ended_with(self, gone: Contact) -> bool:
+        """Whether this is what is gone, or an earlier life of it: neither a later one, nor a peer
+        at another address that has the identifier now."""
+        same = self.id == gone.id and self.address == gone.address
+        return same and self.incarnation <= gone.incarnation
+
     def __hash__(self) -> int:
         # Contacts are looked up for every message; few have the same identifier and differ.
         return hash(self.id)

@@ -66,7 +66,7 @@ class FingerTable:
 
     def drop(self, contact: Contact) -> bool:
         """Lose a dead or departed contact; whether it stood in the table."""
-        levels = [n for n, entry in self._entries.items() if entry.contact.id == contact.id]
+        levels = [n for n, entry in self._entries.items() if entry.contact.ended_with(contact)]
         for level in levels:
             del self._entries[level]
         return bool(levels)

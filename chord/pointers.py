@@ -194,10 +194,10 @@ class RingPointers:
         """A contact is gone: lose it from list and fingers; whether any pointer named it.
 
         The predecessor stays until a member notifies us, as our arc grows only then."""
-        named = self.has(contact)
+        named = self.predecessor is not None and self.predecessor.ended_with(contact)
         with self._change():
-            self.fingers.drop(contact)
-            self.successors.drop(contact)
+            named = self.fingers.drop(contact) or named
+            named = self.successors.drop(contact) or named
             if not self.successors and self.joined:
                 self._fall_back()
         return named

@@ -97,7 +97,7 @@ class SuccessorList:
 
         A dead entry may go from the middle too: what lay between it and its neighbours in the
         list was nobody, so the wider gap skips nobody alive."""
-        kept = tuple(entry for entry in self._contacts if entry.id != contact.id)
+        kept = tuple(entry for entry in self._contacts if not entry.ended_with(contact))
         return len(kept) != len(self._contacts) and self.install(kept)
 
     def __contains__(self, contact: Contact) -> bool:

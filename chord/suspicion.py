@@ -24,10 +24,15 @@ class Silence:
         self.misses: dict[Contact, tuple[float, int]] = {}
         """Since when, and how many; empty while everybody answers."""
 
-    def missed(self, contact: Contact, asked_s: float, now: float) -> bool:
+    def missed(
+        self, contact: Contact, asked_s: float, now: float, heard_s: float = float("-inf")
+    ) -> bool:
         """Count a call made at `asked_s` that brought nothing; whether that makes the contact
-        dead: enough misses, and enough time since the first of them was asked."""
+        dead: enough misses, and enough time since the first of them was asked.  Those before a
+        frame that came from it at `heard_s`, whatever it said, do not count any more."""
         since, count = self.misses.get(contact, (asked_s, 0))
+        if heard_s > since:
+            since, count = asked_s, 0
         self.misses[contact] = (since, count + 1)
         return count + 1 >= self._misses_max and now - since >= self._silence_s
 

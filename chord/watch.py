@@ -176,14 +176,15 @@ class Watch:
         now = self._runtime.now()
         if self._runtime.lateness() > self._config.lateness_s_max:
             return
-        if self._runtime.link(contact).last_heard_s > asked_s:
+        heard_s = self._runtime.link(contact).last_heard_s
+        if heard_s > asked_s:
             self._silence.heard(contact)
             # It lives, and answers slower than was measured: as late replies are not measured, only
             # more patience finds out.
             self._hasty[contact] = min(2 * self._hasty.get(contact, 1), HASTY_MAX)
             return
         self._tell_missed()
-        if self._silence.missed(contact, asked_s, now):
+        if self._silence.missed(contact, asked_s, now, heard_s):
             self._give_up(contact)
 
     def _give_up(self, contact: Contact) -> None:

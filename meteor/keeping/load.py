@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from typing import Final
 
-from chord import Arc, ChordConfig, ChordNode, Placing, Runtime, split_id
+from chord import Arc, ChordConfig, ChordNode, Placing, Runtime, identifier, split_id
 from meteor.keeping.shelf import Shelf
 from squid import HilbertCurve, of_arc
 
@@ -42,11 +42,15 @@ class ShelfBurden:
         return self._stride * len(self._within(arc, self._indexes[public]))
 
     def split(self, arc: Arc, *, public: bool = False) -> int | None:
-        """The identifier of a new peer that takes half of them."""
+        """The identifier of a new peer that takes half of them, never the same one twice: who was
+        named it before may have fallen, or be late, and come to its place after all."""
         self._count()
         shift = self._id_bits - self._curve.index_bits
         keys = [index << shift for index in self._within(arc, self._indexes[public])]
-        return split_id(arc, keys, self._id_bits, 1 << shift)
+        place = split_id(arc, keys, self._id_bits, 1 << shift)
+        if place is None or not shift:
+            return place
+        return place + identifier(f"{place:x} {arc.last:x} {self._now()!r}", shift)
 
     def _within(self, arc: Arc, indexes: list[int]) -> list[int]:
         intervals = of_arc(arc.after, arc.last, self._curve.index_bits, self._id_bits)

@@ -43,6 +43,9 @@ ASK_S: Final = 1.0
 """For one peer of a walk; the walk of one that is silent ends."""
 FIND_S: Final = 5.0
 """How long a joiner looks for a place while all heavy arcs are being split."""
+FINDS_MAX: Final = 32
+"""For so many joiners at once: each asks some hundred peers, and whoever has no identifier yet need
+not be one."""
 PAUSE_S_MIN, PAUSE_S_MAX = 0.02, 0.5
 """Pause between two looks; it doubles."""
 BUSY, NO_PLACE = "Busy", "NoPlace"
@@ -77,6 +80,7 @@ class Placing:
         self._node, self._runtime, self._burden = node, runtime, burden
         self._bits, self._successor_count = bits, successor_count
         self._grants = Grants(GRANT_S)
+        self._finds = 0
         self.handlers: dict[type, Handler] = {
             FindPlace: self._on_find_place,
             LoadQuestion: self._on_load_question,
@@ -88,10 +92,16 @@ class Placing:
 
     def _on_find_place(self, _: Contact, message: object, remaining_s: float) -> Deferred:
         assert isinstance(message, FindPlace)
+        if self._finds >= FINDS_MAX:
+            raise Fault(BUSY, f"{FINDS_MAX} places are looked for here already")
+        self._finds += 1
         return Deferred(self._find_for_joiner(message.seed, min(remaining_s, FIND_S)))
 
     async def _find_for_joiner(self, seed: int, timeout_s: float) -> PlaceFound:
-        place = await self.find(seed, timeout_s * 0.8)  # the answer needs time as well
+        try:
+            place = await self.find(seed, timeout_s * 0.8)  # the answer needs time as well
+        finally:
+            self._finds -= 1
         if place is None:
             raise Fault(NO_PLACE, "no arc to split was found")
         return PlaceFound(place)

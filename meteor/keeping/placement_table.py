@@ -165,7 +165,7 @@ class PlacementTable:
         # dictionary would have to be made anew at once.
         self._placed[key] = placed
         self.fingerprints.add(placed)
-        if carried.kind in {GONE, MOVED}:
+        if carried.kind in {GONE, MOVED} and not _is_stone_until(former, carried.ttl_ms):
             heappush(self._stones, (carried.ttl_ms, key))
         if carried.operation:
             self._graves.setdefault(carried.operation, _Grave()).enter(key, placed.change)
@@ -208,7 +208,11 @@ class PlacementTable:
         while self._stones and self._stones[0][0] <= now_ms and len(over) < limit:
             _, key = heappop(self._stones)
             placed = self.find(key)
-            if placed is not None and placed.carried.kind in {GONE, MOVED}:
+            if placed is None or placed.carried.kind not in {GONE, MOVED}:
+                continue
+            if placed.carried.ttl_ms > now_ms:  # a later one took the place of the one named
+                heappush(self._stones, (placed.carried.ttl_ms, key))
+            else:
                 over.append(key)
         return over
 
@@ -228,3 +232,11 @@ class PlacementTable:
     def _woken(self, number: int) -> Placed:
         assert self._resting is not None, "what has a number rests"
         return self._resting.placed(number)
+
+
+def _is_stone_until(former: Placed | int | None, until_ms: int) -> bool:
+    """Whether a tombstone that is over by then was in this place: its end is noted, and whoever
+    comes to that finds what is here now."""
+    if former is None or isinstance(former, int):
+        return False
+    return former.carried.kind in {GONE, MOVED} and former.carried.ttl_ms <= until_ms

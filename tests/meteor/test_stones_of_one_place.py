@@ -1,0 +1,44 @@
+"""A record that goes to and fro leaves word in one place again and again: the last one counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from meteor.keeping.placement import MOVED, Admission, key_of
+from meteor.rendezvous.changes import TOMBSTONE_MS
+from tests.meteor.test_shelf import World, carried
+
+PERIOD_S = 86_400.0
+
+
+def test_a_later_word_in_the_place_of_an_earlier_one_has_its_whole_time() -> None:
+    """When the time of the first one was over, the last one was forgotten: what a peer that was
+    down has of the record came back, and old ids led nowhere."""
+    world = World()
+    here = carried("it", "type=a temperature=1")
+    first = replace(
+        here, kind=MOVED, blob=b"", version=2, moved_to="it.elsewhere", ttl_ms=TOMBSTONE_MS
+    )
+    world.run(world.shelf.admit([first], Admission()))
+    world.kernel.run(until_s=world.kernel.now() + PERIOD_S)
+    last = replace(first, version=4)
+    world.run(world.shelf.admit([last], Admission()))
+    world.kernel.run(until_s=world.kernel.now() + TOMBSTONE_MS / 1000 - PERIOD_S / 2)
+    assert world.shelf.stones_over(100) == []
+    known = world.shelf.find(key_of(last))
+    assert known is not None
+    assert known.carried.version == 4
+    world.kernel.run(until_s=world.kernel.now() + PERIOD_S)
+    assert world.shelf.stones_over(100) == [key_of(last)]
+
+
+def test_many_words_in_one_place_are_remembered_as_one() -> None:
+    """For thirty days each took some room, though only the last one was there."""
+    world = World()
+    here = carried("it", "type=a temperature=1")
+    for version in range(2, 2002, 2):
+        word = replace(
+            here, kind=MOVED, blob=b"", version=version, moved_to="x", ttl_ms=TOMBSTONE_MS
+        )
+        world.run(world.shelf.admit([word], Admission()))
+    assert len(world.shelf.table._stones) <= 64

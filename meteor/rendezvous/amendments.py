@@ -159,7 +159,12 @@ class Amendments:
             renewed=newest + 1 if is_late else operation.version,
         )
         written = (await write([renewed]))[0]
-        self._shelf.show(written, record.profile)
+        there = self._shelf.store.get(*record.key)
+        if there is not None and there.lives(self._runtime.now()):
+            self._shelf.show(written, record.profile)
+        elif self._shelf.table.may_show(written, self._shelf.wall_ms()):
+            # It ran out meanwhile: what came since did not meet it, and watches heard it go.
+            self._shelf.take_in(written, record.profile)
         if self._shelf.store.get(*record.key) is None:
             return  # deleted meanwhile by another holder of a part of it
         self._telling.moved(self._shelf.record_of(written, record.profile))

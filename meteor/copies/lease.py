@@ -19,11 +19,13 @@ from meteor.copies.turns import GAINED
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Touch, Touched
 from meteor.wire.view import View
-from squid import Intervals, intersect, subtract
+from squid import Intervals, intersect, merge, subtract
 
 Token = tuple[str, int]
 OTHERWISE_S: Final = 0.02
 """How long others who know of a later view may take to say so after the first reply."""
+ROUNDS: Final = 3
+"""What is left of a view whose part ended is asked about anew, and so is one without copies."""
 
 
 class Lease:
@@ -35,8 +37,9 @@ class Lease:
         self._runtime, self._views, self._config = runtime, views, config
         self._replication = replication
         self._pulse_s = runtime.now()
-        self._doubted: set[int] = set()
-        """Views all of whose copies were silent for too long, by number: until one was asked."""
+        self._doubted: Intervals = ()
+        """Of which all copies were silent for too long: until one vouched for just that.  Not by
+        views, as what is left of one whose part ends is another one."""
         self._asked = 0
 
     def in_touch(self, part: Intervals) -> bool:
@@ -46,60 +49,77 @@ class Lease:
             self._config.tend_s + self._config.lateness_s_max
         )
         for view in self._views.touching(part):
-            if self._witnesses(view) and (late or slow or self._is_doubted(view)):
+            if self._witnesses(view) and (late or slow or self._is_doubted(view, part)):
                 return False
         return True
 
-    def _is_doubted(self, view: View) -> bool:
+    def _is_doubted(self, view: View, part: Intervals) -> bool:
         """Whether somebody must be asked: nobody has a copy who would have said so unasked, or all
         who have one were silent for too long since they were asked last."""
         now = self._runtime.now()
         heard_s = max((self._runtime.link(one).last_heard_s for one in view.copies), default=0.0)
         if now - heard_s > self._config.lease_s:
-            self._doubted.add(view.number)
-        return not view.copies or view.number in self._doubted
+            self._doubted = merge(self._doubted, view.intervals)
+        if not view.copies or not self._doubted:
+            return not view.copies
+        return bool(intersect(self._doubted, intersect(view.intervals, part)))
 
     async def confirm(self, part: Intervals) -> None:
         """Ask the copies whether the views of `part` still stand, and give up what does not.
 
         One that says so is enough, once the others had the time to say otherwise: who is silent is
         waited for, and given up, while the question is answered."""
+        silent: set[int] = set()
+        for _ in range(ROUNDS):
+            part = await self._ask_about(part, silent)
+            if not part:
+                return
+
+    async def _ask_about(self, part: Intervals, silent: set[int]) -> Intervals:
+        """Returns what of it is held here still, and nobody vouched for: what is left of a view
+        whose part ended, or one whose copies count no more.  Who is `silent` is not asked twice."""
         settled = []
         for view in self._views.touching(part):
-            if not self.in_touch(view.intervals):
+            if not self.in_touch(intersect(view.intervals, part)):
                 token = self._next_token()
-                settled.append(self._runtime.expect(token, None))
-                self._runtime.spawn(self._inquire(view, part, token))
-        for wait in settled:
-            await wait
+                settled.append((view.intervals, self._runtime.expect(token, None)))
+                self._runtime.spawn(self._inquire(view, token, silent))
+        left = [intervals for intervals, wait in settled if not await wait]
+        return intersect(intersect(merge(*left), part), self._views.held())
 
-    async def _inquire(self, view: View, part: Intervals, token: Token) -> None:
-        request = Touch(view.epoch, intersect(view.intervals, part))
-        witnesses = self._witnesses(view)
-        tasks = [self._runtime.spawn(self._touch(one, request, token)) for one in witnesses]
-        silent = []
+    async def _inquire(self, view: View, token: Token, silent: set[int]) -> None:
+        """About all of it: one word of a copy ends the whole doubt."""
+        self._doubted = merge(self._doubted, view.intervals)
+        witnesses = [one for one in self._witnesses(view) if one.id not in silent]
+        tasks = [self._runtime.spawn(self._touch(one, view, token)) for one in witnesses]
+        vouched, gone = not view.copies, []
         for witness, task in zip(witnesses, tasks, strict=True):
             reply = await task
-            if reply is not None:
-                self._doubted.discard(view.number)
-            if reply is not None and reply.newer:
-                self._replication.passed_over(reply.newer)
-            elif reply is None or not reply.copy:
-                silent.append(witness)
-        await self._replication.evict(*silent)
-        self._runtime.deliver(token, None)
+            silent |= {witness.id} if reply is None else set()
+            if reply is None or not (reply.copy or reply.newer):
+                gone.append(witness)
+            elif not reply.newer:
+                vouched = True
+        await self._replication.evict(*gone)
+        self._settle(view, token, vouched=vouched)
 
-    async def _touch(self, witness: Contact, request: Touch, token: Token) -> Touched | None:
-        reply = await self._replication.ask(witness, request)
+    async def _touch(self, witness: Contact, view: View, token: Token) -> Touched | None:
+        reply = await self._replication.ask(witness, Touch(view.epoch, view.intervals))
         if not isinstance(reply, Touched):
             return None
-        if reply.copy and not reply.newer:
-            self._runtime.spawn(self._suffices(token))
+        if reply.newer:
+            self._replication.passed_over(reply.newer)
+        elif reply.copy or not view.copies:
+            self._runtime.spawn(self._suffices(view, token))
         return reply
 
-    async def _suffices(self, token: Token) -> None:
+    async def _suffices(self, view: View, token: Token) -> None:
         await self._runtime.sleep(OTHERWISE_S)
-        self._runtime.deliver(token, None)
+        self._settle(view, token, vouched=True)
+
+    def _settle(self, view: View, token: Token, *, vouched: bool) -> None:
+        if self._runtime.deliver(token, vouched) and vouched:
+            self._doubted = subtract(self._doubted, view.intervals)
 
     def _next_token(self) -> Token:
         self._asked += 1
@@ -112,9 +132,9 @@ class Lease:
     def pulse(self) -> None:
         """The loop of this peer runs."""
         self._pulse_s = self._runtime.now()
-        self._doubted.intersection_update(self._views.own)
+        self._doubted = intersect(self._doubted, self._views.held())
         for view in self._views.own.values():
-            self._is_doubted(view)
+            self._is_doubted(view, ())
 
     async def unconfirmed(self, part: Intervals) -> list[View]:
         """The views of which copies are kept here of `part`, as far as no other holder says that

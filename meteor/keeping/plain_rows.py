@@ -92,6 +92,8 @@ class PlainRows:
     hidden: Mask
     columns: Mapping[Kind, tuple[Slots, PlainColumns]]
     """Which of the records are of a kind, and their profiles, numbered in that order."""
+    over: Sequence[Key] = ()
+    """What has expired."""
 
 
 def read_plain(entries: Entries, curve: HilbertCurve, now_ms: int) -> tuple[PlainRows, Entries]:
@@ -119,7 +121,7 @@ def read_plain(entries: Entries, curve: HilbertCurve, now_ms: int) -> tuple[Plai
             columns[kind] = of_kind, reader.columns(number, rank)
     rows = _rows_of(
         _picked(keys, living), _picked(entries.values, chosen),
-        heads[living], words[living], columns,
+        heads[living], words[living], columns, _picked(keys, np.flatnonzero(~lives)),
     )  # fmt: skip
     left = np.flatnonzero(others)
     return rows, Entries(_picked(entries.keys, left), _picked(entries.values, left))
@@ -150,11 +152,12 @@ def _rows_of(
     heads: Heads,
     words: Words,
     columns: Mapping[Kind, tuple[Slots, PlainColumns]],
+    over: Sequence[Key] = (),
 ) -> PlainRows:
     flags = heads["flags"]
     return PlainRows(
         keys, values, heads["kind"], heads["ttl_ms"], heads["number"], heads["fingerprint"],
-        Indexes(words), words, flags & IS_POINT > 0, flags & IS_HIDDEN > 0, columns,
+        Indexes(words), words, flags & IS_POINT > 0, flags & IS_HIDDEN > 0, columns, over,
     )  # fmt: skip
 
 

@@ -9,7 +9,8 @@ local clock (DESIGN sections 4 and 5).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 
 from arms import Profile, Record, Store
 from chord import replace
@@ -41,6 +42,8 @@ class Shelf(ReadableShelf):
         self.store = store
         self._journal = journal
         self.attic = Attic(curve)
+        self._over: list[Key] = []
+        """What had run out before this peer was started, and is in the journal still."""
         self.number = 0  # the latest that was drawn here, or heard of
         self.displaced: Callable[[Carried, Carried], None] = lambda _, __: None
         """Hears of a record that takes the place here of its own version from another region."""
@@ -154,6 +157,12 @@ class Shelf(ReadableShelf):
         if gone:
             await self._journal.append([Entry(journal_key(key), None) for key in gone])
 
+    async def erase_over(self, limit: int) -> None:
+        """Forget in the journal, of what had run out before this peer was started, so many."""
+        some = self._over[-limit:]
+        del self._over[-limit:]
+        await self.erase(some)
+
     def stones_over(self, limit: int) -> list[Key]:
         """Tombstones whose time is over, at most so many."""
         return self.table.stones_over(self.wall_ms(), limit)
@@ -191,6 +200,7 @@ class Shelf(ReadableShelf):
         clock_s = self._now() - self._wall_clock()
         self.table = found.loaded.begin(self.store, clock_s)
         self.number = found.loaded.number
+        self._over = [*found.over, *(key_of(one) for one in self._expired_of(found))]
         living: list[Record] = []
         for carried, profile, box, lowest in found.shown:
             if self._expires_s(carried) > self._now():
@@ -204,6 +214,11 @@ class Shelf(ReadableShelf):
                 self.show(word)
         for key, carried in found.stored:
             self.attic.restore(key, carried)
+
+    def _expired_of(self, found: Contents) -> Iterator[Carried]:
+        """What came one by one, and is over."""
+        some = chain((carried for carried, *_ in found.shown), found.words)
+        return (one for one in some if self._expires_s(one) <= self._now())
 
     def _place(self, key: Key, box: Box, carried: Carried, lowest: int | None) -> None:
         known = self.table.find(key)

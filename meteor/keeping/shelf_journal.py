@@ -6,6 +6,7 @@ wall-clock expiry.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,7 +16,16 @@ from meteor.journal.journal import Entries, Entry, Scan
 from meteor.journal.no_collections import no_collections
 from meteor.keeping.attic import PREFIX as ATTIC_KEYS
 from meteor.keeping.attic import Attic
-from meteor.keeping.placement import GONE, KINDS, MOVED, journal_key, key_of, lowest_in, readable
+from meteor.keeping.placement import (
+    GONE,
+    KINDS,
+    MOVED,
+    Key,
+    journal_key,
+    key_of,
+    lowest_in,
+    readable,
+)
 from meteor.keeping.plain_rows import read_plain
 from meteor.keeping.record_front import carried_in, front
 from meteor.keeping.shelf_loading import Loaded, load_plain
@@ -59,6 +69,8 @@ class Contents:
     stored: list[tuple[bytes, Carried]]
     """Of the attic, with its keys."""
     damaged: list[bytes]
+    over: Sequence[Key] = ()
+    """Of the shelf, what had expired and is in the journal still."""
     incomplete: bool = False
 
 
@@ -104,7 +116,8 @@ def read(scan: Scan, curve: HilbertCurve, now_ms: int) -> Contents:
     """All that can be read; what cannot is named.  What expired before `now_ms` may be left out."""
     plain, others = read_plain(Entries.of(scan.entries), curve, now_ms)
     loaded = load_plain(plain, curve)
-    found = Contents(ViewsNote(), loaded, [], [], [], list(scan.damaged), scan.incomplete)
+    damaged = list(scan.damaged)
+    found = Contents(ViewsNote(), loaded, [], [], [], damaged, plain.over, scan.incomplete)
     note = found.note
     for entry in others:
         if entry.value is None or not entry.key.startswith(OWN_KEYS):

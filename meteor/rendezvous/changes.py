@@ -29,6 +29,8 @@ from meteor.wire.record_id import stem_of
 SWEPT_AT_ONCE = 32
 """Records, or tombstones, that are given back in one turn: some 20 microseconds each, and for an
 interest a look at the watches."""
+ERASED_AT_ONCE = 1000
+"""Rows of the journal, of what ran out while this peer was down: all in one transaction."""
 
 
 class Changes:
@@ -158,3 +160,4 @@ class Changes:
             more = SWEPT_AT_ONCE in {len(swept.records), len(stones)}
             if more:
                 await self._runtime.sleep(0.0)
+        await self._shelf.erase_over(ERASED_AT_ONCE)

@@ -221,10 +221,10 @@ class Gatekeeper:
 
     def amended(self, admitted: Admitted, amend: Amend, reply: PostReply, now: float) -> None:
         """A renewal or a cancel was answered, where the record lies now; what had no matches
-        changed nothing."""
+        changed nothing, if all have answered: what came too late to be counted may have been."""
         if amend.verb == "cancel" and reply.matches and _took_effect(reply):
             self.ledger.release(admitted.actor.owner, reply.id)
-        elif amend.verb == "renew" and reply.matches:
+        elif amend.verb == "renew" and (reply.matches or not reply.complete):
             self.ledger.renew(admitted.actor.owner, reply.id, now + amend.ttl_s)
 
     def counted_of(self, admitted: Admitted) -> Counted:

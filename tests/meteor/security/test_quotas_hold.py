@@ -134,3 +134,18 @@ def test_a_replace_that_comes_again_leaves_nothing(
             wire.again(request, entry)
     wait(overlay, 3)
     assert_full(overlay, alice)
+
+
+@pytest.mark.parametrize("time_s", [0.0, 0.0002, 0.001, 0.002, 0.004, 0.008])
+def test_a_renewal_whose_answer_comes_too_late_counts(
+    overlay: Overlay, alice: Client, entry: int, wire: Wire, time_s: float
+) -> None:
+    """Who gave it hardly any time had what he posted renewed, and it was not counted any more."""
+    ids = store_two(overlay, alice, ttl=2)
+    for full_id in ids:
+        wall_s = overlay.kernel.now() + EPOCH_S
+        like = Amend(1, "renew", full_id, int(wall_s * 1e6), 3600.0, time_s)
+        wire.again(resign(alice, like, ALICE, wall_s), entry)
+    wait(overlay, 3)
+    if data_of(overlay):
+        assert_full(overlay, alice)

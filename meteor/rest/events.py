@@ -2,10 +2,11 @@
 
 Law of this file: honest about what it can resume.  The interest of a broken stream waits a minute
 for its client; who comes back with `Last-Event-ID` gets what came after it.  Where that is not
-known any more (another peer, later, after a restart) the interest is posted again under its old
-name and the stream begins with the event `reset`: what lives comes from the beginning, under the
-same ids as before, and what came and went in between is lost.  An id says a secret of its client:
-the interest's name, which whoever watches interests reads, is made of it and does not tell it.
+known any more (another peer, later, after a restart) an interest is posted anew and the stream
+begins with the event `reset`: what lives comes from the beginning, under the same ids as before,
+and what came and went in between is lost.  Its name is another each time: the peer that was left
+renews the one before, and deletes it after that minute.  An id says a secret of its client: the
+interest's name, which whoever watches interests reads, does not tell it.
 What was signed opens one stream, for `SIGNED_S`: whoever reads along has nothing to repeat.
 
     event: open         id: <secret>               it is in the overlay: nothing is missed now
@@ -19,14 +20,12 @@ What was signed opens one stream, for `SIGNED_S`: whoever reads along has nothin
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 import math
 import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from random import SystemRandom
 from typing import Any, Final
 
@@ -34,7 +33,7 @@ from aiohttp import web
 
 from meteor.client.interest import Interest
 from meteor.client.verbs import Verbs
-from meteor.errors import Busy, Interval, LimitExceeded, Refused
+from meteor.errors import Busy, Interval, LimitExceeded
 from meteor.rest.answers import completeness
 from meteor.rest.call import Call, Operation, Resource
 from meteor.rest.config import RestConfig
@@ -174,14 +173,10 @@ class Events:
         if known is not None:
             self._forget(known)
             return await self._open(call, verbs, self._new_secret()), reason
-        try:
-            return await self._open(call, verbs, name), reason
-        except Refused as error:
-            if error.rule != "deleted":
-                raise
-            return await self._open(call, verbs, self._new_secret()), reason
+        return await self._open(call, verbs, name), reason
 
     def _new_secret(self) -> str:
+        """Also another name: one is not told by the other."""
         return f"events-{new_stem(self._random)}"
 
     async def _open(self, call: Call, verbs: Verbs, secret: str) -> _Stream:
@@ -196,7 +191,7 @@ class Events:
             bytes_max=self._config.stream_bytes, room=self._room,
         )  # fmt: skip
         stream = _Stream(feed, address, signer_of(call), news=news)
-        select, name = call.parameters.text("select"), name_of(secret)
+        select, name = call.parameters.text("select"), self._new_secret()
 
         def take(notification: Notification) -> None:
             if not feed.ended:  # else nothing is made of it: making it is most of the work
@@ -278,13 +273,6 @@ def _question(call: Call) -> str:
     """What a stream is of: who comes back must ask the same."""
     names = ("select", "action", "everywhere")
     return json.dumps([call.parameters.optional(name) for name in names])
-
-
-def name_of(secret: str) -> str:
-    """The stem of a stream's interest: the same at every peer that its client comes back to, and
-    nothing that the secret could be told by."""
-    digest = sha256(secret.encode()).digest()[:16]
-    return "events-" + base64.b32encode(digest).decode().rstrip("=").lower()
 
 
 def _event_of(notification: Notification, name: str, secret: str) -> Event:

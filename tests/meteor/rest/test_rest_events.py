@@ -9,7 +9,6 @@ import aiohttp
 import pytest
 
 import meteor
-from meteor.rest.events import name_of
 from tests.meteor.building import SPACE
 from tests.meteor.rest.http_client import Http, events, take
 
@@ -129,7 +128,7 @@ async def test_who_reads_the_name_of_a_stream_takes_it_not_over(http: Http) -> N
         stream = events(reply)
         ((_, secret, said),) = await take(stream, 1)
         name = said["interest"]
-        assert secret not in (name, name_of(name))
+        assert secret != name
         watched: list[str] = []
         async with await http.peers[1].notify_interest("temperature>=20") as watch:
             watched.append((await watch.recv(timeout=20)).id.partition(".")[0])

@@ -62,7 +62,7 @@ class Attachment:
         self.ttl_s = draft.ttl_s
         self.receipt: Receipt | None = None
         self._expires_s = 0.0
-        self._session = session
+        self._session, self._name = session, session.stream_name(draft.stem)
         self._receive, self._ended, self._collect = receive, ended, collect
         self._keep_alive = keep_alive and draft.ttl_s > 0
         self._found = found  # it lived before: no failure of ours is a reason to delete it
@@ -83,10 +83,10 @@ class Attachment:
     async def open(self, timeout_s: float) -> Receipt:
         """Post it; its notices are accepted from now on.  Raises as `Session.post`."""
         self.state = "opening"
-        before = self._session.streams.get(self.stem)
+        before = self._session.streams.get(self._name)
         if before is not None:  # posted again under its name: the newer one takes its place
             before.abandon()
-        self._session.streams[self.stem] = self
+        self._session.streams[self._name] = self
         try:
             reply = await self._session.post(self.draft, timeout_s, self._collect)
             if self.state == "opening":
@@ -114,12 +114,14 @@ class Attachment:
 
     async def reattach(self) -> None:
         """Renew at the present link, or post again what the overlay has lost; never raises.  What
-        fails is tried again, and so are the intervals that did not answer: until then notices go to
-        where this client was linked before."""
+        fails or is refused, as many come at once, is tried again, and so are the intervals that did
+        not answer: until then notices go to where this client was linked before."""
         self._reattaching += 1
         mine, pause_s = self._reattaching, min(REATTACH_S, self._renewed_every_s)
+        runtime = self._session.runtime
         while self.is_active and not await self._is_attached_again():
-            await self._session.runtime.sleep(pause_s)
+            # Not all interests at the same moment: a quota may let only a few of them pass.
+            await runtime.sleep(pause_s * (0.5 + 0.5 * runtime.random.random()))
             pause_s = min(2 * pause_s, REATTACH_S_MAX, self._renewed_every_s)
             if mine != self._reattaching:
                 return  # another one sees to it
@@ -133,12 +135,11 @@ class Attachment:
         try:
             await self._renew(self._session.config.reattach_timeout_s)
         except MeteorError as error:
-            rule = error.rule if isinstance(error, Refused) else None
             if self.is_active:
-                if rule == DELETED:
+                if isinstance(error, Refused) and error.rule == DELETED:
                     self.end("closed")
                 self._session.report(error)
-            return rule is not None
+            return False
         return not self.missing
 
     async def renew(self, ttl_s: float, timeout_s: float) -> Receipt:
@@ -154,17 +155,21 @@ class Attachment:
     async def replace(self, draft: Draft, timeout_s: float) -> Receipt:
         """Move to another profile under the same stem; raises as `Session.post`."""
         self._check_active()
+        ttl_s = self._life_s()
+        until_s = self._session.runtime.now() + ttl_s
         reply = await self._session.amend(
             "replace",
             self.id,
             timeout_s,
             version=draft.version,
-            ttl_s=self._life_s(),
+            ttl_s=ttl_s,
             document=draft.document,
         )
         if self.is_active:
             self.draft = draft
-            self._attached(reply)
+            self._attached(reply, until_s)
+            if self.missing:
+                self._session.spawn(self.reattach())
         return receipt_of(reply)
 
     async def cancel(self, timeout_s: float) -> PostReply | None:
@@ -198,8 +203,8 @@ class Attachment:
         if self.state in ENDED:
             return
         self.state = state
-        if self._session.streams.get(self.stem) is self:
-            del self._session.streams[self.stem]
+        if self._session.streams.get(self._name) is self:
+            del self._session.streams[self._name]
         if self._living is not None:
             self._living.cancel()
         self._ended()
@@ -218,21 +223,23 @@ class Attachment:
             self._session.report(error)
 
     async def _renew(self, timeout_s: float) -> PostReply:
-        """One renewal.  Where it is gone, or may be gone, it is posted again: an heir without a
-        copy knows nothing of it and takes it, everybody else has it already."""
+        """One renewal.  Where it is gone, or may be gone, or perhaps never was, it is posted again:
+        an heir without a copy knows nothing of it and takes it, everybody else has it already."""
         ttl_s = self._life_s()
+        until_s = self._session.runtime.now() + ttl_s
         draft, before = self.draft, self.missing
         stamp = self._session.next_version()
         reply = await self._session.amend("renew", self.id, timeout_s, version=stamp, ttl_s=ttl_s)
         if reply.matches == 0 and self.is_active and self.draft is not draft:
             return await self._renew(timeout_s)  # posted again meanwhile, with another ttl perhaps
-        if (reply.matches == 0 or not reply.complete) and self.is_active and self.draft is draft:
-            if reply.complete:  # it ran out, and watches heard that: this is another
+        is_somewhere_unknown = reply.matches == 0 or not reply.complete or bool(before)
+        if is_somewhere_unknown and self.is_active and self.draft is draft:
+            if reply.matches == 0 and reply.complete:  # it ran out, watches heard: this is another
                 draft = self.draft = replace(draft, version=stamp)
             posted = replace(draft, ttl_s=ttl_s)
             reply = await self._session.post(posted, timeout_s, self._collect)
         if self.is_active and self.draft is draft:
-            self._attached(reply, ttl_s)
+            self._attached(reply, until_s)
             if self.missing and self.missing != before:
                 self._session.report(self._partly_attached())
         return reply
@@ -251,14 +258,16 @@ class Attachment:
             missing=self.missing,
         )
 
-    def _attached(self, reply: PostReply, ttl_s: float | None = None) -> None:
-        """The overlay has it: under which id, for how long, and where not."""
+    def _attached(self, reply: PostReply, until_s: float | None = None) -> None:
+        """The overlay has it: under which id, where not, and until when: however long that took,
+        what is not kept alive lives no longer."""
         self.id = reply.id or self.id
         self.state = "active"
         self.missing = reply.missing
         self.receipt = receipt_of(reply)
-        lives_s = reply.ttl_s or (self.ttl_s if ttl_s is None else ttl_s)
-        self._expires_s = self._session.runtime.now() + lives_s
+        if until_s is None:
+            until_s = self._session.runtime.now() + (reply.ttl_s or self.ttl_s)
+        self._expires_s = until_s
 
     def _restart(self) -> None:
         """Count the renewals of a new ttl from now."""

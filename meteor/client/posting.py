@@ -213,7 +213,7 @@ def renew(
     """See `Verbs.renew`."""
     stem, _ = split_id(id, session.space.curve)
     timeout_s = checked_timeout_s(timeout)
-    stream = session.streams.get(stem)
+    stream = session.streams.get(session.stream_name(stem))
     if stream is None:
         ttl_s = checked_ttl_s("store", ttl)
         stamp = session.next_version()
@@ -246,7 +246,7 @@ def replace(
     """See `Verbs.replace`."""
     stem, _ = split_id(id, session.space.curve)
     timeout_s = checked_timeout_s(timeout)
-    stream = session.streams.get(stem)
+    stream = session.streams.get(session.stream_name(stem))
     if stream is not None:
         draft = with_profile(stream.draft, profile, session.space, session.next_version())
         return _settled(stream.replace(draft, timeout_s), draft, allow_partial)
@@ -291,7 +291,7 @@ async def _cancel(
     session: Session, id: str, stem: str, timeout_s: float, allow_partial: bool
 ) -> Receipt:
     """Cancel; an interest of this client ends here first."""
-    stream = session.streams.get(stem)
+    stream = session.streams.get(session.stream_name(stem))
     if stream is not None:
         reply = await stream.cancel(timeout_s)
         if reply is not None:

@@ -33,7 +33,7 @@ from meteor.client.draft import Draft
 from meteor.client.uplink import Uplink
 from meteor.errors import Closed, Interval, MeteorError, NotConnected, Timeout, from_fault
 from meteor.receipt import Receipt
-from meteor.security.credentials import RequestT, Signer, signed
+from meteor.security.credentials import RequestT, Signer, owner_of, signed
 from meteor.wire.collector import Attempt, Collect
 from meteor.wire.letters import acknowledgements, notices_of
 from meteor.wire.messages import (
@@ -116,7 +116,8 @@ class Session:
         self.config = config or ClientConfig()
         self.callbacks = callbacks or Callbacks()
         self.uplink = Uplink(runtime, peers, self, space=space, config=self.config)
-        self.streams: dict[str, Stream] = {}
+        self.streams: dict[tuple[str, str], Stream] = {}
+        """By owner and stem: over one link several may speak, and choose the same name."""
         self.pending: dict[Abandonable, None] = {}
         """Answers that are still awaited, in the order in which they were asked."""
         self.handlers: dict[type, Handler] = {
@@ -160,6 +161,10 @@ class Session:
     def link_closed(self, contact: Contact) -> None:
         """The runtime says that a link is gone."""
         self.uplink.lost(contact, MeteorError(f"the link to {contact.address} closed"))
+
+    def stream_name(self, stem: str) -> tuple[str, str]:
+        """Under which an interest that is posted in this session's name is kept."""
+        return owner_of(self.signer), stem
 
     def new_stem(self) -> str:
         """A fresh identity for a post."""
@@ -346,13 +351,14 @@ class Session:
             self._accept(notice)
 
     def _accept(self, notice: Notice) -> None:
-        stream = self.streams.get(notice.interest)
+        name = (notice.owner, notice.interest)
+        stream = self.streams.get(name)
         if self.uplink.closed or stream is None or not stream.accept(notice):
             return
         of_source = self._received.get(notice.source)
         if of_source is None:
             of_source = self._received[notice.source] = {}
-        of_source.setdefault((notice.owner, notice.interest), []).append(notice.id)
+        of_source.setdefault(name, []).append(notice.id)
         self._received_count += 1
         if self._received_count >= self.config.acknowledge_batch:
             self._acknowledge()

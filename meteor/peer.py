@@ -30,6 +30,7 @@ from meteor.errors import Closed
 from meteor.journal.journal import Journal
 from meteor.links.asyncio_event_files import EventFiles
 from meteor.links.asyncio_runtime import AsyncioRuntime
+from meteor.links.asyncio_steady_clock import steady_clock
 from meteor.links.transport import Transport
 from meteor.operation.snapshot import Snapshot
 from meteor.peer_options import PeerOptions, Preset
@@ -257,8 +258,9 @@ class Peer(Verbs):
         space = await choose_space(options, note, self._runtime)
         await keep_note(self._journal, PeerNote(peer_id, incarnation, space.to_toml()))
         self._core = RendezvousPeer(
-            self._runtime, space, self._journal, wall_clock=time.time, config=options.config,
-            copies=options.copies, actions=self._actions, routing=options.routing,
+            self._runtime, space, self._journal, wall_clock=time.time, steady_clock=steady_clock,
+            config=options.config, copies=options.copies, actions=self._actions,
+            routing=options.routing,
         )  # fmt: skip
         begin_policy(options, self._core.gatekeeper, self._runtime)
         session = self._own_session = Session(

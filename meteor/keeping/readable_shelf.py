@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from arms import Profile, Record
 from chord import replace
 from meteor.keeping.coming import Coming
+from meteor.keeping.expiry_clock import ExpiryClock
 from meteor.keeping.placement import (
     GONE,
     MOVED,
@@ -37,10 +38,8 @@ PAGE_BYTES = 64 * 1024
 class ReadableShelf:
     """What is on a shelf, and on its way there, for whoever asks."""
 
-    def __init__(
-        self, curve: HilbertCurve, now: Callable[[], float], wall_clock: Callable[[], float]
-    ) -> None:
-        self._curve, self._now, self._wall_clock = curve, now, wall_clock
+    def __init__(self, curve: HilbertCurve, now: Callable[[], float], clock: ExpiryClock) -> None:
+        self._curve, self._now, self._clock = curve, now, clock
         self.table = PlacementTable(curve)
         self._begun = Coming()
         """Changes under way that do not show yet."""
@@ -80,8 +79,12 @@ class ReadableShelf:
         return max(0, int((record.expires_s - self._now()) * 1000))
 
     def wall_ms(self) -> int:
-        """The wall clock in milliseconds: the journal's time."""
-        return int(self._wall_clock() * 1000)
+        """Milliseconds of Unix time by which what is kept runs out: see `expiry_clock`."""
+        return int(self._clock.now_s() * 1000)
+
+    def issued_ms(self) -> int:
+        """Those of the wall clock as it is, in which others sign."""
+        return int(self._clock.wall_s() * 1000)
 
     def number_of_pair(self, left: Record, right: Record) -> int:
         """A pair has the number of its later arrival."""
@@ -214,4 +217,4 @@ class ReadableShelf:
         )
 
     def _expires_s(self, carried: Carried) -> float:
-        return self._now() + carried.ttl_ms / 1000 - self._wall_clock()
+        return self._now() + carried.ttl_ms / 1000 - self._clock.now_s()

@@ -17,6 +17,7 @@ from chord import replace
 from meteor.journal.journal import Entry, Journal
 from meteor.journal.no_collections import no_collections
 from meteor.keeping.attic import Attic
+from meteor.keeping.expiry_clock import ExpiryClock
 from meteor.keeping.placement import GONE, MOVED, Admission, Key, journal_key, key_of
 from meteor.keeping.readable_shelf import ReadableShelf
 from meteor.keeping.shelf_journal import Contents, Restored, anew, entry_of, noted, read
@@ -37,8 +38,9 @@ class Shelf(ReadableShelf):
         curve: HilbertCurve,
         now: Callable[[], float],
         wall_clock: Callable[[], float],
+        steady_clock: Callable[[], float] | None = None,
     ) -> None:
-        super().__init__(curve, now, wall_clock)
+        super().__init__(curve, now, ExpiryClock(steady_clock or now, wall_clock))
         self.store = store
         self._journal = journal
         self.attic = Attic(curve)
@@ -73,7 +75,7 @@ class Shelf(ReadableShelf):
             and not self._coming.outlives(key, one) and not self._begun.outlives(key, one)
         ]  # fmt: skip
         self._coming.add(numbered)
-        entries = [entry_of(one, self._curve) for one in numbered]
+        entries = [entry_of(one, self._curve) for one in self._clock.as_written(numbered)]
         await self._journal.append(entries + [Entry(journal_key(key), None) for key in left])
         self._coming.remove(numbered)
 
@@ -139,7 +141,8 @@ class Shelf(ReadableShelf):
         now_ms = self.wall_ms()
         durable = [one for one in self._begun if self.table.may_show(one, now_ms)]
         records = [*(placed.carried for placed in self.table), *durable, *self._coming]
-        await self._journal.replace(anew(scan, records, self.attic, views, self._curve))
+        written = self._clock.as_written(records)
+        await self._journal.replace(anew(scan, written, self.attic, views, self._curve))
 
     # -- leaving things behind, and coming back
 
@@ -197,7 +200,7 @@ class Shelf(ReadableShelf):
 
     @no_collections()
     def _load(self, found: Contents) -> None:
-        clock_s = self._now() - self._wall_clock()
+        clock_s = self._now() - self._clock.now_s()
         self.table = found.loaded.begin(self.store, clock_s)
         self.number = found.loaded.number
         self._over = [*found.over, *(key_of(one) for one in self._expired_of(found))]

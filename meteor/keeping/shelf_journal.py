@@ -104,7 +104,7 @@ def noted(views: Views) -> Entry:
 
 
 def anew(
-    scan: Scan, records: list[Carried], attic: Attic, views: Views, curve: HilbertCurve
+    scan: Scan, records: Sequence[Carried], attic: Attic, views: Views, curve: HilbertCurve
 ) -> list[Entry]:
     """A journal with what is here, and what is not this shelf's."""
     others = [entry for entry in scan.entries if not entry.key.startswith(OWN_KEYS)]

@@ -38,7 +38,7 @@ from meteor.wire import codec
 from meteor.wire.action_messages import Willing
 from meteor.wire.operations import Carried, Summary
 from meteor.wire.view import View
-from squid import Box, HandOn, HilbertCurve, Work, intersect, merge, subtract
+from squid import Box, HandOn, HilbertCurve, Work, covers, intersect, merge, subtract
 
 FROZEN_PAUSE_S = 0.02
 WAITING_SHARE = 0.7
@@ -69,8 +69,8 @@ class RendezvousPoint:
         self._curve, self._replication, self._lease = curve, replication, lease
         self._views, self._step_up = views, step_up
         self._moves = Moves(curve)
-        self._recall = Recall(shelf.wall_ms())
-        holdings.on_gain = lambda part: self._recall.gained(part, shelf.wall_ms())
+        self._recall = Recall(shelf.issued_ms())
+        holdings.on_gain = lambda part: self._recall.gained(part, shelf.issued_ms())
         self._repeats, self._under_way = Repeats(self.forgot), UnderWay(runtime)
         self._reactions = Reactions(runtime, shelf, telling)
         self.changes = Changes(
@@ -79,7 +79,7 @@ class RendezvousPoint:
 
     def forgot(self, ago_s: float) -> None:
         """Something that was carried out here so long ago is not remembered any more."""
-        self._recall.forgot(self._shelf.wall_ms() - int(ago_s * 1000))
+        self._recall.forgot(self._shelf.issued_ms() - int(ago_s * 1000))
 
     def remembers_since_ms(self, part: Intervals) -> int:
         """From which Unix millisecond on this peer knows all that was done in `part`."""
@@ -309,12 +309,14 @@ class RendezvousPoint:
         def write(carried: Sequence[Carried]) -> Awaitable[list[Carried]]:
             return self._replication.keep(carried, part, ends())
 
-        first = self._repeats.first_summary(task.operation, task.id, part)
+        first = self._repeats.first_summary(
+            task.operation, task.id, part, partial(self._lowest_in, task.box)
+        )
         if first is not None:
             return [], first
         frames: list[bytes] = []
         if task.operation.verb in KEPT_KINDS:
-            is_over = self._recall.has_run_out(task.operation, part, self._shelf.wall_ms())
+            is_over = self._recall.has_run_out(task.operation, part, self._shelf.issued_ms())
             frames, summary = await self.changes.keep(task, part, write, is_over=is_over)
         elif _is_delete(task):
             frames, summary = await self._delete(task, part, write, ends)
@@ -325,6 +327,11 @@ class RendezvousPoint:
             summary = await self.changes.amend(task, part, write, doubtful=doubtful)
         self._repeats.note(task.operation, task.id, part, summary, self._runtime.now())
         return frames, summary
+
+    def _lowest_in(self, box: Box, part: Intervals) -> int | None:
+        """Where a box begins in a part; None where it is not in it."""
+        found = (self._curve.next_match(box, first) for first, _ in part)
+        return next((at for at in found if at is not None and covers(part, at)), None)
 
     async def _delete(
         self, task: Task, part: Intervals, write: Write, ends: Ends

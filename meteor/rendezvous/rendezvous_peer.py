@@ -70,6 +70,7 @@ class RendezvousPeer:
         journal: Journal,
         *,
         wall_clock: Callable[[], float],
+        steady_clock: Callable[[], float] | None = None,
         config: ChordConfig | None = None,
         copies: int = 3,
         routing: RouterConfig | None = None,
@@ -89,7 +90,7 @@ class RendezvousPeer:
         store = Store()
         rendezvous = Rendezvous(store, runtime.random)
         self.holdings, self.views = Holdings(), Views(runtime.contact.id)
-        self.shelf = Shelf(store, journal, space.curve, runtime.now, wall_clock)
+        self.shelf = Shelf(store, journal, space.curve, runtime.now, wall_clock, steady_clock)
         self.gatekeeper = Gatekeeper(space, wall_clock, policy)
         """Who may do what here."""
         self.shelf.sees = self.gatekeeper.sees

@@ -33,8 +33,8 @@ class _Done:
     issued_ms: int
     at_s: float
     part: Intervals = ()
-    summaries: tuple[tuple[int, Summary], ...] = ()
-    """By the lowest index of the part that each speaks for."""
+    summaries: tuple[tuple[Intervals, Summary], ...] = ()
+    """By the part that each speaks for."""
 
 
 class Repeats:
@@ -49,16 +49,29 @@ class Repeats:
         return len(self._done)
 
     def first_summary(
-        self, operation: Operation, operation_id: bytes, part: Intervals
+        self,
+        operation: Operation,
+        operation_id: bytes,
+        part: Intervals,
+        lowest_in: Callable[[Intervals], int | None],
     ) -> Summary | None:
         """What was said of it the first time, when this is a repeat; None for whatever is to be
-        carried out.  The router's own second try of one operation is no repeat."""
+        carried out.  The router's own second try of one operation is no repeat.
+
+        `lowest_in` a part says where the operation has something to do there, None for nowhere: by
+        way of another peer it comes in other pieces, and is the same where its region is.  What was
+        counted in one piece counts where the region begins in it.
+        """
         done = self._done.get(_name(operation))
         if not operation.issued_ms or done is None or done.operation_id == operation_id:
             return None
-        if operation.issued_ms > done.issued_ms or subtract(part, done.part):
+        if operation.issued_ms > done.issued_ms:
             return None
-        matches = sum(one.matches for lowest, one in done.summaries if covers(part, lowest))
+        others = subtract(part, done.part)
+        if others and lowest_in(others) is not None:
+            return None
+        begins = [(lowest_in(where), one.matches) for where, one in done.summaries]
+        matches = sum(count for at, count in begins if at is not None and covers(part, at))
         last = done.summaries[-1][1]
         return replace(last, matches=matches, repeated=True)
 
@@ -77,9 +90,9 @@ class Repeats:
         done = self._done.get(name)
         if done is None or done.operation_id != operation_id:
             done = _Done(operation_id, operation.issued_ms, now)
-        kept = tuple(one for one in done.summaries if not covers(part, one[0]))
+        kept = tuple(one for one in done.summaries if subtract(one[0], part))
         done.part = merge(done.part, part)
-        done.summaries = (*kept, (part[0][0], summary))
+        done.summaries = (*kept, (part, summary))
         done.at_s = now
         self._done[name] = done
         self._done.move_to_end(name)

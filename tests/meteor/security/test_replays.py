@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from chord import Contact
 from meteor import ActionContext, Client, Match, MeteorError, Refused
 from meteor.errors import from_fault
+from meteor.keeping.holdings import Intervals
 from meteor.rendezvous.recall import GAINS_MAX, Recall
 from meteor.rendezvous.repeats import REMEMBERED_MAX, REMEMBERED_S, Ran, Repeats
 from meteor.security.verifying import WINDOW_S
@@ -21,6 +22,7 @@ from meteor.wire.action_messages import Perform
 from meteor.wire.messages import Amend, Post, PostReply
 from meteor.wire.operations import Operation, Summary
 from sim.overlay import Overlay
+from squid import covers
 from tests.meteor.building import SPACE
 from tests.meteor.security.signers import ALICE, BOB
 
@@ -421,7 +423,7 @@ def test_the_memory_against_a_list(seed: int) -> None:
         part = ((first_index, first_index + 9),)
         one, name = operation(version, issued + 1), b"%d" % issued
         known = said.get((version, first_index))
-        first = repeats.first_summary(one, name, part)
+        first = repeats.first_summary(one, name, part, _beginning)
         if known is not None and known[0] > issued:
             assert first is not None
             assert first.matches == known[1]
@@ -432,6 +434,29 @@ def test_the_memory_against_a_list(seed: int) -> None:
                 del said[version, other]
         said[version, first_index] = (issued, number)
         repeats.note(one, name, part, Summary(number), now=0.0)
+
+
+def _beginning(part: Intervals) -> int:
+    return part[0][0]
+
+
+def test_what_was_done_in_one_piece_is_counted_in_the_pieces_of_a_repeat() -> None:
+    """At the peer that the request came to it had the whole holding, by way of another one it comes
+    for what the selector meets: nothing had been counted there."""
+    repeats, one = Repeats(), operation(1, 1)
+
+    def lowest_in(part: Intervals) -> int | None:
+        return min((at for at in (25, 28) if covers(part, at)), default=None)
+
+    repeats.note(one, b"a", ((0, 9), (20, 29)), Summary(3), now=0.0)
+    counts = []
+    for piece in (((25, 27),), ((28, 40),)):
+        first = repeats.first_summary(one, b"b", piece, lowest_in)
+        assert first is not None
+        counts.append(first.matches)
+    assert counts == [3, 0]
+    repeats.note(operation(2, 1), b"a", ((0, 26),), Summary(3), now=0.0)
+    assert repeats.first_summary(operation(2, 1), b"b", ((26, 29),), lowest_in) is None
 
 
 def test_the_memory_is_bounded_and_short() -> None:

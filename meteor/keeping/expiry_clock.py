@@ -1,0 +1,43 @@
+"""The clock by which what is kept runs out: one that nobody sets.
+
+Law of this file: arithmetic over two clocks.  In memory an expiry is in Unix time as the wall clock
+had it when this peer was made, and goes on by a steady clock: were the wall clock set on by an hour
+meanwhile, all that lives for an hour would be over for whoever asks the shelf, and alive in the
+store.  The journal has the wall clock's own time: what is read back after a restart was written by
+no clock that is still there (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from chord import replace
+from meteor.wire.operations import Carried
+
+SET_S: Final = 1.0
+"""By less no clock is set: what is less is time between two readings."""
+
+
+class ExpiryClock:
+    """Unix time for the shelf of one peer, and for its journal."""
+
+    def __init__(self, steady: Callable[[], float], wall_clock: Callable[[], float]) -> None:
+        self._steady, self._wall_clock = steady, wall_clock
+        self._ahead_s = wall_clock() - steady()
+
+    def now_s(self) -> float:
+        """Seconds of Unix time, as if the wall clock had not been set since."""
+        return self._steady() + self._ahead_s
+
+    def wall_s(self) -> float:
+        """Seconds of the wall clock, as it is."""
+        return self._wall_clock()
+
+    def as_written(self, carried: Sequence[Carried]) -> Sequence[Carried]:
+        """Records in the journal's form: with their expiry by the wall clock as it is."""
+        set_by_s = self._wall_clock() - self.now_s()
+        if abs(set_by_s) < SET_S:
+            return carried
+        set_by_ms = round(set_by_s * 1000)
+        return [replace(one, ttl_ms=max(0, one.ttl_ms + set_by_ms)) for one in carried]

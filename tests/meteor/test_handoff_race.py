@@ -121,6 +121,7 @@ def test_what_is_left_of_a_view_that_was_passed_over_while_it_was_noted_is_held(
     overlay = Overlay(
         peers=4, space=SPACE, kernel=kernel, disk=SimDisk(kernel, write_latency_s=0.01)
     )
+    overlay.run_for(5.0)  # nothing that the joins began is under way
     peer = overlay.peers[1]
     ((first, last),) = peer.core.holdings.held
     middle = (first + last) // 2

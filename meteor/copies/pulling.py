@@ -64,7 +64,9 @@ class Pulling:
     async def take(self, interval: Interval, source: Contact, lost: Intervals) -> bool:
         """Take the interval over from its holder, who does not know the past of what is `lost`;
         whether it is held here now."""
-        await self._keeper.clear(intersect(lost, (interval,)))
+        lost = intersect(lost, (interval,))
+        await self._keeper.clear(lost)
+        here = self._keeper.came_since(lost)
         hand_off = self.expect(interval, source)
         admission = Admission()
         try:
@@ -91,6 +93,7 @@ class Pulling:
             return False
         finally:
             self._holdings.awaited_no_more(hand_off)
+            here()
         if begun is None:  # passed over at once, if only in part: it has all the same
             self._views.remember(view)
             self._unanswered(view)

@@ -121,9 +121,21 @@ class Returning:
         for view in self._views.remembered():
             for interval in view.intervals:
                 for taken in await self._offer(interval):
-                    self._views.forget_former((taken,))
-                    self._views.forget_stored((taken,))
+                    if not await self._is_counted_on(view):
+                        self._views.forget_former((taken,))
+                        self._views.forget_stored((taken,))
         await self._keeper.tidy_if_less()
+
+    async def _is_counted_on(self, view: View) -> bool:
+        """Whether the primary of what was had still names this peer, that was restarted, as a copy:
+        it is about to fill it again, or to go on without it.  Should it fall before, this peer is
+        to say that it has not moved on from there."""
+        own_id = self._runtime.contact.id
+        filled = any(key == view.key and one.whole for key, one in self._views.copies.items())
+        if filled or view.primary.id == own_id or not view.has_copy(own_id):
+            return False
+        reply = await self._replication.ask(view.primary, Stands(view.number))
+        return isinstance(reply, Instated) and reply.known
 
     async def _make_whole(self) -> None:
         """All that the journal had lost is here again, or elsewhere: it begins anew."""

@@ -35,7 +35,11 @@ PART_MAX: Final = 4096
 """Intervals in one message: a bound for hostile input."""
 
 MARKS_MAX: Final = 65_536
-"""Watermarks kept for one primary."""
+"""Watermarks kept for one primary ..."""
+MARKS_LOOKED_AT: Final = 4
+"""... of which so many are looked at where one more comes ..."""
+MARKED_MAX: Final = COPIES_MAX
+"""... and primaries, past ones included."""
 
 HELD_S: Final = 1.0
 """Was this process held for longer than this, a write may have lain before it as long, and what it
@@ -61,6 +65,8 @@ class CopyKeeper:
         self._views, self._holdings, self._shelf = views, holdings, shelf
         self._passed_over = passed_over
         self._marks: dict[int, Admission] = {}
+        self._since_lost: list[Intervals] = []
+        """What is just pulled here, and came since the past of it was lost."""
         self._came: Intervals = ()
         """Whose records may be here."""
         self._left: list[Key] = []
@@ -122,10 +128,23 @@ class CopyKeeper:
         self._note_marks(sender.id, marks)
 
     def _note_marks(self, primary_id: int, news: Mapping[Key, int]) -> None:
-        marks = self._marks.setdefault(primary_id, Admission()).watermarks
+        self._marks[primary_id] = told = self._marks.pop(primary_id, Admission())  # the latest
+        marks = told.watermarks
         for key, number in news.items():
-            if key in marks or len(marks) < MARKS_MAX:
-                marks[key] = number
+            marks[key] = number
+            if len(marks) > MARKS_MAX:
+                self._make_room(marks)
+        while len(self._marks) > MARKED_MAX:
+            del self._marks[next(iter(self._marks))]
+
+    def _make_room(self, marks: dict[Key, int]) -> None:
+        """Forget one, of an interest that is gone as far as a few looks tell."""
+        for _ in range(MARKS_LOOKED_AT):
+            oldest = next(iter(marks))
+            if oldest not in self._shelf.table:
+                break
+            marks[oldest] = marks.pop(oldest)
+        del marks[next(iter(marks))]
 
     # -- views
 
@@ -144,7 +163,26 @@ class CopyKeeper:
 
     def _on_instate(self, _: Contact, message: object, __: float) -> Deferred | Instated:
         assert isinstance(message, Instate)
-        view = self.checked_view(message.view)
+        view, adopted_epoch = self.checked_view(message.view), message.adopted_epoch
+        if self._lies_in_attic(view, adopted_epoch):
+            return Deferred(self._instate_from_attic(view, adopted_epoch))
+        return self._instate(view, adopted_epoch)
+
+    def _lies_in_attic(self, view: View, adopted_epoch: int) -> bool:
+        """Whether an heir takes over what is kept here off the shelf: it was found to be the last
+        word, and whom it is asked to refuse is not known here to have been passed over."""
+        in_attic = adopted_epoch and self._views.lots_of(adopted_epoch, view.intervals)
+        has_copy = view.has_copy(self._runtime.contact.id)
+        return bool(in_attic) and has_copy and not self._views.newer(view)
+
+    async def _instate_from_attic(self, view: View, adopted_epoch: int) -> Instated:
+        await self.bring_back(view.intervals, adopted_epoch)
+        reply = self._instate(view, adopted_epoch)
+        instated = await reply.conversation if isinstance(reply, Deferred) else reply
+        assert isinstance(instated, Instated)
+        return instated
+
+    def _instate(self, view: View, adopted_epoch: int) -> Deferred | Instated:
         self._passed_over((view,))
         self._views.hear(view)
         gift = self._views.gifts.pop(view.key, None)
@@ -157,7 +195,7 @@ class CopyKeeper:
         if not view.has_copy(self._runtime.contact.id):
             self._views.drop(view.key)
             self._views.end(view)
-        elif self._views.in_sync(view, message.adopted_epoch):
+        elif self._views.in_sync(view, adopted_epoch):
             self._views.put(view)
             if gained or gift is not None:
                 # With it came pairs of earlier numbers, of which it has not told yet.
@@ -187,6 +225,13 @@ class CopyKeeper:
         if self._clear(part):
             await self._cleared()
 
+    def came_since(self, part: Intervals) -> Callable[[], None]:
+        """The past of `part` is lost and cleared away, and what came since comes in, though no view
+        here has it yet, until what this returns is called: who learns the same meanwhile would take
+        it for that past."""
+        self._since_lost.append(part)
+        return lambda: self._since_lost.remove(part)
+
     async def _cleared(self) -> Instated:
         """Before a view that calls it lost is noted here: after a restart all that the journal has
         would count as come since."""
@@ -196,7 +241,8 @@ class CopyKeeper:
         return Instated()
 
     def _clear(self, part: Intervals) -> bool:
-        part = subtract(part, self._views.present_lost())  # what is here came since
+        since = merge(self._views.present_lost(), *self._since_lost)
+        part = subtract(part, since)  # what is here came since
         if not part:
             return False
         self._views.lay_down(part)
@@ -268,7 +314,14 @@ class CopyKeeper:
             for view in self._views.later_than(part, message.epoch)
             if view.primary.id != sender.id
         )
-        return Touched(newer, not subtract(part, self._views.kept_for(primary_id, whole=True)))
+        copy = not subtract(part, self._views.kept_for(primary_id, whole=True))
+        if not copy and message.primary is None:  # it may all be with others, that began since
+            begun = self._views.chronicle.of(part)
+            newer += tuple(
+                view for view in begun
+                if view.epoch > message.epoch and view.primary.id != sender.id
+            )  # fmt: skip
+        return Touched(newer, copy)
 
     # -- what others say is not believed
 

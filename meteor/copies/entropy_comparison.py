@@ -17,6 +17,7 @@ from chord import Contact, Runtime
 from meteor.copies.entropy_answers import page_of
 from meteor.copies.entropy_forms import (
     LISTED_MAX,
+    PIECES_MAX,
     SPANS_MAX,
     STATES_MAX,
     Malformed,
@@ -50,6 +51,10 @@ from squid import HilbertCurve, Intervals
 
 WAITING_MAX = 16_384
 """Spans that wait to be asked about: depth first, so far above what the largest shelf makes."""
+
+MATCHED_MAX = 2 * LISTED_MAX
+"""Records of one span that are looked at here, against the few that the copy lists: of more, parts
+of it are asked about, or an empty copy would take a turn of seconds."""
 
 ReplyT = TypeVar("ReplyT")
 ItemT = TypeVar("ItemT")
@@ -151,6 +156,8 @@ class Comparison:
         for span, answer in zip(spans, reply.answers, strict=True):
             if answer.pieces:
                 deeper += self._descend(section, span, answer, unlike)
+            elif not answer.equal and section.digest(span).records > MATCHED_MAX:
+                deeper += _parts(section, span)
             elif not answer.equal:
                 listed = read_fingerprints(answer.listed, LISTED_MAX)
                 self._match(section, span, frozenset(listed), unlike)
@@ -165,7 +172,7 @@ class Comparison:
             part = piece.first, piece.end
             if section.digest(part) == piece.digest:
                 continue
-            if piece.digest.records:
+            if piece.digest.records or section.digest(part).records > MATCHED_MAX:
                 yield part
             else:
                 self._match(section, part, frozenset(), unlike)
@@ -239,6 +246,10 @@ class Comparison:
         if len(set(come)) != len(come) or not set(come) <= set(keys):
             raise Malformed(f"{self._copy} sent records that it was not asked for")
         return [one for one in carried if belongs(one, section, self._curve)]
+
+
+def _parts(section: Section, span: Span) -> list[Span]:
+    return [(piece.first, piece.end) for piece in section.split(span, PIECES_MAX)]
 
 
 def _ascending_below(wanted: Sequence[int], count: int) -> bool:

@@ -133,9 +133,8 @@ class PlacementTable:
     def changed_after(self, cursor: int, interval: Interval) -> Iterator[tuple[int, Placed]]:
         """What lives in an interval and changed after `cursor`, oldest change first."""
         for number, key in self._changes.after(cursor):
-            placed = self[key]
-            if self.meets(placed, interval):
-                yield number, placed
+            if self._lives_in(key, interval):  # what rests and lives elsewhere is left to rest
+                yield number, self[key]
 
     @property
     def newest(self) -> int:

@@ -10,6 +10,7 @@ by its version.  What is deleted by a selector is in `deletes.py`, what is done 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf, nextafter
 
 from arms import DATA, INTEREST, WATCH, Profile, Rendezvous
 from chord import Runtime, replace
@@ -101,7 +102,9 @@ class Changes:
             carried = replace(carried, ttl_ms=kept.ttl_ms, renewed=kept.renewed)
         carried = (await write([carried]))[0]
         record = self._shelf.record_of(carried, task.profile)
-        now, belongs = self._runtime.now(), self._reactions.within(part)
+        # What ran out as it was written meets what is there all the same, as if in time.
+        now = min(self._runtime.now(), nextafter(record.expires_s, -inf))
+        belongs = self._reactions.within(part)
         arrival = self._rendezvous.accept(record, now, belongs)
         if arrival.outcome not in {"stored", "same"}:
             return [], Summary(0, refused=arrival.outcome)

@@ -148,7 +148,8 @@ class Amendments:
         is_late = operation.version < newest  # what is newer was acknowledged meanwhile
         if is_late:
             until_ms = max(until_ms, carried.ttl_ms)
-        if route is not None and not (is_late and _is_of_one_client(route, operation.route)):
+        # Whoever else renews it is not who is told; who attaches to it posts it again.
+        if route is not None and not is_late and _is_of_one_client(route, operation.route):
             route = operation.route
         renewed = replace(
             carried,

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Final
 
 from arms import Record, Rendezvous, Tell
-from chord import Contact, Handler, Runtime, replace
+from chord import NO_LINK, Contact, Handler, Runtime, replace
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.placement import Admission, key_of, route_of
 from meteor.keeping.shelf import Shelf
@@ -270,12 +270,12 @@ class Telling:
         self, sender: Contact, message: Acknowledge | AcknowledgeAll
     ) -> Acknowledge | AcknowledgeAll | None:
         """The message with whose it is, or None where another peer told the client, and hears of
-        it."""
+        it: one that is linked to this, as nobody is dialled because a client names him."""
         own = self._runtime.contact
         if not sender.address or sender.id == own.id:  # a client's: others cannot say whose it is
             message = replace(message, client=sender.id)
             if message.source.id != own.id:
-                if message.source.known:
+                if self._runtime.link(message.source) is not NO_LINK:  # else nothing came by it
                     self._runtime.send(message.source, message)
                 return None
         return message

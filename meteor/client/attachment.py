@@ -9,7 +9,7 @@ is reported, never raised (DESIGN section 5).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final, Literal
 
 from chord import Task, replace
@@ -52,6 +52,7 @@ class Attachment:
         receive: Callable[[Notice], bool],
         ended: Callable[[], None],
         keep_alive: bool,
+        renewed: Callable[[], Awaitable[None]] | None = None,
         collect: Collect | None = None,
         found: bool = False,
     ) -> None:
@@ -64,6 +65,7 @@ class Attachment:
         self._expires_s = 0.0
         self._session, self._name = session, session.stream_name(draft.stem)
         self._receive, self._ended, self._collect = receive, ended, collect
+        self._renewed = renewed
         self._keep_alive = keep_alive and draft.ttl_s > 0
         self._found = found  # it lived before: no failure of ours is a reason to delete it
         self._seen = Deduplicator()
@@ -125,6 +127,8 @@ class Attachment:
             pause_s = min(2 * pause_s, REATTACH_S_MAX, self._renewed_every_s)
             if mine != self._reattaching:
                 return  # another one sees to it
+        if self.is_active and self._renewed is not None:
+            await self._renewed()
 
     @property
     def _renewed_every_s(self) -> float:

@@ -65,7 +65,7 @@ class Interest:
         self._calls_now = handler is not None and not inspect.iscoroutinefunction(handler)
         self._attachment = Attachment(
             session, draft, receive=self._receive, ended=self._ended, keep_alive=keep_alive,
-            collect=self._collect, found=found,
+            collect=self._collect, found=found, renewed=self._renewed,
         )  # fmt: skip
 
     def __repr__(self) -> str:
@@ -283,6 +283,9 @@ class Interest:
         self._mailbox.end(error)
         self._attachment.drop("failed")
         return False
+
+    async def _renewed(self) -> None:
+        """It was renewed, or brought to another link."""
 
     def _ended(self) -> None:
         """The attachment is over: so is the iteration, after what is queued."""

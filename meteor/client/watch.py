@@ -1,19 +1,22 @@
 """A watch: told when somebody becomes interested in what it would publish, and when nobody is.
 
 Law of this file: the state follows the newest version of each interest, in whatever order the
-peers' notices come; an interest that moved is not one that went.
+peers' notices come; an interest that moved is not one that went.  Word that one went is not derived
+again where it was lost with who was to tell: so it is asked, as often as the watch is renewed,
+whether any lives.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from chord import replace
 from meteor.client.draft import Draft
 from meteor.client.interest import Interest
 from meteor.client.mailbox import Signal
 from meteor.client.session import Session
 from meteor.described import inner
-from meteor.errors import Closed, Timeout
+from meteor.errors import Closed, MeteorError, Timeout
 from meteor.values import Notification
 from meteor.wire.messages import Notice
 from meteor.wire.record_id import stem_of
@@ -58,11 +61,12 @@ class Watch(Interest):
         self._watchers = Watchers()
         self._turned = Signal(session.runtime)
         self._is_read = False
+        self._none_lives, self._appeared = False, 0
 
     @property
     def active(self) -> bool:
         """Whether at least one interest in what it would publish lives."""
-        return self._watchers.count > 0
+        return self._watchers.count > 0 and not self._none_lives
 
     async def wait_active(self, timeout: float | None = None) -> None:
         """Until somebody is interested; raises `Timeout` after `timeout` seconds, `Closed`."""
@@ -113,9 +117,32 @@ class Watch(Interest):
             self.dropped += 1
         was, found = self.active, notice.found
         self._watchers.note(stem_of(found.id), found.version, gone=notice.kind == "gone")
+        if notice.kind == "appeared":
+            self._none_lives, self._appeared = False, self._appeared + 1
         if self.active is not was:
             self._turned.notify()
         return super()._receive(notice)
+
+    async def _renewed(self) -> None:
+        """Ask how many interests live, by a watch that only passes."""
+        if not self._watchers.count:
+            return
+        session, config = self._session, self._session.config
+        question = replace(
+            self._attachment.draft,
+            stem=session.new_stem(),
+            version=session.next_version(),
+            ttl_s=0.0,
+        )
+        was, appeared = self.active, self._appeared
+        try:
+            reply = await session.post(question, config.reattach_timeout_s)
+        except MeteorError:  # it is asked again
+            return
+        if reply.complete and appeared == self._appeared:
+            self._none_lives = not reply.matches
+        if self.active is not was:
+            self._turned.notify()
 
     def _ended(self) -> None:
         super()._ended()

@@ -1,0 +1,64 @@
+"""A watch that could not hear that the last interest went finds out all the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from meteor.wire.codec import wire_codec
+from sim.overlay import Overlay
+from tests.meteor.building import SPACE
+
+
+@pytest.fixture
+def overlay() -> Overlay:
+    return Overlay(codec=wire_codec(), peers=6, space=SPACE, seed=5)
+
+
+def test_a_watch_that_had_run_out_knows_that_nobody_is_interested(overlay: Overlay) -> None:
+    """It was posted again, and told of what lives; what had gone meanwhile counted for ever."""
+    interest = overlay.run(opened(overlay.client(peer=3)))
+    watch = overlay.run(watched(overlay.client(peer=2), ttl=20))
+    overlay.run(watch.wait_active(timeout=5))
+    watch._attachment._living.cancel()  # its process is held
+    overlay.run_for(30.0)
+    overlay.run(interest.close())
+    overlay.run_for(3.0)
+    overlay.run(watch._attachment.reattach())
+    overlay.run(watch.wait_idle(timeout=5))
+
+
+def test_a_watch_knows_that_nobody_is_interested_though_its_holders_fell(overlay: Overlay) -> None:
+    """Word that an interest went is not derived again: it was lost with those who were to tell."""
+    interest = overlay.run(opened(overlay.client(peer=3)))
+    watch = overlay.run(watched(overlay.client(peer=2)))
+    overlay.run(watch.wait_active(timeout=5))
+    overlay.run_for(5.0)
+    cut = overlay.faults.partition([watch._session.runtime.contact])
+    overlay.run(interest.close())
+    tellers = [one for one in overlay.living if one.core.telling.waiting]
+    assert tellers
+    for one in {*tellers, overlay.peers[2]}:
+        one.crash()
+    overlay.faults.lift(cut)
+    overlay.run(watch.wait_idle(timeout=150))
+
+
+def test_an_interest_that_comes_just_then_is_not_passed_over(overlay: Overlay) -> None:
+    watch = overlay.run(watched(overlay.client(peer=2), ttl=6))
+    for _ in range(6):
+        interest = overlay.run(opened(overlay.client(peer=3)))
+        overlay.run(watch.wait_active(timeout=5))
+        overlay.run_for(2.3)
+        assert watch.active
+        overlay.run(interest.close())
+        overlay.run(watch.wait_idle(timeout=5))
+
+
+async def opened(client: Any, **options: Any) -> Any:
+    return await client.notify_data("type=alarm temperature=50..60", **{"ttl": 3600, **options})
+
+
+async def watched(client: Any, **options: Any) -> Any:
+    return await client.notify_interest("type=alarm temperature=*", **options)

@@ -26,12 +26,6 @@ NAMED_FOR_EVER = (101, 116, 136, 142)
 """A copy had taken a view that its primary then went on without: that one copy's memory stood
 against the past for ever, or counted as word of a rival that nobody could show to be merged."""
 
-STILL_NAMED = pytest.mark.xfail(
-    strict=True, reason="an interval is named for ever: docs/internals/papers.md, 'just given'"
-)
-"""Giver, taker and copies fell just as an interval was given.  The taker had noted nothing, which
-may as well mean that it had the interval and let it go: so nobody's memory of it is believed."""
-
 
 def events(overlay: Overlay, drawn: random.Random) -> None:
     """Somebody joins, leaves, or crashes and comes back, and now and then all fall at once."""
@@ -63,8 +57,7 @@ def events(overlay: Overlay, drawn: random.Random) -> None:
 
 def marks(seed: int) -> list[pytest.MarkDecorator]:
     """The ones that were mended are part of the short suite."""
-    long = [] if seed in NAMED_FOR_EVER else [pytest.mark.long]
-    return [*long, STILL_NAMED] if seed == 150 else long
+    return [] if seed in NAMED_FOR_EVER else [pytest.mark.long]
 
 
 @pytest.mark.parametrize(

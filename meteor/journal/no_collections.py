@@ -9,6 +9,12 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
+from typing import Final
+
+WORTH_AGEING: Final = 50_000
+"""New objects from which on it pays that the next short collection leaves them out.  What becomes
+old so is not counted by the collector: where a hundred small journals are read a minute, as in a
+simulation, it would never look at old objects again, and nothing of a cycle would be freed."""
 
 
 class _Collector:
@@ -34,7 +40,8 @@ class _Collector:
             self._resting -= 1
             if self._resting:
                 return
-            if not gc.get_freeze_count():  # else it is somebody's wish that these stay frozen
+            many = gc.get_count()[0] >= WORTH_AGEING
+            if many and not gc.get_freeze_count():  # else it is somebody's wish that these stay so
                 gc.freeze()
                 gc.unfreeze()
             if self._was_enabled:

@@ -15,7 +15,7 @@ import pytest
 import meteor
 from arms import DATA, INTEREST, WATCH, Profile, Store
 from meteor.journal.journal import Entries, Entry, MemoryJournal
-from meteor.journal.no_collections import no_collections
+from meteor.journal.no_collections import WORTH_AGEING, no_collections
 from meteor.keeping import plain_rows
 from meteor.keeping.attic import Attic
 from meteor.keeping.placement import GONE, MOVED, journal_key, key_of
@@ -308,6 +308,17 @@ def test_who_left_it_off_finds_it_off() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("count", [100, 2 * WORTH_AGEING])
+def test_only_many_objects_count_as_old_at_once(count: int) -> None:
+    """What becomes old so is not counted, and a simulation that starts a peer again and again never
+    looked at its old objects: each ring that was over stayed in memory, a hundred megabytes."""
+    gc.collect()
+    with no_collections():
+        made = [[] for _ in range(count)]  # type: ignore[var-annotated]
+    young = {id(one) for one in gc.get_objects(generation=0)}
+    assert (id(made[0]) in young) is (count < WORTH_AGEING)
 
 
 def test_a_peer_that_falls_while_it_reads_leaves_the_collector_on() -> None:

@@ -27,9 +27,6 @@ Objects = npt.NDArray[np.object_]
 
 _FIRST_CAPACITY: Final = 64
 _DOUBLED_UP_TO: Final = 1 << 14
-_MADE_ANEW: Final = 16
-"""Grown so many times, rows get other memory: much of that at once comes in large pages, in a fifth
-of the time that it takes to make what there is longer."""
 _NARROW: Final = 4
 _FOUR_MARKS: Final = np.uint32(0x01010101)
 _EIGHT_MARKS: Final = np.uint64(0x0101010101010101)
@@ -222,11 +219,7 @@ class RowStore(Generic[K]):
         # is held twice for a moment, would hold the peer up.  Nobody keeps a view of these arrays
         # from one call to the next.
         self._buffer = _NO_ROWS
-        if capacity >= _MADE_ANEW * len(self._lines):  # of a restart: hardly any rows to copy
-            few, self._lines = self._lines, np.zeros((capacity, self._lines.shape[1]))
-            self._lines[: len(few)] = few
-        else:
-            self._lines.resize((capacity, self._lines.shape[1]), refcheck=False)
+        self._lines.resize((capacity, self._lines.shape[1]), refcheck=False)
         self._buffer = self._lines.data
         for array in (self.owners, self.profiles, self.flagged, self._places):
             array.resize(capacity, refcheck=False)

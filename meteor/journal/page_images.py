@@ -22,10 +22,6 @@ IN_ONE_GO: Final = 512
 """Pages: two megabytes, which stay in the processor's memory while they are looked at."""
 SPARE_BYTES: Final = 64
 """Behind the last page: who looks at the beginning of a cell looks at no less."""
-ROOM_BYTES: Final = 1 << 25
-"""What is asked of the machine at a time for images that somebody keeps: from some megabytes on,
-numpy asks for memory in pages of two megabytes where there are such, and each is new to us once,
-not 512 times.  That was a third of a restart with a million records."""
 _MOST_LEVELS: Final = 20
 """SQLite's own limit of the depth of a tree."""
 
@@ -39,15 +35,13 @@ class BulkPages(Pages):
         self._in_file = os.fstat(self._descriptor).st_size // PAGE_BYTES
         self._is_new = np.zeros(self.count + 1, bool)
         self._is_new[list(newest)] = True
-        self._room: Bytes = np.empty(0, np.uint8)
 
     def images(self, numbers: Slots) -> Bytes:
         """These pages one behind the other, and spare bytes behind the last; raises `Unreadable`
         and `OSError`."""
         if int(numbers.min()) < 1 or int(numbers.max()) > self.count:
             raise Unreadable("a page is none of the file")
-        images = self._memory(len(numbers) * PAGE_BYTES + SPARE_BYTES)
-        images[-SPARE_BYTES:] = 0
+        images = np.zeros(len(numbers) * PAGE_BYTES + SPARE_BYTES, np.uint8)
         memory = images.data
         is_new = self._is_new[numbers]
         if bool((numbers[~is_new] > self._in_file).any()):
@@ -63,13 +57,6 @@ class BulkPages(Pages):
             ):
                 raise Unreadable("the file is cut")
         return images
-
-    def _memory(self, size: int) -> Bytes:
-        """So many bytes that nobody has."""
-        if len(self._room) < size:
-            self._room = np.empty(max(size, min(ROOM_BYTES, self.count * PAGE_BYTES)), np.uint8)
-        memory, self._room = self._room[:size], self._room[size:]
-        return memory
 
 
 def leaves_of(pages: BulkPages, root: int) -> Slots:

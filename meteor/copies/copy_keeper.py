@@ -12,6 +12,7 @@ from typing import Final
 
 from chord import Contact, Deferred, Fault, Handler, Runtime
 from meteor.keeping.chronicle import CHRONICLE_MAX
+from meteor.keeping.expiry_clock import overlives
 from meteor.keeping.holdings import Holdings
 from meteor.keeping.placement import Admission, Key, key_of
 from meteor.keeping.shelf import Shelf
@@ -40,13 +41,6 @@ MARKS_LOOKED_AT: Final = 4
 """... of which so many are looked at where one more comes ..."""
 MARKED_MAX: Final = COPIES_MAX
 """... and primaries, past ones included."""
-
-HELD_S: Final = 1.0
-"""Was this process held for longer than this, a write may have lain before it as long, and what it
-keeps would live so much too long ..."""
-OVERTIME: Final = 0.01
-"""... which is refused where it is more than this share of its time: as much as clocks may differ.
-Its primary has evicted who was silent for less."""
 
 
 class CopyKeeper:
@@ -109,9 +103,7 @@ class CopyKeeper:
 
     def _lay_for_long(self, message: Keep) -> bool:
         late_s = self._runtime.lateness()
-        return late_s > HELD_S and any(
-            0 < one.ttl_ms * OVERTIME < late_s * 1000 for one in message.carried
-        )
+        return any(overlives(one.ttl_ms, late_s) for one in message.carried)
 
     async def _keep(self, primary_id: int, message: Keep) -> Kept:
         came = Admission()
@@ -194,6 +186,7 @@ class CopyKeeper:
         beside = self._views.beside(view, self._runtime.contact.id)
         if not view.has_copy(self._runtime.contact.id):
             self._views.drop(view.key)
+            self._views.remember_beside(view)
             self._views.end(view)
         elif self._views.in_sync(view, adopted_epoch):
             self._views.put(view)

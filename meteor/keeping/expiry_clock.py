@@ -18,6 +18,20 @@ from meteor.wire.operations import Carried
 SET_S: Final = 1.0
 """By less no clock is set: what is less is time between two readings."""
 
+HELD_S: Final = 1.0
+"""Was a process held for longer than this, a write may have lain before it as long, and what is
+kept would live so much too long ..."""
+OVERTIME: Final = 0.01
+"""... which is refused where it is more than this share of its time: as much as clocks may differ.
+Whoever was silent for less was evicted, or is asked again."""
+
+
+def overlives(ttl_ms: int, late_s: float) -> bool:
+    """Whether what is to live for `ttl_ms` milliseconds (0: it is not kept) would live too long,
+    were it taken in by a process that was held for `late_s` seconds just now: the time to live
+    counts from when a write is read, and it may have come when the process was stopped."""
+    return late_s > HELD_S and 0 < ttl_ms * OVERTIME < late_s * 1000
+
 
 class ExpiryClock:
     """Unix time for the shelf of one peer, and for its journal."""

@@ -102,6 +102,15 @@ class Views(KnownViews):
                     before = parts_of(copy.before, left.intervals)
                     self.copies[key] = replace(copy, view=left, before=before)
 
+    def remember_beside(self, view: View) -> None:
+        """A view of which this peer is no copy takes the place of what it keeps for others: whoever
+        begins it need not know of them.  Without their primary this may be the last that is left
+        of what they acknowledged."""
+        for key, copy in self.copies.items():
+            past = copy.view.within(subtract(view.intervals, view.lost))
+            if copy.whole and key[0] != view.primary.id and copy.view.epoch < view.epoch and past:
+                self.remember(past)
+
     def take_in(self, view: View, part: Intervals) -> None:
         """All content of what an ended view has of `part` is on the shelf."""
         self.taken_in.note(view.primary.id, view.epoch, intersect(view.intervals, part))

@@ -20,6 +20,7 @@ from meteor.admission import KEPT_KINDS
 from meteor.copies.copying import Superseded
 from meteor.copies.lease import Lease
 from meteor.copies.replication import Replication
+from meteor.keeping.expiry_clock import overlives
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.placement import Key
 from meteor.keeping.shelf import Shelf
@@ -156,7 +157,7 @@ class RendezvousPoint:
             await self._lease.confirm(part)
         else:
             await self._undisturbed(part, () if _is_delete(task) else keys_of(task))
-        if self._runtime.now() > ends() or self._may_be_over(task):
+        if self._runtime.now() > ends() or self._may_have_lain(task):
             return Work(undone=part)  # its origin has closed this attempt: nothing may happen now
         mine = intersect(part, self._holdings.held)
         undone = subtract(part, mine)
@@ -169,11 +170,11 @@ class RendezvousPoint:
             return Work(undone=part)
         return await self._change_or_leave(task, mine, undone, ends)
 
-    def _may_be_over(self, task: Task) -> bool:
-        """Whether what is to be kept may have lain before this process, as it was held, for all of
-        its time: it is kept elsewhere by now, or was, and would come back."""
+    def _may_have_lain(self, task: Task) -> bool:
+        """Whether what is to be kept may have lain before this process as it was held: it is kept
+        elsewhere by now, or was, and would live longer, or come back.  It is asked for again."""
         ttl_ms = task.operation.ttl_ms if task.operation.verb in KEPT_KINDS else 0
-        return 0 < ttl_ms <= self._runtime.lateness() * 1000
+        return overlives(ttl_ms, self._runtime.lateness())
 
     async def _change_or_leave(
         self, task: Task, mine: Intervals, undone: Intervals, ends: Ends

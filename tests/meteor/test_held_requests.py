@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from chord import RemoteFault
+from chord import RemoteFault, replace
 from meteor.wire.codec import wire_codec
 from meteor.wire.messages import Post, PostReply, RingQuestion
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE
+from tests.meteor.copies_world import primary_of
 from tests.meteor.test_overlay_hostile import DOCUMENT, Stranger
 
 TTL_S = 8.0
@@ -52,3 +53,24 @@ def test_a_request_that_lay_before_a_held_peer_for_all_of_its_time_is_refused() 
     assert not lives(overlay)
     with pytest.raises(RemoteFault, match="the time was up"):
         overlay.kernel.run_until(late)
+
+
+def test_what_lay_before_a_held_holder_lives_no_longer_for_it() -> None:
+    """Its origin asked the next holder meanwhile; the two were merged, and the later end counted
+    (found by `meteor-sim scenario long-pauses --seed 8`)."""
+    overlay = built()
+    stranger = Stranger(overlay)
+    stored = stranger.ask(post())
+    assert isinstance(stored, PostReply)
+    holder = primary_of(overlay, stored.id)
+    entry = next(at for at, peer in enumerate(overlay.peers) if peer is not holder)
+    overlay.run_for(TTL_S + 1)
+    assert not lives(overlay)
+    holder.pause()
+    later = replace(post(TTL_S), stem="later")
+    assert isinstance(stranger.ask(later, peer=entry), PostReply)
+    over_s = overlay.kernel.now() + TTL_S
+    overlay.run_for(2.0)
+    holder.resume()
+    overlay.run_for(over_s + 1.0 - overlay.kernel.now())
+    assert not lives(overlay)

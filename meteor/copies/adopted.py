@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from meteor.wire.view import View
-from squid import Intervals, intersect, merge
+from squid import Intervals, intersect, merge, subtract
 
 
 class Adopted:
@@ -18,29 +18,51 @@ class Adopted:
 
     def __init__(self) -> None:
         self._pieces: dict[int, tuple[tuple[Intervals, int], ...]] = {}
+        self._given: dict[int, tuple[tuple[Intervals, int, int], ...]] = {}
+        """By whom, and up to which epoch of its own."""
 
     def note(self, view: View, epoch: int) -> None:
         """A view begins, with all that was acknowledged up to an epoch."""
         self._pieces[view.number] = ((view.intervals, epoch),)
 
+    def note_given(self, view: View, giver_id: int, epoch: int) -> None:
+        """It was given by another peer, who had, and tried, no later epoch: whatever of its own is
+        known of is here, also what copies took and it never began."""
+        self._given[view.number] = ((view.intervals, giver_id, epoch),)
+
     def join(self, number: int, views: Iterable[View]) -> None:
         """A view has what these have, or had until now: no more of a piece than that, as what was
         given away may have come back from somebody who took it over later."""
+        views = tuple(views)
         left = (
             (intersect(intervals, one.intervals), since)
             for one in views
             for intervals, since in self._pieces.get(one.number, ())
         )
         self._pieces[number] = tuple(dict.fromkeys(piece for piece in left if piece[0]))
+        given = (
+            (intersect(intervals, one.intervals), giver_id, epoch)
+            for one in views
+            for intervals, giver_id, epoch in self._given.get(one.number, ())
+        )
+        self._given[number] = tuple(dict.fromkeys(piece for piece in given if piece[0]))
 
     def keep_only(self, numbers: Collection[int]) -> None:
         """The other views ended."""
         self._pieces = {one: part for one, part in self._pieces.items() if one in numbers}
+        self._given = {one: part for one, part in self._given.items() if one in numbers}
 
-    def before(self, number: int, part: Intervals, epoch: int) -> Intervals:
-        """What of `part` a view took over from an epoch before that one."""
+    def before(
+        self, number: int, part: Intervals, epoch: int, primary_id: int | None = None
+    ) -> Intervals:
+        """What of `part` a view took over from an epoch before that one, of another primary."""
         pieces = self._pieces.get(number, ((part, 0),))
-        return intersect(part, merge(*(piece for piece, since in pieces if since < epoch)))
+        before = intersect(part, merge(*(piece for piece, since in pieces if since < epoch)))
+        given = (
+            piece for piece, giver_id, last in self._given.get(number, ())
+            if giver_id == primary_id and epoch <= last
+        )  # fmt: skip
+        return subtract(before, merge(*given))
 
     def latest(self, number: int) -> int:
         """The last of the epochs that a view was taken over from."""

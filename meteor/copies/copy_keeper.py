@@ -293,8 +293,12 @@ class CopyKeeper:
 
     def _on_stands(self, sender: Contact, message: object, _: float) -> Instated:
         assert isinstance(message, Stands)
-        view = self._views.own.get(message.number)
-        return Instated(known=view is not None and view.has_copy(sender.id))
+        mine = self._views.own.get(message.number)
+        if mine is not None:
+            return Instated(known=mine.has_copy(sender.id))
+        key = self._runtime.contact.id, message.number  # back from a crash, nobody goes on yet
+        had = [one for one in self._views.remembered() if one.key == key]
+        return Instated(known=any(view.has_copy(sender.id) for view in had))
 
     def _on_touch(self, sender: Contact, message: object, _: float) -> Touched:
         assert isinstance(message, Touch)

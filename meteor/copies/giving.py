@@ -198,11 +198,11 @@ class Giving:
             if request.view is None and self._latest(part) > self._frozen_at.get(grant, 0):
                 # it may pass the taker over in this moment: both would have let go
                 raise Fault("Busy", "a later epoch began here since it was frozen: pull again")
-            epoch = await self._commit(part, taker, request.view)
+            given = await self._commit(part, taker, request.view)
         finally:
             self._replication.changing.leave()
             self._holdings.unpin(grant)
-        return Yours(epoch)
+        return given
 
     def _given_before(self, request: TakeOver, taker: Contact) -> Yours:
         """What this peer keeps for the taker by this very gift speaks for it too: who was silent
@@ -214,9 +214,9 @@ class Giving:
             raise Fault("Moved", "part of the interval is held by another peer")
         return Yours()
 
-    async def _commit(self, part: Intervals, taker: Contact, view: View | None) -> int:
+    async def _commit(self, part: Intervals, taker: Contact, view: View | None) -> Yours:
         """From here on the taker is the primary; this peer is one of its copies, if it says so.
-        Returns its own last epoch: the copies may have changed since the freeze."""
+        Returns its own last epochs: the copies may have changed since the freeze."""
         if view is not None and any(one.epoch >= view.epoch for one in self._views.touching(part)):
             raise Fault("Busy", "a later epoch began here meanwhile: pull again")
         if view is not None and subtract(intersect(view.lost, part), self._views.lost()):
@@ -227,7 +227,8 @@ class Giving:
         if view is not None and set(rivals_within(rivals, part)) - set(view.rivals):
             raise Fault("Busy", "a rival showed meanwhile: pull again")
         numbers = [one.number for one in self._views.touching(part)]
-        epoch = self._latest(part)
+        tried = max((epoch for _, epoch in self._views.tried.next_of(part)), default=0)
+        given = Yours(self._latest(part), tried)
         self._views.give(part)
         if view is not None and view.has_copy(self._runtime.contact.id):
             self._views.put_given(view)
@@ -235,7 +236,7 @@ class Giving:
         self._holdings.give(part, taker)
         self._on_given()
         self._runtime.spawn(self._say_what_is_left(numbers))
-        return epoch
+        return given
 
     async def _say_what_is_left(self, numbers: Sequence[int]) -> None:
         """Not at once: whom the taker names as its copies must still have the part when its view

@@ -116,8 +116,8 @@ class Pulling:
             cursor, more = page.cursor, page.more
         return cursor
 
-    async def _take_over(self, request: TakeOver, source: Contact, thaws_s: float) -> int | None:
-        """Ask until the giver is known to have given: its last epoch, as far as it says.  One that
+    async def _take_over(self, request: TakeOver, source: Contact, thaws_s: float) -> Yours | None:
+        """Ask until the giver is known to have given: its last epochs, as far as it says.  One that
         died frozen gave nothing more away, and all that it had is durable here; one that may have
         thawed took posts unknown here."""
         for _ in range(TAKE_OVER_TRIES):
@@ -126,8 +126,8 @@ class Pulling:
             except RemoteFault:
                 return None
             except DialRefused:
-                return 0 if self._runtime.now() < thaws_s else None
+                return Yours() if self._runtime.now() < thaws_s else None
             except CallError:
                 continue
-            return reply.epoch
+            return reply
         return None

@@ -10,6 +10,7 @@ records comes to the copies of a view is in `copying.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 from chord import ChordNode, Contact, Runtime, replace
 from meteor.copies.adopted import Adopted
@@ -22,8 +23,11 @@ from meteor.keeping.holdings import Holdings
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Beside, Instate, Instated
+from meteor.wire.operations import Yours
 from meteor.wire.view import Rival, View, is_passed_over, parts_of, rivals_within
 from squid import Intervals, intersect, merge, subtract
+
+NOTHING: Final = Yours()
 
 
 class Replication:
@@ -105,12 +109,12 @@ class Replication:
             self.changing.leave()
 
     async def begin(
-        self, view: View, adopted_epoch: int, giver: Contact | None = None, given_epoch: int = 0
+        self, view: View, adopted_epoch: int, giver: Contact | None = None, given: Yours = NOTHING
     ) -> View | None:
         """Be the primary of a view that is new here, whose content is here: None when a later one
         is known meanwhile, else the view as its copies have it.  Of one that was passed over in
         part while it was noted here that is what is left.  What copies kept for a `giver`, who
-        froze it and gave all up to `given_epoch`, is nothing beside it."""
+        froze it and gave all up to its last epochs, is nothing beside it."""
         await self.changing.enter()
         try:
             before = set(self._views.own)
@@ -120,7 +124,9 @@ class Replication:
                 installed = next((one for one in left if one.number not in before), None)
             if installed is not None:
                 self.adopted.keep_only(self._views.own)
-                self.adopted.note(installed, max(adopted_epoch, given_epoch))
+                self.adopted.note(installed, max(adopted_epoch, given.epoch))
+                if giver is not None:
+                    self.adopted.note_given(installed, giver.id, max(given.epoch, given.tried))
                 self._holdings.gain(installed.intervals, lost=installed.unknown)
                 known = subtract(installed.intervals, installed.lost)
                 self.resync |= {installed.number} if self._views.is_former(known) else set()

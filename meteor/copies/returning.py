@@ -120,21 +120,30 @@ class Returning:
         """What was had in a former life goes to whom the ring names, who has it all then."""
         for view in self._views.remembered():
             for interval in view.intervals:
-                for taken in await self._offer(interval):
-                    if not await self._is_counted_on(view):
+                for taken, owner in await self._offer(interval):
+                    if not await self._counts_somewhere((taken,), owner):
                         self._views.forget_former((taken,))
                         self._views.forget_stored((taken,))
         await self._keeper.tidy_if_less()
 
-    async def _is_counted_on(self, view: View) -> bool:
+    async def _counts_somewhere(self, part: Intervals, owner: Contact) -> bool:
+        """Whether any view that was had of `part` is counted on: what is known of it goes at once,
+        with an earlier view of the same the word that this peer has not moved on from the last."""
+        had = [one for one in self._views.remembered() if intersect(one.intervals, part)]
+        return any([await self._is_counted_on(one, owner) for one in had])
+
+    async def _is_counted_on(self, view: View, owner: Contact) -> bool:
         """Whether the primary of what was had still names this peer, that was restarted, as a copy:
         it is about to fill it again, or to go on without it.  Should it fall before, this peer is
-        to say that it has not moved on from there."""
+        to say that it has not moved on from there; so it is where the primary took the offer as
+        the owner, and fell since."""
         own_id = self._runtime.contact.id
         filled = any(key == view.key and one.whole for key, one in self._views.copies.items())
         if filled or view.primary.id == own_id or not view.has_copy(own_id):
             return False
         reply = await self._replication.ask(view.primary, Stands(view.number))
+        if reply is None:
+            return owner.id == view.primary.id
         return isinstance(reply, Instated) and reply.known
 
     async def _make_whole(self) -> None:
@@ -143,9 +152,9 @@ class Returning:
             self.damaged = False
             await self._shelf.rewrite(self._views)
 
-    async def _offer(self, interval: Interval) -> list[Interval]:
+    async def _offer(self, interval: Interval) -> list[tuple[Interval, Contact]]:
         """Offer an interval to its owners, piece by piece; returns what they have now."""
-        taken: list[Interval] = []
+        taken: list[tuple[Interval, Contact]] = []
         first, last = interval
         shift = self._id_bits - self._index_bits
         while first <= last:
@@ -159,7 +168,7 @@ class Returning:
                 return taken
             piece = mine[0]
             if await self._is_taken(piece, owner.contact):
-                taken.append(piece)
+                taken.append((piece, owner.contact))
             first = piece[1] + 1
         return taken
 

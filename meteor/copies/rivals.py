@@ -87,7 +87,9 @@ class Rivals:
     def _beside(self, ended: View) -> None:
         for mine in self._views.touching(ended.intervals):
             part = intersect(mine.intervals, ended.intervals)
-            unknown = self._replication.adopted.before(mine.number, part, ended.epoch)
+            unknown = self._replication.adopted.before(
+                mine.number, part, ended.epoch, ended.primary.id
+            )
             lost = intersect(ended.lost, unknown)
             self.note(Rival(unknown, ended.epoch, ended.holders, lost))
             for rival in rivals_within(ended.rivals, part):
@@ -192,7 +194,9 @@ class Rivals:
         noted = True
         for one in past:
             part = intersect(one.intervals, (interval,))
-            part = self._replication.adopted.before(view.number, part, one.epoch)
+            part = self._replication.adopted.before(
+                view.number, part, one.epoch, one.primary.id
+            )
             lost = intersect(one.lost, part)
             noted = self.note(Rival(part, one.epoch, one.holders, lost)) and noted
         return noted

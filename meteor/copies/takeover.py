@@ -165,6 +165,9 @@ def plan(
     for piece in _pieces(part, evidence, asked):
         of_piece = [_cut_to(e, piece) for e in evidence if _has(e.view, piece)]
         step = _decide(piece, of_piece, asked, orphaned)
+        if step.kind == "lost":
+            left = [e for e in of_piece if not _died_before(e.view, piece, of_piece, asked)]
+            step = _decide(piece, left, asked, orphaned) if 0 < len(left) < len(of_piece) else step
         if steps and _same(steps[-1], step):
             steps[-1] = _joined(steps[-1], step)
         else:
@@ -240,6 +243,22 @@ def _began(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:
     )
 
 
+def _died_before(
+    view: View, piece: Interval, evidence: Sequence[Evidence], asked: Asked
+) -> bool:
+    """Whether the primary of a view was restarted and remembers nothing of the piece, and nobody
+    was told that it began, or anything later: whatever it acknowledges is in its journal first."""
+    came_back = any(
+        _speaks_for(one, view.primary, evidence)
+        and one.incarnation > view.primary.incarnation
+        and not asked.has_forgotten(one, view.primary)
+        for one in asked.answered
+    )
+    remembers = any(_speaks_for(one.contact, view.primary, evidence) for one in evidence)
+    began = any(one.epoch >= view.epoch and _has(one, piece) for one in asked.begun)
+    return came_back and not remembers and not began
+
+
 def _begins(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:
     """Whether its primary lives, and does not know of it yet: it answered before its copies did.
     Passed over now, it would have given up what nobody else may take over."""
@@ -266,13 +285,15 @@ def _proven(
             if one.view.key == newest.key or _is_tried_after(newest, one.view)]  # fmt: skip
     vouched = any(one.view.key == newest.key and is_peer(one.contact, newest.primary)
                   and not one.damaged for one in know)  # fmt: skip
-    there = [one for one in know if not one.damaged] if vouched else having
+    there = [*having, *(one for one in know if vouched and not one.damaged)]
     have = [one for one in holders if _is_among(one, [e.contact for e in there])]
     came = {one for one in holders
             if any(_speaks_for(peer, one, evidence) and not asked.has_forgotten(peer, one)
                    for peer in asked.answered)}  # fmt: skip
     fresh = [one for one in having if one.fresh]
     know += [one for one in evidence if fresh and _is_behind(one, newest, fresh)]
+    know += [one for one in evidence
+             if _is_next_of(one, newest) and not _began(one.view, evidence, asked)]  # fmt: skip
     moved_on = [one for one in holders
                 if one in came and not _is_among(one, [e.contact for e in know])
                 and not asked.is_behind(one, newest, piece)]  # fmt: skip
@@ -297,6 +318,19 @@ def _has_all_of(survivor: Evidence, view: View) -> bool:
         ended.primary == view.primary.id and ended.epoch >= view.epoch
         for ended in survivor.taken_in
     )
+
+
+def _is_next_of(one: Evidence, newest: View) -> bool:
+    """Whether the last that a copy had before the view that it has now is the newest one: nothing
+    began there in between."""
+    if not one.fresh or not one.taken_in:
+        return False
+    last = max(one.taken_in, key=_epoch_of)
+    return (last.primary, last.epoch) == (newest.primary.id, newest.epoch)
+
+
+def _epoch_of(ended: Ended) -> int:
+    return ended.epoch
 
 
 def _is_tried_after(newest: View, view: View) -> bool:

@@ -16,6 +16,7 @@ from chord import (
     ChordConfig,
     ChordNode,
     Contact,
+    Fault,
     Handler,
     RelocationConfig,
     Runtime,
@@ -51,6 +52,7 @@ from meteor.rendezvous.telling import Telling
 from meteor.security.gatekeeper import Gatekeeper
 from meteor.security.policy import OPEN, Policy
 from meteor.wire.client_messages import check_sender
+from meteor.wire.copy_messages import Begun
 from meteor.wire.messages import Farewell, RingPicture
 from meteor.wire.operations import Notices, State
 from squid import KeywordSpace, Router, RouterConfig
@@ -112,6 +114,7 @@ class RendezvousPeer:
         self.telling.here = self._tell_here
         self.placing = placing_of(self.node, runtime, self._config, self.shelf, space.curve)
         self._handlers = self._handlers_of(performing)
+        self._of_copies = {**self._handoff.handlers, **self._keeper.handlers}.keys() - {Begun}
 
     def _handlers_of(self, performing: Performing) -> dict[type, Handler]:
         """Message type to handler, of all parts."""
@@ -281,6 +284,9 @@ class RendezvousPeer:
             self.monitor.message(message)
         if handler is None:
             raise to_fault(MeteorError(f"a peer has no answer to {type(message).__name__}"))
+        if self.restored is None and type(message) in self._of_copies:
+            # "I remember nothing" would be taken for word that something never was.
+            raise Fault("Starting", "the journal is not read yet: who asks does not know more")
         return handler(sender, message, remaining_s)
 
     def _tell_here(self, letter: Notices) -> None:

@@ -221,6 +221,8 @@ class Yours:
 
     epoch: int = 0
     """The last one in which it had any of it; 0 when it was given before."""
+    tried: int = 0
+    """The last one that it asked copies to take, and that never began: some may hold on to it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,11 +62,29 @@ Decision = tuple[str, tuple[int, int, int] | None, tuple[Contact, ...]]
 
 
 def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bool) -> Decision:
-    """One index, in plain words."""
+    """One index, in plain words: were it lost, then once more without the views whose primary came
+    back and knows nothing, if nobody was told that one, or a later one, began."""
+    known = [one for one in evidence if index in indexes(one.view.intervals)]
+    decision = decided_of(index, known, asked, orphaned)
+    back = {one.id for one in asked.answered if one.incarnation} - forgetful(asked)
+    back -= {one.contact.id for one in known}
+    left = [
+        one for one in known
+        if one.view.primary.id not in back
+        or any(v.epoch >= one.view.epoch and index in indexes(v.intervals) for v in asked.begun)
+    ]  # fmt: skip
+    if decision[0] == "lost" and 0 < len(left) < len(known):
+        return decided_of(index, left, asked, orphaned)
+    return decision
+
+
+def decided_of(
+    index: int, known: Sequence[Evidence], asked: Asked, orphaned: bool
+) -> Decision:
+    """The same of what is known of it, as it is."""
     if index in indexes(asked.awaited) and not asked.patient:
         return ("wait", None, ())
     answered = {one.id for one in asked.answered}
-    known = [one for one in evidence if index in indexes(one.view.intervals)]
     if not known:
         return ("lost" if orphaned or asked.patient else "wait", None, ())
     said = {one.contact.id: {other.view.key for other in known if other.contact == one.contact}
@@ -99,6 +117,12 @@ def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bo
     known_by_primary = [one for one in of_view if one.contact == newest.primary]
     moved_on = newest.holder_ids - unheard - forgetful(asked)
     moved_on -= heard_of | {one.contact.id for one in tried}
+    for one in known:
+        here = [ended for ended in one.taken_in if index in indexes(ended.intervals)]
+        last = max(here, key=lambda ended: ended.epoch, default=None)
+        of = None if last is None else (last.primary, last.epoch)
+        if one.fresh and one not in begun and of == (newest.primary.id, newest.epoch):
+            moved_on -= {one.contact.id}
     earlier = [one for one in known if one.fresh and one.view.epoch < newest.epoch]
     fresh = [one for one in having if one.fresh]
     for one in earlier if fresh else ():

@@ -9,6 +9,7 @@ whatever comes too late is dropped and counted (contract: `chord.runtime`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 from chord.contact import Contact
@@ -23,7 +24,8 @@ from chord.world import Counters, Waiter, World
 CALLS_PER_LINK: Final = 1024
 """Calls that may wait for one link's replies; more raise `Busy` at the caller."""
 SERVING_PER_LINK: Final = 512
-"""Deferred conversations that one link may keep running; more are answered `Busy`."""
+"""Deferred conversations that one link may keep running; more are answered `Busy`, and as many that
+its one-way messages began; while there are so many, further ones vanish."""
 LATE_S: Final = 0.010
 """A sweep that runs later than this looks again, after as long as it was late, before it gives
 anything up: what came in meanwhile has not been read yet."""
@@ -225,7 +227,7 @@ class Exchange:
 
     def _take_in(self, link: LinkEnd, message: object) -> None:
         """Handle a one-way message; its outcome goes nowhere."""
-        if self._handler is None:
+        if self._handler is None or link.begun >= SERVING_PER_LINK:
             self.counters.unasked += 1
             return
         try:
@@ -236,9 +238,11 @@ class Exchange:
             self._world.failed(error)
         else:
             if type(outcome) is Deferred:
-                self._world.converse(outcome.conversation, self._ended)
+                link.begun += 1
+                self._world.converse(outcome.conversation, partial(self._ended, link))
 
-    def _ended(self, _: object, error: BaseException | None) -> None:
+    def _ended(self, link: LinkEnd, _: object, error: BaseException | None) -> None:
+        link.begun -= 1
         if isinstance(error, Fault):
             self.counters.unasked += 1
         elif isinstance(error, Exception):

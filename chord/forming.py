@@ -73,8 +73,9 @@ class Forming:
         self._pointers.found()
 
     def dissolve(self) -> None:
-        """Keep no list any more: we leave."""
+        """Keep no list any more, and take none: we leave."""
         self.membership = None
+        self._entering = False
 
     def pointers_changed(self) -> None:
         """Follow the pointers: forming is over, whatever we have heard, once somebody else stands

@@ -65,6 +65,7 @@ class Joining:
 
         Raises `JoinRefused` where the ring does not take us, the last `CallError` where no
         contact answers, `LookupFailed` where the ring does not settle within the join time-out."""
+        self._leaving = False
         deadline = self._runtime.now() + self._config.join_timeout_s
         pause_s = PAUSE_S_MIN
         while True:
@@ -123,6 +124,8 @@ class Joining:
         own = self._pointers.own
         if self._pointers.joined and not self._pointers.alone:
             return  # somebody has joined us meanwhile
+        if self._leaving:
+            raise LookupFailed(f"{own}: join: it has taken its leave meanwhile")
         successors = [contact for contact in place.successors if contact.id != own.id]
         self._pointers.join_behind(place.contact, successors)
         await self._introduce(place.contact)

@@ -149,6 +149,7 @@ class LinkEnd(ABC):
 
     __slots__ = (
         "asking",
+        "begun",
         "contact",
         "last_heard_s",
         "opened_s",
@@ -171,6 +172,8 @@ class LinkEnd(ABC):
         """Calls that wait for this link's replies."""
         self.serving = 0
         """Deferred conversations that will reply over this link."""
+        self.begun = 0
+        """Those that one-way messages began: nobody waits for their end."""
         self.sent_number = 0
         """Number of the last forwarded frame."""
         self.silences = 0

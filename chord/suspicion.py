@@ -9,8 +9,17 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
+from typing import Final
 
 from chord.contact import Contact
+
+IN_A_ROW_S: Final = 180.0
+"""Misses farther apart than this are not in a row: most contacts are asked by something else
+meanwhile, and whoever closed an idle link does not know any more what came over it.  Even fingers
+are asked more often."""
+SILENT_MAX: Final = 1024
+"""Contacts whose misses are counted: of a ring whose peers come and go for years, most are never
+asked again."""
 
 
 class Silence:
@@ -21,8 +30,9 @@ class Silence:
     def __init__(self, misses_max: int, silence_s: float) -> None:
         self._misses_max = misses_max
         self._silence_s = silence_s
-        self.misses: dict[Contact, tuple[float, int]] = {}
-        """Since when, and how many; empty while everybody answers."""
+        self.misses: dict[Contact, tuple[float, int, float]] = {}
+        """Since when, how many, and when the last was asked, which is the order; empty while
+        everybody answers."""
 
     def missed(
         self, contact: Contact, asked_s: float, now: float, heard_s: float = float("-inf")
@@ -30,10 +40,12 @@ class Silence:
         """Count a call made at `asked_s` that brought nothing; whether that makes the contact
         dead: enough misses, and enough time since the first of them was asked.  Those before a
         frame that came from it at `heard_s`, whatever it said, do not count any more."""
-        since, count = self.misses.get(contact, (asked_s, 0))
-        if heard_s > since:
+        since, count, last_s = self.misses.pop(contact, (asked_s, 0, asked_s))
+        if heard_s > since or asked_s - last_s > IN_A_ROW_S:
             since, count = asked_s, 0
-        self.misses[contact] = (since, count + 1)
+        self.misses[contact] = (since, count + 1, asked_s)
+        if len(self.misses) > SILENT_MAX:
+            del self.misses[next(iter(self.misses))]
         return count + 1 >= self._misses_max and now - since >= self._silence_s
 
     def heard(self, contact: Contact) -> None:

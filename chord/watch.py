@@ -98,7 +98,10 @@ class Watch:
             self._give_up(contact)
             raise
         except Busy:
-            self.heard(contact)
+            if self._runtime.link(contact).last_heard_s >= asked_s:
+                self.heard(contact)
+            else:  # the request never left, as too much waits for the contact already
+                self._missed(contact, asked_s)
             raise
         except RemoteFault as fault:
             self.heard(contact)
@@ -181,7 +184,10 @@ class Watch:
             self._silence.heard(contact)
             # It lives, and answers slower than was measured: as late replies are not measured, only
             # more patience finds out.
-            self._hasty[contact] = min(2 * self._hasty.get(contact, 1), HASTY_MAX)
+            times = min(2 * self._hasty.pop(contact, 1), HASTY_MAX)
+            self._hasty[contact] = times
+            if len(self._hasty) > EXCUSED_MAX:
+                del self._hasty[next(iter(self._hasty))]
             return
         self._tell_missed()
         if self._silence.missed(contact, asked_s, now, heard_s):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Protocol
+from typing import Final, Protocol
 
 from chord import (
     CallError,
@@ -22,6 +22,7 @@ from chord import (
     Owner,
     RequestTimeout,
     Runtime,
+    Task,
     replace,
 )
 from squid.dyadic_shares import Share, Stretch, shares
@@ -35,6 +36,15 @@ from squid.router_config import RouterConfig
 from squid.share_check import REMAINING_MS_MAX
 from squid.standby import Standby
 from squid.worker import Worker
+
+_Lookups = dict[int, Task[Contact | None]]
+"""Who owns an index, by index: those that are asked for now."""
+
+LOOKUP_S: Final = 0.4
+"""How long shares whose owner is found wait for those of others, which may have the same one; what
+nobody is found for by then is cut in two."""
+CUT_MAX: Final = 64
+"""Shares that are looked after at once, from which on what nobody is found for is cut no more."""
 
 
 class Receiver(Protocol):
@@ -101,39 +111,73 @@ class HandingOn:
             if owner is None and share.hops == 0:
                 owner = self._believed_owner(plan[0].first)
                 believed = owner is not None
-            if owner is None:
+            if owner is None and plan[0].first == plan[0].last:
                 owner = await self._owner_of(plan[0].first, deadline)
             if await self._give(share, owner, plan, deadline, believed=believed):
                 return
             plan = [_without_contact(plan[0])]
+        lookups: _Lookups = {}
         while plan and self._runtime.now() < deadline:
-            batches = await self._by_contact(plan, deadline)
+            batches = await self._by_contact(plan, lookups, deadline)
             tasks = [
-                (batch, self._runtime.spawn(self._give(share, owner, batch, deadline)))
+                (owner, batch, self._runtime.spawn(self._give(share, owner, batch, deadline)))
                 for owner, batch in batches
             ]
             failed: list[Share] = []
-            for batch, task in tasks:
+            for owner, batch, task in tasks:
                 if not await task:
-                    failed += batch
+                    cuts = owner is None and len(plan) < CUT_MAX
+                    failed += self._cut(share, batch) if cuts else batch
             plan = sorted(map(_without_contact, failed), key=lambda block: block.first)
             if plan:
                 await self._runtime.sleep(pause_s)
                 pause_s = min(2 * pause_s, self._config.retry_s_max)
 
+    def _cut(self, share: HandOn, batch: Sequence[Share]) -> list[Share]:
+        """What nobody is found for, in halves: only the first index is known to be nobody's, and
+        behind it others may be at their places."""
+        box, halves = Box(share.low, share.high), list[Share]()
+        for block in batch:
+            middle = (block.first + block.last) // 2
+            second = self._curve.next_match(box, middle + 1) if middle < block.last else None
+            if second is None or second > block.last:
+                halves.append(block)
+            else:
+                halves += [block._replace(last=middle), block._replace(first=second)]
+        return halves
+
     async def _by_contact(
-        self, plan: Sequence[Share], deadline: float
+        self, plan: Sequence[Share], lookups: _Lookups, deadline: float
     ) -> list[tuple[Contact | None, list[Share]]]:
-        """Group shares by who is to have them; None where no owner was found."""
-        tasks = [
-            None if block.contact else self._runtime.spawn(self._owner_of(block.first, deadline))
-            for block in plan
-        ]
+        """Group shares by who is to have them; None where no owner was found.  `lookups` are those
+        of before that go on: nobody waits for long for whom others are slow to name."""
+        for block in plan:
+            if block.contact is None and block.first not in lookups:
+                lookups[block.first] = self._runtime.spawn(self._owner_of(block.first, deadline))
+        await self._some_time([lookups[block.first] for block in plan if block.contact is None])
         groups: dict[tuple[Contact | None, Stretch | None], list[Share]] = {}
-        for block, task in zip(plan, tasks, strict=True):
-            owner = block.contact if task is None else await task
+        for block in plan:
+            owner = block.contact
+            if owner is None and lookups[block.first].done():
+                owner = await lookups.pop(block.first)
             groups.setdefault((owner, block.stretch), []).append(block)
         return [(owner, batch) for (owner, _), batch in groups.items()]
+
+    async def _some_time(self, lookups: Sequence[Task[Contact | None]]) -> None:
+        """Wait until all have ended, or as long as is worth it."""
+        if all(one.done() for one in lookups):
+            return
+        token = object()
+
+        async def all_ended() -> None:
+            for one in lookups:
+                await one
+            self._runtime.deliver(token, None)
+
+        ended = self._runtime.expect(token, LOOKUP_S)
+        self._runtime.spawn(all_ended())
+        with suppress(RequestTimeout):
+            await ended
 
     def _believed_owner(self, index: int) -> Contact | None:
         """Whom this peer's own routing state takes for the owner; a stale belief costs one hop.

@@ -202,13 +202,16 @@ class Router:
         check_share(message, self._space)
         if message.stands_in:
             return Deferred(self.stand_in(message))
-        if not self._answer_at_once(message):
-            if self._resolving >= RESOLVING_MAX:
-                raise Fault("Busy", f"{self._resolving} shares are in hand")
+        if not self._answer_at_once(message, is_full=self._resolving >= RESOLVING_MAX):
+            self._check_room(is_full=self._resolving >= RESOLVING_MAX)
             self._resolving += 1
             self._runtime.begin(self._take(message))
             return Unhurried(HandOnTaken(self._node.arc))  # most likely the report leaves soon
         return HandOnTaken(self._node.arc)
+
+    def _check_room(self, *, is_full: bool) -> None:
+        if is_full:
+            raise Fault("Busy", f"{self._resolving} shares are in hand")
 
     async def stand_in(self, share: HandOn) -> HandOnTaken:
         """Answer what a copy here can answer, and hand on the rest; raises `Fault`."""
@@ -221,17 +224,18 @@ class Router:
         self._tell_origin(share, work, part, len(blocks))
         if blocks:
             onward = replace(share, stands_in=False)
-            self._runtime.spawn(self._handing_on.hand_on(onward, blocks, deadline))
+            self._resolving += 1
+            self._runtime.spawn(self._hand_on_rest(onward, blocks, deadline))
         return HandOnTaken()
 
     async def _take(self, share: HandOn) -> None:
         await self.resolve(share, share.remaining_ms / 1000)
         self._resolving -= 1
 
-    def _answer_at_once(self, share: HandOn) -> bool:
+    def _answer_at_once(self, share: HandOn, *, is_full: bool = False) -> bool:
         """What only asks, or lies here whole, is answered in this very turn, so that the
         acknowledgement, the pages and the report travel as one; the rest of it is handed on in the
-        next."""
+        next, unless this peer `is_full`: then it is refused."""
         held = self._worker.held()
         mine = intersect(share.job, held)
         is_whole = mine == share.job
@@ -244,14 +248,15 @@ class Router:
         if work is None:
             return False
         blocks = [] if is_whole else self._handing_on.plan(share, share.job, held)
+        self._check_room(is_full=is_full and (bool(blocks) or work.rest is not None))
         if blocks:
             self._resolving += 1
-            self._runtime.spawn(self._hand_on_rest(share, blocks))
+            deadline = self._runtime.now() + share.remaining_ms / 1000
+            self._runtime.spawn(self._hand_on_rest(share, blocks, deadline))
         self._tell_origin(share, work, mine, len(blocks))
         return True
 
-    async def _hand_on_rest(self, share: HandOn, blocks: Sequence[Share]) -> None:
-        deadline = self._runtime.now() + share.remaining_ms / 1000
+    async def _hand_on_rest(self, share: HandOn, blocks: Sequence[Share], deadline: float) -> None:
         await self._handing_on.hand_on(share, blocks, deadline)
         self._resolving -= 1
 

@@ -16,6 +16,10 @@ from squid.errors import LimitExceeded, SpaceError
 from squid.keywords import Choice, Dimension, Number, Time, Word
 
 MOST_BYTES: Final = 64 * 1024
+MOST_INTEGER_BITS: Final = 1023
+"""Of a whole number: what any float is larger than, and few enough digits for Python to write."""
+DEPTH_MAX: Final = 8
+"""Of tables and lists in each other: a space has four."""
 _KINDS: Final[dict[str, type[Dimension]]] = {
     kind.kind: kind for kind in (Word, Number, Choice, Time)
 }
@@ -30,8 +34,9 @@ def read(text: str) -> dict[str, Any]:
         raise LimitExceeded("bytes of a keyword space", size, MOST_BYTES)
     try:
         entries = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # the former also of an integer's many digits
         raise SpaceError(f"the keyword space is not TOML: {error}") from error
+    _refuse_huge(entries)
     _refuse_unknown("the keyword space", entries, _ENTRIES)
     tables = entries.get("dimensions")
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
@@ -71,6 +76,27 @@ def _read_dimension(table: dict[str, Any]) -> Dimension:
         return declared(**entries)
     except TypeError as error:
         raise SpaceError(f"{name}: {error}") from error
+
+
+def _refuse_huge(entries: dict[str, Any]) -> None:
+    """Refuse whole numbers that neither a float nor a sentence about them could hold, and tables
+    within tables that go deeper than any space's."""
+    values: list[object] = [entries]
+    for _ in range(DEPTH_MAX):
+        values = [inner for value in values for inner in _within(value)]
+        for value in values:
+            if isinstance(value, int) and value.bit_length() > MOST_INTEGER_BITS:
+                raise SpaceError(
+                    f"the keyword space has a whole number of {value.bit_length()} bits"
+                )
+    if any(isinstance(value, (dict, list)) for value in values):
+        raise SpaceError("the keyword space has tables or lists that lie too deep")
+
+
+def _within(value: object) -> list[object]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
 
 
 def _refuse_unknown(where: str, entries: dict[str, Any], known: tuple[str, ...]) -> None:

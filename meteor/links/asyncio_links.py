@@ -370,7 +370,14 @@ class PeerLinks:
         if self._links.get(key) is link:
             del self._links[key]
         self._retiring[link] = None
-        self.loop.call_later(RETIRE_S, self._ended, link, "idle")
+        self.loop.call_later(RETIRE_S, self._end_retired, link)
+
+    def _end_retired(self, link: PeerLink) -> None:
+        """Close it, unless what crossed the goodbye is still being answered."""
+        if not link.lost and (link.asking or link.serving or link.unacknowledged):
+            self.loop.call_later(RETIRE_S, self._end_retired, link)
+        else:
+            self._ended(link, "idle")
 
     def stop(self) -> None:
         """Flush and close everything, at once."""

@@ -7,12 +7,13 @@ a greeting says whether it is, and refuses whoever brings another space.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
-from chord import ChordNode, Contact, Deferred, Handler, Runtime
+from chord import Busy, ChordNode, Contact, Deferred, Handler, Runtime
 from meteor.errors import MeteorError, SpaceMismatch, to_fault
 from meteor.rendezvous.census import Census
 from meteor.rendezvous.link_report import ask_all, own_links
+from meteor.rendezvous.reading import reading
 from meteor.rendezvous.ring_walk import walk_ring
 from meteor.wire.link_messages import LinksQuestion
 from meteor.wire.messages import Greet, Greeting, RingPicture, RingQuestion
@@ -21,6 +22,15 @@ from squid import KeywordSpace
 
 RING_PICTURE_MAX = 8192
 """Peers in one picture of the ring: what fits into a frame, and an end where a ring has none."""
+
+WALKS_MAX: Final = 32
+"""Walks at once for who is not here himself: anybody may ask, one walk asks each peer of the ring
+two things, and a thousand walks at once would leave the links to the next peers no room."""
+
+COMPARED_BYTES_MAX: Final = 4096
+COMPARED_DOTS_MAX: Final = 256
+"""Of a space in a greeting, which anybody may send: what tomllib does about a dotted key grows with
+the square of its parts, and a key of 64 KiB would hold the peer for twenty seconds."""
 
 
 class Introspection:
@@ -37,6 +47,7 @@ class Introspection:
     ) -> None:
         self._runtime, self._node, self._space = runtime, node, space
         self._census, self._id_bits, self._is_ready = census, id_bits, is_ready
+        self._walks = 0
 
     @property
     def handlers(self) -> dict[type, Handler]:
@@ -48,10 +59,12 @@ class Introspection:
             LinksQuestion: lambda *_: own_links(self._runtime, self._node),
         }
 
-    def _on_greet(self, _: Contact, message: object, __: float) -> Greeting:
+    def _on_greet(self, sender: Contact, message: object, __: float) -> Greeting:
         assert isinstance(message, Greet)
         if message.digest and message.digest != self._space.digest:
-            raise to_fault(SpaceMismatch(self._difference(message.space)))
+            with reading(sender):
+                difference = self._difference(message.space)
+            raise to_fault(SpaceMismatch(difference))
         return Greeting(
             contact=self._runtime.contact,
             space=self._space.to_toml(),
@@ -62,6 +75,8 @@ class Introspection:
 
     def _difference(self, toml: str) -> str:
         """How the space that somebody brings differs from ours: "here" is where he reads it."""
+        if len(toml) > COMPARED_BYTES_MAX or toml.count(".") > COMPARED_DOTS_MAX:
+            return "another space, too long to say how it differs"
         try:
             return KeywordSpace.from_toml(toml).difference(self._space)
         except MeteorError as error:
@@ -72,7 +87,16 @@ class Introspection:
 
     def _on_ring_question(self, _: Contact, message: object, __: float) -> Deferred:
         assert isinstance(message, RingQuestion)
-        return Deferred(self.picture(min(message.limit, RING_PICTURE_MAX)))
+        if self._walks >= WALKS_MAX:
+            raise to_fault(Busy(f"{WALKS_MAX} pictures of the ring are made here already"))
+        self._walks += 1
+        return Deferred(self._picture_for(min(message.limit, RING_PICTURE_MAX)))
+
+    async def _picture_for(self, limit: int) -> RingPicture:
+        try:
+            return await self.picture(limit)
+        finally:
+            self._walks -= 1
 
     async def picture(self, limit: int) -> RingPicture:
         """The ring in order, as walking along successors finds it."""

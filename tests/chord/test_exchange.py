@@ -7,8 +7,17 @@ from typing import Any
 
 import pytest
 
-from chord import CallError, Contact, Exchange, FrameKind, LinkClosed, LinkEnd, RequestTimeout
-from chord.exchange import LATE_S, LATE_S_MAX
+from chord import (
+    CallError,
+    Contact,
+    Deferred,
+    Exchange,
+    FrameKind,
+    LinkClosed,
+    LinkEnd,
+    RequestTimeout,
+)
+from chord.exchange import LATE_S, LATE_S_MAX, SERVING_PER_LINK
 from chord.link import SILENCE_FIRST_S
 from sim.task import Waiter
 
@@ -202,3 +211,25 @@ def test_closing_twice_is_closing_once() -> None:
     world.exchange.link_lost(world.links[B], "cut")
     assert len(world.links[B].sent) == 1
     assert isinstance(world.exchange.expect("t", 1.0), Waiter)
+
+
+def test_one_way_messages_begin_no_more_conversations_than_requests_may() -> None:
+    """Who sends requests as what needs no answer would else be served without end."""
+    world, begun = HandWorld(), list[Callable[..., object]]()
+
+    def converse(conversation: Coroutine[Any, Any, object], ended: Callable[..., object]) -> None:
+        conversation.close()
+        begun.append(ended)
+
+    async def work() -> None: ...
+
+    world.converse = converse  # type: ignore[method-assign, assignment]
+    world.exchange.serve(lambda *_: Deferred(work()), lambda _: None)
+    for _ in range(SERVING_PER_LINK + 5):
+        world.exchange.receive(world.links[B], FrameKind.SEND, 0, 0.0, "m")
+    assert len(begun) == SERVING_PER_LINK
+    assert world.exchange.counters.unasked == 5
+    begun[0](None, None)
+    world.exchange.receive(world.links[B], FrameKind.SEND, 0, 0.0, "m")
+    world.exchange.receive(world.links[C], FrameKind.FORWARD, 1, 0.0, "m")
+    assert len(begun) == SERVING_PER_LINK + 2, "there is room again, and on other links all along"

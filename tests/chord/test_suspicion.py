@@ -1,7 +1,7 @@
 """Evidence of death: enough misses over enough time, and a bounded memory of the gone."""
 
 from chord import Contact
-from chord.suspicion import Departed, Silence
+from chord.suspicion import SILENT_MAX, Departed, Silence
 
 PEER, OTHER = Contact(1, "one:1"), Contact(2, "two:1")
 
@@ -38,3 +38,27 @@ def test_the_gone_are_remembered_up_to_a_number_and_a_time() -> None:
     assert [contact.id for contact in departed] == [3]
     departed.discard(Contact(3, "three:1"))
     assert not len(departed)
+
+
+def test_misses_that_lie_far_apart_are_not_in_a_row() -> None:
+    """The link was closed in between, as nobody used it, so that nothing is known of what came."""
+    silence = Silence(misses_max=3, silence_s=1.5)
+    assert not silence.missed(PEER, 0.0, 0.5)
+    assert not silence.missed(PEER, 1.0, 1.5)
+    assert not silence.missed(PEER, 4_000.0, 4_000.5)
+    assert not silence.missed(PEER, 4_001.0, 4_001.5)
+    assert silence.missed(PEER, 4_002.0, 4_002.5)
+
+
+def test_those_of_a_finger_are() -> None:
+    silence = Silence(misses_max=3, silence_s=1.5)
+    assert [silence.missed(PEER, at, at + 0.5) for at in (0.0, 75.0, 150.0)] == [False, False, True]
+
+
+def test_who_is_never_asked_again_is_forgotten_some_day() -> None:
+    silence = Silence(misses_max=3, silence_s=1.5)
+    for number in range(5 * SILENT_MAX):
+        silence.missed(Contact(number, f"peer-{number}:1"), number, number + 0.5)
+    assert len(silence.misses) == SILENT_MAX
+    last = Contact(5 * SILENT_MAX - 1, f"peer-{5 * SILENT_MAX - 1}:1")
+    assert last in silence.misses

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Final, Literal
 
-from chord import Task, replace
+from chord import RequestTimeout, Task, replace
 from meteor.client.deduplication import Deduplicator
 from meteor.client.draft import Draft
 from meteor.client.session import Session
@@ -36,6 +36,10 @@ REATTACH_S: Final = 1.0
 REATTACH_S_MAX: Final = 30.0
 """The first and the longest pause before what could not be re-attached is tried again; never longer
 than between two renewals."""
+
+TAKEN_BACK_AFTER_S: Final = 0.5
+"""How long what was cancelled as it was posted is left: what is deleted cannot be posted again, and
+who tries once more under the same name does so at once."""
 
 DELETED: Final = "deleted"
 """The rule by which peers refuse what somebody has deleted: that interest is over."""
@@ -71,6 +75,8 @@ class Attachment:
         self._seen = Deduplicator()
         self._living: Task[None] | None = None
         self._reattaching = 0
+        self._may_outlive = False
+        """Whether the record may live longer than is known here."""
 
     @property
     def stem(self) -> str:
@@ -89,6 +95,7 @@ class Attachment:
         if before is not None:  # posted again under its name: the newer one takes its place
             before.abandon()
         self._session.streams[self._name] = self
+        taking_back = self._session.runtime.begin(self._take_back())
         try:
             reply = await self._session.post(self.draft, timeout_s, self._collect)
             if self.state == "opening":
@@ -96,12 +103,29 @@ class Attachment:
         except Timeout:  # it may be kept somewhere
             self.give_up()
             raise
+        except MeteorError:
+            self.end("closed")
+            raise
         finally:
-            if not self.is_active:
+            if self.is_active or self.state in ENDED:
+                taking_back.cancel()
+            else:  # whoever waits was cancelled: it may be kept, or soon be
                 self.end("closed")
+                self._session.runtime.deliver(self, None)
         if self.is_active:
             self._living = self._session.spawn(self._live())
         return receipt_of(reply)
+
+    async def _take_back(self) -> None:
+        """Delete what nobody waits for any more.  Begun before it is needed, so that it ends with
+        all other conversations: an event loop that ends cancels whoever waits, too."""
+        try:
+            await self._session.runtime.expect(self, None)
+        except RequestTimeout:  # the runtime was closed
+            return
+        await self._session.runtime.sleep(TAKEN_BACK_AFTER_S)
+        if not self._found and self._name not in self._session.streams:
+            await self._delete()
 
     def accept(self, notice: Notice) -> bool:
         """Hand a notice on that was not seen before; true if its source may forget it."""
@@ -149,10 +173,14 @@ class Attachment:
     async def renew(self, ttl_s: float, timeout_s: float) -> Receipt:
         """Let it live for `ttl_s` seconds from now; raises as `Session.post`."""
         self._check_active()
-        self.ttl_s = ttl_s
+        self.ttl_s, before_s, reply = ttl_s, self._expires_s, None
         if not self._keep_alive:
             self._expires_s = self._session.runtime.now() + ttl_s
-        reply = await self._renew(timeout_s)
+        try:
+            reply = await self._renew(timeout_s)
+        finally:
+            if reply is None:  # it ends as it would have; what was carried out after all, too
+                self._expires_s, self._may_outlive = before_s, True
         self._restart()
         return receipt_of(reply)
 
@@ -168,6 +196,7 @@ class Attachment:
             version=draft.version,
             ttl_s=ttl_s,
             document=draft.document,
+            collect=self._collect,
         )
         if self.is_active:
             self.draft = draft
@@ -292,6 +321,8 @@ class Attachment:
                 left_s = self._expires_s - runtime.now()
                 if left_s <= 0:
                     self.end("expired")
+                    if self._may_outlive and not self._found:
+                        self._session.spawn(self._delete())
                     return
                 await runtime.sleep(left_s)
 

@@ -21,7 +21,7 @@ from meteor.client.session import Session
 from meteor.client.settling import settled
 from meteor.described import inner, names_for_users
 from meteor.errors import Closed, Interval, MeteorError, SlowConsumer, Timeout
-from meteor.lifetimes import checked_ttl_s
+from meteor.lifetimes import checked_timeout_s, checked_ttl_s
 from meteor.receipt import Receipt
 from meteor.values import Notification
 from meteor.wire.collector import Newest
@@ -60,7 +60,7 @@ class Interest:
         self._mailbox: Mailbox[Notification] = Mailbox(session.runtime)
         self._items = self._mailbox.items
         self._opened = Signal(session.runtime)
-        self._is_told = False
+        self._is_told = self._is_handed_on = False
         self._found = Newest()
         self._calls_now = handler is not None and not inspect.iscoroutinefunction(handler)
         self._attachment = Attachment(
@@ -164,15 +164,15 @@ class Interest:
         """Ask for something else from now on; the stream goes on, also while it moves.
 
         Raises as the first post, `Closed` if the interest has ended."""
-        version = self._session.next_version()
+        timeout_s, version = checked_timeout_s(timeout), self._session.next_version()
         draft = with_profile(self._attachment.draft, profile, self._session.space, version)
-        receipt = await self._attachment.replace(draft, timeout)
+        receipt = await self._attachment.replace(draft, timeout_s)
         return settled(receipt, f"replace by {draft}", allow_partial=self._allow_partial)
 
     async def renew(self, ttl: float, *, timeout: float = 10.0) -> Receipt:
         """Give it `ttl` seconds from now, and at every later renewal."""
         ttl_s = checked_ttl_s(self._attachment.draft.action, ttl)
-        receipt = await self._attachment.renew(ttl_s, timeout)
+        receipt = await self._attachment.renew(ttl_s, checked_timeout_s(timeout))
         operation = f"renew of {self._attachment.draft}"
         return settled(receipt, operation, allow_partial=self._allow_partial)
 
@@ -303,16 +303,32 @@ class Interest:
             return None
 
     async def _hand_on(self) -> None:
-        """Feed an asynchronous handler, one notification after the other."""
-        while True:
+        """Feed an asynchronous handler until there is nothing more.  Where it awaits what somebody
+        cancelled, that ends the conversation which it is called in, too: another one goes on."""
+        runtime = self._session.runtime
+        while not self._is_handed_on:
+            ended = runtime.expect(self, None)
+            self._session.spawn(self._hand_on_some())
             try:
-                notification = await self._mailbox.take()
-            except StopAsyncIteration:
+                await ended
+            except RequestTimeout:  # the runtime was closed
                 return
-            except MeteorError as error:  # a slow handler
-                self._session.report(error)
-                return
-            await self._finish(self._call_handler(notification))
+            if not self._is_handed_on:
+                self._session.report(
+                    MeteorError(f"{self._attachment.draft}: a call of its handler was cancelled")
+                )
+
+    async def _hand_on_some(self) -> None:
+        """One notification after the other, for as long as the handler is not cancelled."""
+        try:
+            while await self._mailbox.ready():
+                await self._finish(self._call_handler(self._items.popleft()))
+            self._is_handed_on = True
+        except MeteorError as error:  # a slow handler
+            self._is_handed_on = True
+            self._session.report(error)
+        finally:
+            self._session.runtime.deliver(self, None)
 
     async def _finish(self, result: Awaitable[object] | None) -> None:
         """The rest of an asynchronous handler."""

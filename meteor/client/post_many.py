@@ -135,14 +135,15 @@ class Posting:
             self._session.uplink.check_process()
             self._session.pending[self] = None
             self._reading = self._session.spawn(self._read())
-        if not await self._started.ready():
-            self.close()
-            raise self._failure or StopAsyncIteration
-        under_way = self._started.items.popleft()
-        while under_way.outcome is None:
-            await self._settled.wait()
-            if self._is_over and under_way.outcome is None:
+        while True:
+            if not await self._started.ready():
+                self.close()
                 raise self._failure or StopAsyncIteration
+            under_way = self._started.items[0]
+            if under_way.outcome is not None:
+                break
+            await self._settled.wait()  # whoever is cancelled here leaves it to the next taker
+        self._started.items.popleft()
         self._ahead.pop(under_way.number, None)
         self._room.notify()
         return self._taken(under_way, under_way.outcome)

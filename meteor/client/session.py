@@ -226,10 +226,11 @@ class Session:
         version: int = 0,
         ttl_s: float = 0.0,
         document: bytes = b"",
+        collect: Collect | None = None,
     ) -> PostReply:
-        """Renew, cancel or replace by id; raises as `post` does."""
-        request = Amend(0, verb, id, version, ttl_s, timeout_s, document)
-        return await self._ask(f"{verb} of {id}", request, timeout_s, None)
+        """Renew, cancel or replace by id, `collect` as in `post`; raises as that does."""
+        request = Amend(0, verb, id, version or self.next_version(), ttl_s, timeout_s, document)
+        return await self._ask(f"{verb} of {id}", request, timeout_s, collect)
 
     async def ring(self, timeout_s: float) -> RingPicture:
         """What the ring looks like from the peer that serves; raises as `post` does."""
@@ -291,7 +292,7 @@ class Session:
                     raise from_fault(fault) from None
                 self.uplink.lost(peer, fault)
             except RequestTimeout as error:
-                if self.runtime.link(peer).last_heard_s <= began_s:
+                if left_s > 0 and self.runtime.link(peer).last_heard_s <= began_s:
                     self.uplink.lost(peer, error)
                 raise Timeout(
                     f"{operation}: no answer from {peer} within {timeout_s:g} s, which may still "
@@ -328,9 +329,8 @@ class Session:
         if not isinstance(reply, PostReply):
             raise MeteorError(f"{peer} answered a post with {type(reply).__name__}")
         attempt.take(reply.found, reply.packed)
-        if attempt.pages != reply.pages or attempt.is_damaged:
-            return replace(reply, complete=False)
-        return reply
+        is_whole = attempt.pages == reply.pages and not attempt.is_damaged
+        return reply if is_whole else replace(reply, complete=False)
 
     # -- what comes by itself ----------------------------------------------------------------
 

@@ -60,7 +60,7 @@ class Watch(Interest):
         super().__init__(session, draft, **options)
         self._watchers = Watchers()
         self._turned = Signal(session.runtime)
-        self._is_read = False
+        self._is_read = self._handler is not None
         self._none_lives, self._appeared = False, 0
 
     @property

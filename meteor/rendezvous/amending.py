@@ -10,8 +10,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
+from arms import DATA
 from chord import Contact, Runtime, replace
-from meteor.admission import check_timeout_s, check_ttl_ms, read_document
+from meteor.admission import KEPT_KINDS, check_timeout_s, check_ttl_ms, read_document
 from meteor.errors import MeteorError, ProfileError
 from meteor.rendezvous.asking import MOVES_MAX, Asking
 from meteor.rendezvous.reading import reading
@@ -23,7 +24,7 @@ from meteor.wire.found_pages import readable
 from meteor.wire.messages import Amend, Document, Post, PostReply
 from meteor.wire.operations import Carried, Operation, Route
 from meteor.wire.record_id import make_id, split_id
-from squid import Box, HilbertCurve, Router
+from squid import Box, HilbertCurve, Outcome, Router
 
 BURIED_WITHIN_S: Final = 30.0
 """For a delete to come to where a record went."""
@@ -118,7 +119,8 @@ class Amending:
     async def _replace(
         self, sender: Contact, amend: Amend, document: Document, admitted: Admitted
     ) -> PostReply:
-        """The new region first, then the old one: found by one of them at any moment.
+        """The new region first, then the old one: found by one of them at any moment.  Data that
+        the new one does not surely have stays in the old one, too.
 
         Raises `Refused` when the old one turns out to be deleted, newer, or somebody else's: the
         new one goes."""
@@ -142,7 +144,8 @@ class Amending:
             admitted, operation.id, amend.version, amend.ttl_s, now, instead=amend.id
         ) as answered:
             reply = await self._asking.run(sender, amend.token, box, operation, amend.timeout_s)
-            if operation.id != amend.id:
+            is_data = KEPT_KINDS.get(document.action) == DATA
+            if operation.id != amend.id and (reply.complete or not is_data):
                 reply = await self._leave(sender, amend, operation, admitted, reply, deadline)
             answered(reply)
             return reply
@@ -156,17 +159,27 @@ class Amending:
         reply: PostReply,
         deadline: float,
     ) -> PostReply:
-        """The second half of a replace: the old region has word of where the record is now."""
-        _, old_box = split_id(amend.id, self._curve)
+        """The second half of a replace: the old region has word of where the record is now, and so
+        has wherever it went from there before, of which the caller had not heard."""
         _, box = split_id(operation.id, self._curve)
-        leave = replace(operation, verb="cancel", id=amend.id, moved_to=operation.id, document=b"")
-        left_s = max(deadline - self._runtime.now(), 0.0)
-        outcome = await self._router.disseminate(old_box, codec.encode(leave), timeout_s=left_s)
-        summaries = summaries_of(outcome)
+        outcomes, left_s, went_to, seen = list[Outcome](), 0.0, amend.id, {operation.id}
+        while went_to and len(outcomes) < MOVES_MAX:
+            seen.add(went_to)
+            _, old_box = split_id(went_to, self._curve)
+            leave = replace(
+                operation, verb="cancel", id=went_to, moved_to=operation.id, document=b""
+            )
+            left_s = max(deadline - self._runtime.now(), 0.0)
+            outcomes.append(
+                await self._router.disseminate(old_box, codec.encode(leave), timeout_s=left_s)
+            )
+            found = {one.moved_to for one in summaries_of(outcomes[-1])} - {""}
+            went_to = max(found - seen, default="")
+        summaries = [one for outcome in outcomes for one in summaries_of(outcome)]
         refused = {summary.refused for summary in summaries}
         left_s = max(deadline - self._runtime.now(), 0.0)
         if "older" in refused:  # without a tombstone: the newer one may come here yet
-            back = replace(leave, id=operation.id, moved_to=amend.id, version=amend.version + 1)
+            back = replace(leave, id=operation.id, moved_to=leave.id, version=amend.version + 1)
             await self._router.disseminate(box, codec.encode(back), timeout_s=left_s)
         elif refused & {"deleted", "owner", "delegation"}:
             back_out = Amend(amend.token, "cancel", operation.id, amend.version, 0.0, left_s)
@@ -174,8 +187,8 @@ class Amending:
         raise_refusals(operation, summaries)
         return replace(
             reply,
-            complete=reply.complete and outcome.complete,
-            missing=reply.missing + outcome.missing,
+            complete=reply.complete and all(outcome.complete for outcome in outcomes),
+            missing=sum((outcome.missing for outcome in outcomes), reply.missing),
             repeated=reply.repeated or any(summary.repeated for summary in summaries),
         )
 

@@ -63,7 +63,7 @@ class Amendments:
         back = known is not None and operation.moved_to == known.carried.id
         if known is not None and known.carried.kind == GONE and not back:
             refused = "deleted" if operation.moved_to else ""
-            return Summary(self._buried_in(part, task.id), refused=refused)
+            return Summary(self._buried_in(part, task.mark), refused=refused)
         if operation.moved_to:
             if (
                 known is not None
@@ -77,8 +77,10 @@ class Amendments:
             if known is not None and known.carried.kind == DATA:
                 gone = replace(known.carried, owner=sent.owner, visible_to=sent.visible_to)
                 self._moves.note(operation.id, operation.moved_to, gone, self._runtime.now())
+            is_here = known is not None and known.carried.id == operation.id
+            went_to = "" if left is None or is_here else left.carried.moved_to
             await self._lay_to_rest(task, write)
-            return Summary(0)
+            return Summary(0, moved_to=went_to)
         if known is None or known.carried.id != operation.id:
             return Summary(0, moved_to=self._moved_to(task, known))
         record = self._shelf.store.get(*task.key)
@@ -90,8 +92,8 @@ class Amendments:
                 return Summary(int(covers(part, known.lowest)), known=True, repeated=True)
             await self._renew(operation, known.carried, record, write)
             return Summary(int(covers(part, known.lowest)), known=True)
-        await self._deletes.bury([record], task.id, write)
-        return Summary(self._buried_in(part, task.id), known=True)
+        await self._deletes.bury([record], task.mark, write)
+        return Summary(self._buried_in(part, task.mark), known=True)
 
     def find(self, task: Task) -> tuple[list[bytes], Summary]:
         """The interest of an id, as it was posted; or why there is none."""

@@ -108,7 +108,8 @@ async def run_bounded(
         except Exception as error:  # the application's own: the poster is told
             _log.error("the action %r failed\n%s", context.action, _traceback())
             outcome.append(RunFailed(f"it raised {_said(error)}"))
-        runtime.deliver(token, None)
+        finally:  # also where it awaited what somebody cancelled, which ends it as a time-out does
+            runtime.deliver(token, None)
 
     ended = runtime.expect(token, context.timeout)
     task = runtime.spawn(run())
@@ -117,7 +118,7 @@ async def run_bounded(
     except RequestTimeout:
         task.cancel()
         raise RunFailed(f"it did not end within {context.timeout:.3g} s") from None
-    return _checked(outcome[0])
+    return _checked(outcome[0] if outcome else RunFailed("it was cancelled"))
 
 
 def _traceback() -> str:

@@ -70,7 +70,7 @@ class Performing:
     ) -> None:
         self._runtime, self._router, self._point = runtime, router, point
         self._space, self._actions = space, actions
-        self._running = 0
+        self._running = self._begun = 0
         self._ran = Ran(point.forgot)
 
     @property
@@ -137,7 +137,9 @@ class Performing:
     ) -> PostReply:
         ran = [performed for _, performed in replies if performed.done]
         known = [performed.known for _, performed in replies if performed.known is not None]
-        if known and not ran:
+        troubles = [one for _, one in replies if one.trouble]
+        troubles.sort(key=lambda one: one.known is not None)  # what hindered a run comes first
+        if known and len(known) == len(replies):  # else somebody has it, or may have it
             raise UnknownAction(action, (*ACTIONS, *max(known, key=len)))
         left = [one for one in _left_over(replies) if self._space.curve.has_match(box, *one)]
         missing = merge(outcome.missing, left)
@@ -149,7 +151,7 @@ class Performing:
             peers=len(ran),
             pages=pages,
             hops=outcome.hops,
-            troubles=tuple(p.trouble for _, p in replies if p.trouble)[:TROUBLES_MAX],
+            troubles=tuple(one.trouble for one in troubles[:TROUBLES_MAX]),
         )
 
     # -- at a peer that answers
@@ -211,12 +213,13 @@ class Performing:
 
     def _share(self, request: Perform, box: Box, asked: Intervals, ends_s: float) -> HandOn:
         """The question as the worker of the router is asked it."""
+        self._begun += 1  # each is work of its own: nobody tries one again
         operation = Operation(
             PERFORM, stem_of(request.stem), request.version, request.owner, 0,
             document=request.document,
         )  # fmt: skip
         return HandOn(
-            operation=b"",
+            operation=self._begun.to_bytes(8),
             attempt=0,
             origin=self._runtime.contact,
             digest=self._space.digest,

@@ -1,0 +1,65 @@
+"""An interest that is not kept alive ends with its record, although somebody tried to renew it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import meteor
+from chord import Fault
+from meteor.wire.messages import Amend
+from tests.meteor.fake_peer import FakeOverlay
+
+
+@pytest.mark.parametrize("how", ["refused", "silent"])
+def test_a_renewal_that_fails_lets_nothing_live_longer(overlay: FakeOverlay, how: str) -> None:
+    """The caller had his error; the iteration went on as if the record lived, for hours."""
+    peer = overlay.peers[0]
+
+    def answer(request: Any) -> Any:
+        if not isinstance(request, Amend):
+            return None
+        if how == "silent":
+            return peer.silence()
+        raise Fault("Refused", "too many")
+
+    async def scenario() -> None:
+        client = await overlay.new_client("p0:1").open()
+        interest = await client.notify_data("temperature>=80", ttl=20, keep_alive=False)
+        await client._runtime.sleep(10)
+        peer.answer = answer
+        with pytest.raises(meteor.MeteorError):
+            await interest.renew(36_000, timeout=1)
+        await client._runtime.sleep(15)
+        assert overlay.living() == []
+        assert interest.state == "expired"
+        assert [one async for one in interest] == []
+
+    overlay.run(scenario())
+
+
+def test_what_was_renewed_although_nobody_said_so_goes_with_its_interest(
+    overlay: FakeOverlay,
+) -> None:
+    peer = overlay.peers[0]
+
+    def carry_out_in_silence(request: Any) -> Any:
+        if not isinstance(request, Amend) or request.verb == "cancel":
+            return None
+        (record,) = overlay.records.values()
+        record.expires_s = peer.runtime.now() + request.ttl_s
+        return peer.silence()
+
+    async def scenario() -> None:
+        client = await overlay.new_client("p0:1").open()
+        interest = await client.notify_data("temperature>=80", ttl=20, keep_alive=False)
+        await client._runtime.sleep(10)
+        peer.answer = carry_out_in_silence
+        with pytest.raises(meteor.Timeout):
+            await interest.renew(36_000, timeout=1)
+        await client._runtime.sleep(15)
+        assert interest.state == "expired"
+        assert overlay.living() == []
+
+    overlay.run(scenario())

@@ -104,6 +104,8 @@ class Answer(Generic[ItemT]):
             self._begin()
         while not self._is_answered:
             await self._answered.wait()
+        if self._left and not self._is_sorted:
+            raise self._closed()
         self._sort_what_came()
         found, failure = list(self._found), self._failure
         if isinstance(failure, Incomplete):
@@ -178,13 +180,18 @@ class Answer(Generic[ItemT]):
 
     @inner
     def leave(self) -> None:
-        """Ask no more, without waiting: what still comes is forgotten."""
+        """Ask no more, without waiting: what still comes is forgotten.  Whoever else takes from it,
+        in another task or thread, is told of what he does not get."""
         self._left = True
         if self._standing is not None:
             self._standing.drop("closed")
-        self._mailbox.items.clear()
+        is_whole = self._mailbox.ended and not self._mailbox.items
+        if self.is_standing:
+            self._mailbox.items.clear()
+            self._mailbox.end()
+        elif not is_whole:
+            self._mailbox.break_off(self._closed())
         self._settle()
-        self._mailbox.end()
         if self._asking is not None and not self._asking.done():
             self._asking.cancel()
 
@@ -232,13 +239,16 @@ class Answer(Generic[ItemT]):
         """Ask, unless that was done."""
         self._session.uplink.check_process()
         if self._left:
-            raise Closed(f"{self._draft}: the answer was closed, or its loop left; retrieve again")
+            raise self._closed()
         if self._session.uplink.closed and self._asking is None:
             self._left = True  # there is nothing to warn of
             raise Closed(f"{self._draft}: this client or peer was closed; connect again")
         if self._asking is None:
             self._session.pending[self] = None
             self._asking = self._session.spawn(self._ask())
+
+    def _closed(self) -> Closed:
+        return Closed(f"{self._draft}: the answer was closed, or its loop left; retrieve again")
 
     async def _ask(self) -> None:
         """The conversation behind the answer; its outcome goes the way of the matches."""

@@ -88,6 +88,14 @@ class Mailbox(Generic[ItemT]):
             self._signal.notify()
             self._wake()
 
+    def break_off(self, error: MeteorError) -> None:
+        """Nothing more will come, and what is queued goes: takers get `error`, also where a plain
+        end had come already behind what was queued."""
+        self.items.clear()
+        self.ended, self._ending = True, error
+        self._signal.notify()
+        self._wake()
+
     def wake_when_ready(self, waker: Callable[[], object]) -> bool:
         """Call `waker` once, in the turn in which something is queued or the end has come; whether
         that is so already.  For takers in other threads: to be called from theirs."""

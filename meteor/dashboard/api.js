@@ -12,7 +12,9 @@ export class Problem extends Error {
   }
 }
 
+/** Keep the token while the page is open; throws for what no request could carry. */
 export function setToken(token) {
+  if (!/^[\x20-\x7e]*$/.test(token)) throw new Problem(0, { detail: "This is no token: it has other characters than ASCII." });
   if (token) sessionStorage.setItem(TOKEN, token);
   else sessionStorage.removeItem(TOKEN);
 }

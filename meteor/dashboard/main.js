@@ -17,6 +17,8 @@ const REST_EVERY_MS = 10000;
 
 const parts = { ring: new Ring(), space: new Space(), watches: new Watches(), live: new Live(), post: new Post(), registry: new Registry(), links: new Links() };
 let ring = null;
+let live = null; // whether the stream of events is open; null before it was tried
+let trouble = ""; // why the ring could not be asked the last time
 
 function state(text, good) {
   byId("state-text").textContent = text;
@@ -24,13 +26,21 @@ function state(text, good) {
   byId("state").classList.toggle("bad", !good);
 }
 
+function showState() {
+  if (live === false) state("reconnecting", false);
+  else if (trouble) state(trouble, false);
+  else if (live) state("live", true);
+}
+
 async function showRing() {
   try {
     ring = await api.ring();
     parts.ring.show(ring);
+    trouble = "";
   } catch (problem) {
-    state(problem.message, false);
+    trouble = problem.message;
   }
+  showState();
 }
 
 /** Ask again while somebody looks; a hidden page asks nothing. */
@@ -56,13 +66,22 @@ async function showAccess() {
 
 function tokenDialog() {
   const dialog = byId("token-dialog");
-  byId("access").addEventListener("click", () => dialog.showModal());
+  byId("access").addEventListener("click", () => {
+    dialog.returnValue = ""; // else Escape would mean what was chosen before
+    dialog.showModal();
+  });
+  // No button of the form: Enter would press it, as the first one.
+  byId("token-close").addEventListener("click", () => dialog.close());
   dialog.addEventListener("close", async () => {
     const token = byId("token").value;
     byId("token").value = "";
     if (dialog.returnValue !== "use" || !token) return;
-    api.setToken(token);
-    await showAccess();
+    try {
+      api.setToken(token);
+      await showAccess();
+    } catch (problem) {
+      state(problem.message, false);
+    }
   });
 }
 
@@ -71,7 +90,10 @@ async function start() {
   tokenDialog();
   await showAccess();
   parts.watches.start();
-  parts.live.start((good) => state(good ? "live" : "reconnecting", good));
+  parts.live.start((good) => {
+    live = good;
+    showState();
+  });
   const [space] = await Promise.all([parts.space.start(), showRing(), parts.registry.start()]);
   parts.ring.onPeer((id) => parts.space.point(id));
   new Query(parts.ring, parts.space, parts.watches).start(space);

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from arms import FoundMessage, Result, write_result
+from arms import FoundMessage, ProfileError, Result, write_result
 from meteor.rest.conditional import entity_tag, http_date, is_unchanged
 from meteor.rest.negotiation import JSON, XML, NotAcceptable, chosen_form
 from meteor.rest.problems import JSON_TYPE, XML_TYPE, Problem
@@ -83,8 +83,16 @@ def _count(matches: object) -> int:
 
 
 def xml_answer(result: Result, headers: Mapping[str, str]) -> web.Response:
-    """A result of the overlay in XML."""
-    body = write_result(result)
+    """A result of the overlay in XML.
+
+    Raises `Refusal` (406) for what XML cannot hold: whoever posted by JSON may have written control
+    characters, and names of a context with blanks, of which whoever asks here knows nothing."""
+    try:
+        body = write_result(result)
+    except ProfileError as error:
+        raise Refusal(
+            406, "NotAcceptable", f"{error}: what was found is there in JSON, Accept: {JSON}"
+        ) from None
     return web.Response(body=body, content_type=XML, charset="utf-8", headers=dict(headers))
 
 

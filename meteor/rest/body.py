@@ -64,6 +64,22 @@ def check_announced(request: web.Request, config: RestConfig) -> None:
         )
 
 
+def announced_type(request: web.Request) -> str:
+    """The whole Content-Type, with its parameters; raises `Refusal` (415) for what is no text."""
+    said = request.headers.get("Content-Type", "")
+    try:
+        said.encode()
+    except UnicodeEncodeError:
+        shown = said[:100].encode(errors="replace").decode()
+        raise Refusal(
+            415,
+            "UnsupportedMediaType",
+            f"Content-Type {shown!r} has bytes that are no UTF-8: name the type in ASCII",
+            {"value": shown},
+        ) from None
+    return said
+
+
 def document_form(request: web.Request, body: bytes, taken: Sequence[str]) -> str:
     """In which of the forms a document is; raises `Refusal` (415) for any other."""
     said = request.content_type if "Content-Type" in request.headers else ""

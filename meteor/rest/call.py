@@ -55,9 +55,11 @@ class Call:
         return self._read[0]
 
     async def in_turn(self, operation: Operation) -> web.StreamResponse:
-        """Carry an operation out when it is this caller's turn, whose body is here by then: a slow
-        sender keeps nobody waiting.  Raises `Busy`, and as the operation."""
-        size = len(await self.body()) if operation.takes else 0
+        """Carry an operation out when it is this caller's turn, whose body is here by then, also
+        one that the route takes none of but a signature speaks of: a slow sender keeps nobody
+        waiting.  Raises `Busy`, and as the operation and the body."""
+        is_sent = bool(operation.takes) or self.request.can_read_body
+        size = len(await self.body()) if is_sent else 0
         async with self.turn(size):
             return await operation.handler(self)
 

@@ -118,7 +118,7 @@ class Events:
         try:
             writer.response.headers.update(completeness(not _missing(stream)))
             await writer.open()
-            if reset:
+            if reset and not writer.is_broken:
                 await writer.write([_word("reset", stream.feed.name, {"reason": reset})])
             await self._copy(stream, writer, lambda: stream.reader is reader, ends_s)
         finally:
@@ -130,9 +130,13 @@ class Events:
         self, stream: _Stream, writer: StreamWriter, reads: Callable[[], bool], ends_s: float
     ) -> None:
         """Write what comes until the client is gone or nothing comes any more."""
-        feed = stream.feed
+        feed, is_late = stream.feed, False  # the first id is told however late it is
         while reads() and not writer.is_broken:
             stream.news.clear()
+            if is_late:  # what waits is for who comes back
+                why = f"after {SIGNED_S:.0f} s: sign anew, and come back with the last id"
+                await writer.write([_word("end", "", {"reason": why})])
+                return
             if events := feed.take(writer.batch, writer.batch_bytes):
                 await writer.write(events)
             elif feed.ended:
@@ -141,12 +145,9 @@ class Events:
                 return
             elif stream.interest is not None and stream.interest.state in ("closed", "failed"):
                 feed.end("the interest is over: it was deleted, or the peer stops")
-            elif asyncio.get_running_loop().time() >= ends_s:
-                why = f"after {SIGNED_S:.0f} s: sign anew, and come back with the last id"
-                await writer.write([_word("end", "", {"reason": why})])
-                return
             else:
                 await writer.wait(stream.news)
+            is_late = asyncio.get_running_loop().time() >= ends_s
 
     # -- streams and their interests
 
@@ -172,8 +173,9 @@ class Events:
             reason = "this peer does not know the stream any more, or never did"
         if known is not None:
             self._forget(known)
-            return await self._open(call, verbs, self._new_secret()), reason
-        return await self._open(call, verbs, name), reason
+        is_other = known is not None and known.feed.select != question
+        secret = self._new_secret() if is_other else name  # the same ids for the same things
+        return await self._open(call, verbs, secret), reason
 
     def _new_secret(self) -> str:
         """Also another name: one is not told by the other."""
@@ -213,8 +215,10 @@ class Events:
             async with call.turn():
                 await stream.interest
         except BaseException:
-            self._streams.pop(secret, None)
+            if self._streams.get(secret) is stream:  # and not one that took its place meanwhile
+                del self._streams[secret]
             self._room.leave(feed)
+            await stream.interest.close()  # it may not have been posted at all
             raise
         if missing := _missing(stream):
             feed.put(_word("incomplete", "", {"missing": intervals_object(missing)}))

@@ -80,7 +80,8 @@ def _credential(authorization: str, wanted: str) -> Literal["none", "right", "wr
     scheme, _, given = authorization.partition(" ")
     if not wanted or scheme.lower() != "bearer":
         return "none"
-    same = hmac.compare_digest(given.strip().encode(), wanted.encode())
+    octets = given.strip().encode(errors="surrogateescape")  # as they came, UTF-8 or not
+    same = hmac.compare_digest(octets, wanted.encode())
     return "right" if same else "wrong"
 
 

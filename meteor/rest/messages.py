@@ -30,7 +30,7 @@ from meteor.rest.outputs import collected, outputs_answer
 from meteor.rest.paging import Page
 from meteor.rest.parameters import Parameter
 from meteor.rest.profiles import EVERYWHERE, timeout_parameter
-from meteor.rest.replies import Replies, notification_document
+from meteor.rest.replies import Replies, notification_letter
 from meteor.rest.schemas import ref
 from meteor.rest.signed import verbs_of
 from meteor.rest.xml_form import found_message, result_of
@@ -91,7 +91,7 @@ class Messages:
         self._replies.make_room()
 
         def tell(notification: Notification) -> None:
-            self._replies.send(message.reply_to, notification_document(notification))
+            self._replies.send(message.reply_to, *notification_letter(notification))
 
         told: dict[str, Any] = {
             "handler": tell, "keep_alive": False, "ttl": message.ttl_s, "allow_partial": True,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from itertools import islice
 from typing import Any, Final, Protocol
 
 from aiohttp import web
@@ -37,6 +38,10 @@ LINKED_PEERS_MAX: Final = 64
 """Peers that are asked for their links: a table of more is not read by anybody."""
 POINTS_MAX: Final = 600
 """Stored data, and matches, shown in a picture of the space."""
+
+EXAMINED_MAX: Final = 10_000
+"""Records looked at for them: one that keeps a million others, and hardly any of its own, is not to
+hold its loop for a picture."""
 
 Place = dict[str, float]
 """Where something lies in a picture, as fractions of the axes."""
@@ -174,11 +179,11 @@ class Overlay:
         core = self._peer.core
         held = core.holdings.held
         points: list[Place] = []
-        for record in core.shelf.store.public_records():
+        for record in islice(core.shelf.store.records(), EXAMINED_MAX):
             if len(points) >= POINTS_MAX:
                 break
             region = record.region
-            if record.kind != "data" or not isinstance(region, Box):
+            if record.visible_to or record.kind != "data" or not isinstance(region, Box):
                 continue
             if core.shelf.lives_in(record, held):
                 points.append(_place(core.space, plane, region))

@@ -61,7 +61,8 @@ class Problem:
     def as_json(self) -> bytes:
         """The document as `application/problem+json`."""
         form = {"type": self.type, "status": self.status, "detail": self.detail, **self.fields}
-        return json.dumps(form, ensure_ascii=False).encode()
+        # a header's bytes that are no UTF-8 come as half surrogate pairs, which have no bytes
+        return json.dumps(form, ensure_ascii=False).encode(errors="replace")
 
     def as_xml(self) -> bytes:
         """The document as `application/problem+xml`."""

@@ -1,8 +1,8 @@
 """`/profiles`: store what has a profile, ask for what a selector selects, delete it.
 
 Law of this file: it translates.  An incomplete answer is status 200 and says so in the header and
-in the body (SPEC section 7); a long one comes in pages, ordered by id, each of them a fresh answer
-of the overlay: nothing is kept for a caller between them.
+in the body (SPEC section 7); a long one comes in pages, ordered by id and owner, each of them a
+fresh answer of the overlay: nothing is kept for a caller between them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from aiohttp import web
 from meteor.client.guest import Guest
 from meteor.dashboard.curve_picture import middle_of
 from meteor.rest.answers import completeness, conditional, json_answer, result_answer
-from meteor.rest.body import FORM_TYPE
+from meteor.rest.body import FORM_TYPE, announced_type
 from meteor.rest.call import Call, Operation, Resource
 from meteor.rest.config import RestConfig
 from meteor.rest.json_form import intervals_object, match_object, receipt_object
@@ -64,7 +64,7 @@ class Profiles:
         limit = Parameter(
             "limit", "integer", "Matches in one answer.", low=1, high=self._config.page_length_max
         )
-        after = Parameter("after", "text", "Only matches whose id comes after this one.")
+        after = Parameter("after", "text", "Only what comes after this: see `next`.")
         places = Parameter(
             "places", "flag", "Say of each match where it lies in the keyword space; JSON alone."
         )
@@ -141,7 +141,7 @@ class Profiles:
         state = json.dumps(
             [call.form, call.parameters.flag("places"), form["complete"], form["missing"]]
             + [picked.total, more]
-            + [[match.id, match.version] for match in page]
+            + [[match.id, match.owner, match.version] for match in page]
         ).encode()
         if call.form == XML:
             messages = tuple(found_message(match) for match in page)
@@ -156,7 +156,7 @@ class Profiles:
 
     async def _store(self, call: Call) -> web.Response:
         request = call.request
-        said = request.headers.get("Content-Type", "")
+        said = announced_type(request)
         nothing = request.content_type == FORM_TYPE or not said
         verbs = await verbs_of(self._verbs, call)
         receipt = await verbs.store(

@@ -1,10 +1,10 @@
 """Reply addresses: results and notifications, sent to where a message asks for them.
 
-Law of this file: only what the policy names is contacted, by a plain POST of the document in XML,
-in the order of each address; what cannot be delivered is tried three times, then dropped and
-counted.  An address costs no more than its bounded queue (`waiting.py`), follows no redirection,
-sets no cookie, and a name of its leads to nothing that is this machine's own
-(SPEC section 3: `retrieve(123.34.56.78:9999)`).
+Law of this file: only what the policy names is contacted, by a plain POST of the document in XML
+(in JSON where XML cannot hold it), in the order of each address; what cannot be delivered is tried
+three times, then dropped and counted.  An address costs no more than its bounded queue
+(`waiting.py`), follows no redirection, sets no cookie, and a name of its leads to nothing that is
+this machine's own (SPEC section 3: `retrieve(123.34.56.78:9999)`).
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from typing import Final
 import aiohttp
 from aiohttp import web
 
-from arms import NotificationMessage, write_notification
+from arms import NotificationMessage, ProfileError, write_notification
 from meteor.client.interest import Interest
 from meteor.errors import Busy
-from meteor.rest.negotiation import XML
+from meteor.rest.answers import json_bytes
+from meteor.rest.json_form import match_object
+from meteor.rest.negotiation import JSON, XML
 from meteor.rest.outward import OutwardResolver
 from meteor.rest.waiting import Letter, Waiting
 from meteor.rest.xml_form import found_message
@@ -126,15 +128,18 @@ def _session() -> aiohttp.ClientSession:
     )
 
 
-def notification_document(notification: Notification) -> bytes:
-    """A notification as a reply address gets it."""
+def notification_letter(notification: Notification) -> Letter:
+    """A notification as a reply address gets it: in XML, and in JSON what XML cannot hold."""
     kind = notification.kind
     assert kind in ("match", "appeared", "gone")
-    return write_notification(
-        NotificationMessage(
-            id=notification.notification_id,
-            interest=notification.interest,
-            kind=kind,  # type: ignore[arg-type]  # one of the three words
-            found=found_message(notification),
-        )
+    document = NotificationMessage(
+        id=notification.notification_id,
+        interest=notification.interest,
+        kind=kind,  # type: ignore[arg-type]  # one of the three words
+        found=found_message(notification),
     )
+    try:
+        return write_notification(document), XML
+    except ProfileError:  # control characters, or a blank in a name, from who posted otherwise
+        form = match_object(notification) | {"notification": notification.notification_id}
+        return json_bytes(form), JSON

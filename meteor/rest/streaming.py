@@ -55,8 +55,13 @@ class StreamWriter:
         return self.response
 
     async def open(self) -> None:
-        """Send the headers, and how soon to come back."""
-        await self.response.prepare(self._request)
+        """Send the headers, and how soon to come back; a client that is gone by then shows as
+        `is_broken`."""
+        try:
+            await self.response.prepare(self._request)
+        except ConnectionError:
+            self.is_broken = True
+            return
         await self._send(f"retry: {RETRY_MS}\n\n".encode())
 
     async def write(self, events: Sequence[Event]) -> None:

@@ -31,7 +31,7 @@ from meteor.receipt import Receipt
 from meteor.sync.answer import Answer
 from meteor.sync.callback_thread import CallbackThread
 from meteor.sync.interest import Interest, NotificationHandler, Watch
-from meteor.sync.loop_thread import LoopThread, ParametersT
+from meteor.sync.loop_thread import LoopThread, ParametersT, result_of
 from meteor.values import Result
 
 PostedT = TypeVar("PostedT")
@@ -173,7 +173,7 @@ def _outcome(
     number: int, message: MessageLike, future: Future[Receipt], return_errors: bool
 ) -> Receipt | MeteorError:
     try:
-        return future.result()
+        return result_of(future)
     except Exception as error:
         error.add_note(f"post_many: message {number}, {message!r:.200}")
         if return_errors and isinstance(error, MeteorError):

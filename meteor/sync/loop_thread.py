@@ -35,6 +35,7 @@ class LoopThread:
         self._thread: threading.Thread | None = None
         self._stopping = asyncio.Event()
         self._is_stopped = False
+        self._under_way: set[Future[Any]] = set()
 
     def wait(
         self,
@@ -50,7 +51,7 @@ class LoopThread:
         async def conversation() -> ResultT:
             return await function(*args, **kwargs)
 
-        return _result_of(self.submit(conversation()))
+        return result_of(self.submit(conversation()))
 
     def call(
         self,
@@ -63,7 +64,7 @@ class LoopThread:
         async def conversation() -> ResultT:
             return function(*args, **kwargs)
 
-        return _result_of(self.submit(conversation()))
+        return result_of(self.submit(conversation()))
 
     def submit(self, conversation: Coroutine[Any, Any, ResultT]) -> Future[ResultT]:
         """Begin a conversation in the loop; raises as `wait`."""
@@ -72,7 +73,17 @@ class LoopThread:
         except BaseException:
             conversation.close()
             raise
-        return asyncio.run_coroutine_threadsafe(conversation, loop)
+        try:
+            future = asyncio.run_coroutine_threadsafe(conversation, loop)
+        except RuntimeError:  # the loop ended since it was asked for
+            conversation.close()
+            self.check()
+            raise
+        self._under_way.add(future)
+        future.add_done_callback(self._under_way.discard)
+        if loop.is_closed():  # it ended without taking this step
+            future.cancel()
+        return future
 
     def post(self, function: Callable[[], object]) -> None:
         """Call `function` in the loop some time soon, if it still runs; never waits or raises."""
@@ -94,19 +105,25 @@ class LoopThread:
     def stop(self, farewell: Callable[[], Awaitable[object]] | None = None) -> None:
         """End the loop after the `farewell`; harmless when repeated, from any thread and in a
         child process.  Waits for it a moment, but not in the loop's own thread."""
-        if self._thread is None or self._is_stopped or os.getpid() != self._process:
+        if self._is_stopped or os.getpid() != self._process:
             return
         self._is_stopped = True
+        if self._thread is None:  # never begun: nor will it be
+            return
         assert self._loop is not None
         asyncio.run_coroutine_threadsafe(self._end(farewell), self._loop)
         if not self.is_current:
             self._thread.join(STOP_S)
 
+    def check_process(self) -> None:
+        """Raises `Closed` in a child process."""
+        if os.getpid() != self._process:
+            raise Closed("this client or peer is of the process before the fork; make one here")
+
     def check(self) -> None:
         """Raises `Closed` after `stop` and in a child process, `RuntimeError` in the loop's own
         thread."""
-        if os.getpid() != self._process:
-            raise Closed("this client or peer is of the process before the fork; make one here")
+        self.check_process()
         if self._is_stopped:
             raise Closed("this client or peer was closed; make a new one")
         if self.is_current:
@@ -125,17 +142,30 @@ class LoopThread:
         return self._loop
 
     def _start(self) -> None:
-        ready = threading.Event()
+        """Begin; raises what kept the loop from being made, such as too many open files."""
+        begun: Future[None] = Future()
 
         def run() -> None:
-            with asyncio.Runner(loop_factory=fastest_loop()) as runner:
+            try:
+                runner = asyncio.Runner(loop_factory=fastest_loop())
                 self._loop = runner.get_loop()
-                ready.set()
+            except BaseException as error:
+                begun.set_exception(error)
+                return
+            begun.set_result(None)
+            with runner:
                 runner.run(self._until_stopped())
+            for future in list(self._under_way):  # those that came when it cancelled no more
+                future.cancel()
 
-        self._thread = threading.Thread(target=run, name="meteor-sync", daemon=True)
-        self._thread.start()
-        ready.wait()
+        thread = threading.Thread(target=run, name="meteor-sync", daemon=True)
+        thread.start()
+        self._thread = thread
+        try:
+            begun.result()
+        except Exception:
+            self._thread = None
+            raise
 
     async def _until_stopped(self) -> None:
         await self._stopping.wait()
@@ -148,7 +178,7 @@ class LoopThread:
             self._stopping.set()
 
 
-def _result_of(future: Future[ResultT]) -> ResultT:
+def result_of(future: Future[ResultT]) -> ResultT:
     """What comes of it; leaving the wait cancels it, and the loop's end is `Closed`."""
     try:
         return future.result()

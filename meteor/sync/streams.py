@@ -39,7 +39,9 @@ class Stream(Generic[ItemT]):
         return item
 
     def _take_within(self, timeout_s: float | None) -> ItemT | None:
-        """The next item; None when the time is up first.  Raises as `_take`."""
+        """The next item; None when the time is up first.  Raises as `_take`, and `Closed` in a
+        child process: what is queued there is a copy of what its parent gets."""
+        self._thread.check_process()
         item = self._take_now()
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while item is None:
@@ -62,6 +64,7 @@ class Stream(Generic[ItemT]):
         asleep.acquire()
         try:
             if not self._mailbox.wake_when_ready(asleep.release):
-                asleep.acquire(timeout=-1 if timeout_s is None else timeout_s)
+                most_s = -1 if timeout_s is None else min(timeout_s, threading.TIMEOUT_MAX)
+                asleep.acquire(timeout=most_s)
         finally:
             self._mailbox.let_sleep(asleep.release)

@@ -189,6 +189,35 @@ def test_post_many_keeps_the_order_and_ends_when_left(client: meteor.sync.Client
 # -- interests -------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("return_errors", [False, True])
+def test_post_many_is_told_of_the_close_in_another_thread(
+    monkeypatch: pytest.MonkeyPatch, *, return_errors: bool
+) -> None:
+    """As every verb: by `Closed`, which is an error of ours and can come in a receipt's place."""
+    with meteor.sync.LocalOverlay(1, space=SPACE) as overlay:
+        client = overlay.connect()
+        under_way = threading.Event()
+
+        async def never(_: object) -> meteor.Receipt:
+            under_way.set()
+            await asyncio.Event().wait()
+            raise AssertionError
+
+        monkeypatch.setattr(client, "_post_one", never)
+
+        def close() -> None:
+            under_way.wait()
+            overlay.close()
+
+        posting: Any = client._post_each([(HOT, "a")], 64, return_errors)
+        closing = threading.Thread(target=close)
+        closing.start()
+        told = outcome(lambda: next(posting))
+        closing.join()
+    assert isinstance(told, meteor.Closed), told
+    assert "message 0" in told.__notes__[0]
+
+
 def test_an_interest_is_iterated_over_received_from_and_closed(client: meteor.sync.Client) -> None:
     with client.notify_data("type=t") as interest:
         client.store(HOT, "1")
@@ -203,6 +232,21 @@ def test_an_interest_is_iterated_over_received_from_and_closed(client: meteor.sy
     assert list(interest) == []
     with pytest.raises(meteor.Closed, match="it is closed"):
         interest.recv()
+
+
+@pytest.mark.parametrize("timeout", [float("inf"), 1e12])
+def test_a_wait_may_be_longer_than_a_lock_can(client: meteor.sync.Client, timeout: float) -> None:
+    """As on the other side: it waits until something comes."""
+    with client.notify_data("type=t") as interest:
+        taken: list[Any] = []
+        waits = lambda: taken.append(outcome(lambda: interest.recv(timeout)))  # noqa: E731
+        taker = threading.Thread(target=waits)
+        taker.start()
+        while not interest._mailbox._wakers and not taken:
+            client.ring()
+        client.store(HOT, "came")
+        taker.join(20)
+    assert [getattr(one, "text", one) for one in taken] == ["came"]
 
 
 def test_threads_share_an_iterator_and_each_notification_goes_to_one(

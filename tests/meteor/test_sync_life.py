@@ -145,6 +145,35 @@ def test_a_client_belongs_to_its_process(peer: meteor.sync.Peer) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_what_is_queued_is_the_parents_alone(peer: meteor.sync.Peer) -> None:
+    said = ran(
+        peer,
+        """
+        interest = client.notify_data("type=queued")
+        client.store("type=queued temperature=1", "one")
+        client.store("type=queued temperature=2", "two")
+        answer = client.retrieve("type=queued")
+        matches = iter(answer)
+        next(matches)
+        while not (len(interest._mailbox.items) == 2 and answer.complete):
+            client.ring()
+        child = os.fork()
+        if child == 0:
+            for use in (interest.recv, lambda: next(interest), lambda: next(matches)):
+                try:
+                    print("taken", use(), flush=True)
+                except meteor.Closed as error:
+                    assert "before the fork" in str(error)
+                    print("closed", flush=True)
+            os._exit(0)
+        os.waitpid(child, 0)
+        print(interest.recv(10).text, next(interest).text, len(list(matches)))
+        """,
+    )
+    assert said == "closed\n" * 3 + "one two 1\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_an_asynchronous_client_belongs_to_its_process_too(peer: meteor.sync.Peer) -> None:
     said = ran(
         peer,

@@ -220,6 +220,22 @@ async def test_nothing_is_loaded_from_elsewhere_and_nothing_inline_runs(page: Pa
     await page.complaints()  # the refusals just provoked
 
 
+async def test_one_question_that_failed_is_forgotten_when_the_next_is_answered(page: Page) -> None:
+    """The stream of events was open all the time: nothing else would say that all is well."""
+    await page.script(
+        """
+        const usual = window.fetch;
+        window.fetch = (path, ...others) => {
+          if (!path.startsWith("/ring")) return usual(path, ...others);
+          window.fetch = usual;
+          return Promise.reject(new TypeError("once"));
+        };
+        """
+    )
+    await page.shows("#state-text", "cannot be reached")
+    await page.shows("#state-text", "live")
+
+
 async def test_the_page_says_that_its_peer_is_gone_and_comes_back(browser: Chrome) -> None:
     page = Page(browser)
     async with meteor.Peer(space=SPACE) as peer:
@@ -233,25 +249,20 @@ async def test_the_page_says_that_its_peer_is_gone_and_comes_back(browser: Chrom
     await page.complaints()
 
 
-async def test_off_its_machine_the_page_only_looks_until_the_token_is_given(
-    browser: Chrome,
-) -> None:
-    token = "a-token-of-good-length"
+TOKEN = "a-token-of-good-length"
+
+
+@pytest.fixture
+async def far_page(browser: Chrome) -> AsyncIterator[Page]:
+    """The page of a peer with a token, as a browser on another machine has it."""
     far = {"headers": {"X-Forwarded-For": "192.0.2.7"}}  # as a proxy tells of another machine
     page = Page(browser)
-    async with meteor.Peer(space=SPACE, rest=RestConfig(token=token)) as peer:
+    async with meteor.Peer(space=SPACE, rest=RestConfig(token=TOKEN)) as peer:
         await page.run(lambda chrome: chrome.execute_cdp_cmd("Network.enable", {}))
         await page.run(lambda chrome: chrome.execute_cdp_cmd("Network.setExtraHTTPHeaders", far))
         try:
             await page.open(peer.address)
-            await page.shows("#post-note", "may only look")
-            await page.click("#access")
-            await page.write("#token", token)
-            await page.click("#token-form .primary")
-            await page.until("return !document.querySelector('#post-button').disabled")
-            await page.write("#post-profile", "room=roof temperature=20")
-            await page.click("#post-button")
-            await page.shows("#post-note", "Stored for")
+            yield page
         finally:
             nothing: dict[str, dict[str, str]] = {"headers": {}}
             await page.run(
@@ -260,6 +271,44 @@ async def test_off_its_machine_the_page_only_looks_until_the_token_is_given(
             await page.script("sessionStorage.clear()")
             await page.run(lambda chrome: chrome.get("about:blank"))
             await page.complaints()
+
+
+async def test_off_its_machine_the_page_only_looks_until_the_token_is_given(far_page: Page) -> None:
+    page = far_page
+    await page.shows("#post-note", "may only look")
+    await page.click("#access")
+    await page.write("#token", TOKEN)
+    await page.click("#token-form .primary")
+    await page.until("return !document.querySelector('#post-button').disabled")
+    await page.write("#post-profile", "room=roof temperature=20")
+    await page.click("#post-button")
+    await page.shows("#post-note", "Stored for")
+
+
+async def test_enter_behind_the_token_uses_it(far_page: Page) -> None:
+    await far_page.click("#access")
+    await far_page.write("#token", TOKEN + Keys.ENTER)
+    await far_page.until("return !document.querySelector('#token-dialog').open")
+    await far_page.until("return !document.querySelector('#post-button').disabled")
+
+
+async def test_what_no_request_could_carry_is_no_token_and_harms_nothing(far_page: Page) -> None:
+    """A quotation mark that came along with it kept the page from its peer until it was closed."""
+    await far_page.click("#access")
+    await far_page.write("#token", f"“{TOKEN}”")
+    await far_page.click("#token-form .primary")
+    await far_page.shows("#state-text", "no token")
+    assert await far_page.script("return sessionStorage.length") == 0
+    await far_page.write("#selector", "room=l*")
+    await far_page.shows("#ask-note", "Concerns")
+
+
+async def test_a_token_dialog_that_is_closed_changes_nothing(far_page: Page) -> None:
+    await far_page.click("#access")
+    await far_page.write("#token", TOKEN)
+    await far_page.click("#token-close")
+    await far_page.until("return !document.querySelector('#token-dialog').open")
+    assert await far_page.script("return sessionStorage.length") == 0
 
 
 EVENT_SOURCE = """

@@ -14,25 +14,29 @@ from meteor.wire.record_id import stem_of
 PROFILE = pack_profile(meteor.Profile.parse("a=1"))
 
 
-def match_of(stem: str, version: int, size: int) -> meteor.Match:
+def match_of(stem: str, version: int, size: int, owner: str = "") -> meteor.Match:
     blob = encode_document(Document("store", PROFILE, b"x" * size))
-    return meteor.Match(Found(f"{stem}.r{version % 2}", version, "", 1000, blob))
+    return meteor.Match(Found(f"{stem}.r{version % 2}", version, owner, 1000, blob))
 
 
+OWNERS = ("", "ed25519:anna", "ed25519:bert")
 MATCHES = st.lists(
-    st.builds(match_of, st.sampled_from("abcdefgh"), st.integers(1, 4), st.integers(0, 30)),
+    st.builds(
+        match_of, st.sampled_from("abcd"), st.integers(1, 4), st.integers(0, 30),
+        st.sampled_from(OWNERS),
+    ),
     max_size=30,
-)
+)  # fmt: skip
 
 
 def newest(matches: list[meteor.Match]) -> list[meteor.Match]:
-    """One of each stem, by id: of one version the first that came."""
-    found: dict[str, meteor.Match] = {}
+    """One of each stem and owner, by id: of one version the first that came."""
+    found: dict[tuple[str, str], meteor.Match] = {}
     for match in matches:
-        known = found.get(stem_of(match.id))
+        known = found.get((match.owner, stem_of(match.id)))
         if known is None or match.version > known.version:
-            found[stem_of(match.id)] = match
-    return sorted(found.values(), key=lambda match: match.id)
+            found[match.owner, stem_of(match.id)] = match
+    return sorted(found.values(), key=lambda match: (match.id, match.owner))
 
 
 @given(MATCHES, st.integers(1, 9), st.integers(10, 200))
@@ -73,3 +77,17 @@ def test_one_match_that_is_too_large_is_a_page_of_its_own() -> None:
         page.add(match)
     assert [match.id for match in page.matches] == ["a.r1"]
     assert page.has_more
+
+
+def test_one_id_that_several_owners_gave_is_lost_at_no_page_s_end() -> None:
+    matches = [match_of("door", 1, 5, owner) for owner in OWNERS]
+    read: list[str] = []
+    after = ""
+    for _ in OWNERS:
+        page = Page(after, 1)
+        for match in reversed(matches):
+            page.add(match)
+        read += [match.owner for match in page.matches]
+        after = page.end
+    assert read == list(OWNERS)
+    assert not page.has_more

@@ -50,6 +50,24 @@ async def test_a_broken_stream_resumes_without_loss_and_without_repeats(http: Ht
     assert [match["id"] for _, _, match in again] == ids[2:]
 
 
+async def test_who_comes_back_too_late_begins_anew_under_the_same_ids(http: Http) -> None:
+    """Fifty events are kept for it here: who counts by ids sees none of what lives twice."""
+    kept = await http.store(21.0)
+    url = http.url("/events", select="temperature>=20")
+    async with http.session.get(url) as reply:
+        stream = events(reply)
+        (_, name, _), (_, first, _) = await take(stream, 2)
+        for number in range(51):
+            await http.store(30.0 + number, id="moves")
+            seen = await take(stream, 1)
+    async with http.session.get(url, headers={"Last-Event-ID": first}) as reply:
+        (reset, _, why), (_, again, _), *living = await take(events(reply), 4)
+    assert (reset, again) == ("reset", name)
+    assert "more came since" in why["reason"]
+    assert {event_id for _, event_id, _ in living} == {first, seen[0][1]}
+    assert kept in {match["id"] for _, _, match in living}
+
+
 async def test_another_peer_begins_anew_and_says_so(http: Http) -> None:
     kept = await http.store(21.0)
     async with http.session.get(http.url("/events", select="temperature>=20")) as reply:

@@ -9,9 +9,11 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 import pytest
+from aiohttp import web
 
 import meteor
 from meteor.rendezvous.fair_queue import DoorLimits, FairQueue
+from meteor.rest.body import read_body
 from meteor.rest.config import RestConfig
 from tests.meteor.building import SPACE
 from tests.meteor.rest.http_client import Http
@@ -88,6 +90,29 @@ async def test_who_hangs_up_while_waiting_leaves_nothing_behind() -> None:
         status, _, _ = await caller.ask("GET", "/profiles", select="type=flood")
         assert status == 200
         await until(lambda: not door._in_progress and not door.waiting)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
+async def test_nobody_has_its_turn_before_its_body_is_here(
+    monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """Also of a route without a body, which is read where a request says that it is signed."""
+    async with meteor.Peer(space=SPACE) as peer, caller_at("127.0.0.1", peer) as caller:
+        door = narrow_door(peer)
+        in_progress: list[int] = []
+
+        async def read(request: web.Request, config: RestConfig) -> bytes:
+            in_progress.append(door._in_progress)
+            return await read_body(request, config)
+
+        monkeypatch.setattr("meteor.rest.call.read_body", read)
+        signed = {
+            "Meteor-Key": "ed25519:nobody", "Meteor-Signature": "", "Meteor-Issued": "1"
+        }  # fmt: skip
+        path = f"/profiles?{'profile' if method == 'POST' else 'select'}=type%3Dturn"
+        status, _, form = await caller.ask(method, path, headers=signed, data=b"slow")
+        assert (status, form["rule"]) == (403, "issue_time")
+        assert in_progress == [0]
 
 
 async def test_what_asks_nobody_waits_for_nobody() -> None:

@@ -39,15 +39,21 @@ class Write:
     delete_began_s: float | None = None
     deleted_s: float | None = None
     """When the receipt of its deletion came, which found it; None while its fate is unknown."""
+    not_found_s: float | None = None
+    """When a receipt of its deletion came that found nothing."""
     drift: float = 0.0
     """By which share the clocks that count its time may be fast or slow."""
 
     def surely_lives(self, since_s: float, until_s: float, slack_s: float) -> bool:
         """Whether it was acknowledged by `since_s` and nothing ended it before `until_s`, by
         whatever clock."""
-        if self.acknowledged_s is None or self.acknowledged_s > since_s:
-            return False
         if self.delete_began_s is not None and self.delete_began_s <= until_s:
+            return False
+        return self.has_time(since_s, until_s, slack_s)
+
+    def has_time(self, since_s: float, until_s: float, slack_s: float) -> bool:
+        """The same of its time alone, whoever deletes it."""
+        if self.acknowledged_s is None or self.acknowledged_s > since_s:
             return False
         return self.began_s + self.ttl_s / (1 + self.drift) > until_s + slack_s
 
@@ -74,6 +80,8 @@ class Question:
     """The curve indexes that it named as not answered for."""
     last: bool = False
     """Whether it was asked when the run was over and everything had healed."""
+    garbled: tuple[str, ...] = ()
+    """The stems of those matches whose data, profile or time to live is not what was stored."""
 
     def selects(self, write: Write) -> bool:
         """Whether the write is among what was asked for."""
@@ -99,6 +107,8 @@ class Subscription:
     """What it said it does not cover."""
     told: list[tuple[float, str]] = field(default_factory=list)
     """When, and the stem of what."""
+    garbled: list[str] = field(default_factory=list)
+    """The stems of what came with other data, or another profile, than was stored."""
 
     def selects(self, write: Write) -> bool:
         """Whether the write is among what it is interested in."""
@@ -139,7 +149,12 @@ class History:
         """Whether a partition is the reason that an answer does not know of a post."""
         if question.last:
             return False
-        return any(cut.may_hide(began_s, acknowledged_s, question.began_s) for cut in self.cuts)
+        return self.may_be_apart(began_s, acknowledged_s, question.began_s)
+
+    def may_be_apart(self, began_s: float, acknowledged_s: float, asked_s: float) -> bool:
+        """Whether what was posted and acknowledged then may be on the other side of a partition
+        from whoever is asked at `asked_s`."""
+        return any(cut.may_hide(began_s, acknowledged_s, asked_s) for cut in self.cuts)
 
     def last_questions(self) -> Iterator[Question]:
         """Those asked when everything had healed."""

@@ -55,7 +55,9 @@ class Overlay:
 
     `copies` peers keep every record.  With a `disk` their journals take time; with a `codec` every
     message travels as bytes; with `clocks` those of peers and clients are wrong as planned.  A
-    `network` brings its own kernel, latency and codec; raises `ValueError` for both."""
+    `network` brings its own kernel, latency and codec; raises `ValueError` for both, and for `ids`
+    that are too few or make no ring.  A kernel that is given, or the network's, has its own seed:
+    `seed` counts where there is none."""
 
     def __init__(
         self,
@@ -80,12 +82,14 @@ class Overlay:
             raise ValueError("a network has its own kernel, latency and codec")
         self.kernel = network.kernel if network is not None else kernel or Kernel(seed)
         self.network = network or Network(self.kernel, latency=latency, codec=codec)
-        self.space, self.seed, self.disk = space, seed, disk
+        self.space, self.seed, self.disk = space, self.kernel.seed, disk
         self.faults = Faults(self.network)
         """What goes wrong on the network: nothing until it is told."""
         self.clocks = clocks if clocks is not None else ClockPlan()
         """How wrong the machines' clocks are."""
         self.config = config or ChordConfig.lan()
+        if ids is not None:
+            _check_ids(ids, peers, self.config.bits)
         self.moves = moves
         """When light peers move to where more is to be carried; None: they stay."""
         self.copies, self.routing = copies, routing
@@ -129,8 +133,13 @@ class Overlay:
     ) -> ResultT | None:
         """Let virtual time pass until `work` is done, and give its result; or `until` that time.
 
-        Raises what the work raises, and what a conversation raised that nobody awaits."""
+        Raises what the work raises, and what a conversation raised that nobody awaits; `TypeError`
+        without either, as peers never come to an end, and `ValueError` for a time that is over."""
         if work is None:
+            if until is None:
+                raise TypeError("run: give it something to do, or a time: until=...")
+            if until < self.kernel.now():
+                raise ValueError(f"run: {until} s is over, it is {self.kernel.now()} s")
             self.kernel.run(until_s=until)
             return None
         return self.kernel.run_until(self.kernel.spawn(_awaiting(work)))
@@ -149,10 +158,10 @@ class Overlay:
         return peer
 
     async def place(self) -> int | None:
-        """Ask the ring for the identifier of one more peer, as peers on sockets do; None where
-        `ids` are given, placement goes by hash, or the ring knows no place."""
+        """Ask the ring for the identifier of one more peer, as peers on sockets do; None where one
+        of `ids` is its own, placement goes by hash, or the ring knows no place."""
         known = [Contact.at(peer.address) for peer in self.living[:3]]
-        if self._ids is not None or self.config.placement == "hash" or not known:
+        if self._given_id() is not None or self.config.placement == "hash" or not known:
             return None
         seed = identifier(f"joiner {self._visitors}", self.config.bits)
         self._visitors += 1
@@ -167,11 +176,16 @@ class Overlay:
         number = len(self.peers)
         address = f"10.0.{number // 250}.{number % 250 + 1}:7400"
         if peer_id is None:
-            given = self._ids[number] if self._ids is not None else None
+            given = self._given_id()
             peer_id = identifier(address, self.config.bits) if given is None else given
         peer = SimPeer(self, Contact(peer_id, address), self._journal(address))
         self.peers.append(peer)
         return peer
+
+    def _given_id(self) -> int | None:
+        """The identifier that was given for the next peer, if one was."""
+        number = len(self.peers)
+        return self._ids[number] if self._ids is not None and number < len(self._ids) else None
 
     async def move(self, peer: SimPeer, peer_id: int) -> SimPeer:
         """Let a peer leave and come back under another identifier, as its process would."""
@@ -232,15 +246,17 @@ class Overlay:
         first_version: int | None = None,
         identity: Identity | ActingFor | None = None,
     ) -> Client:
-        """A client that is linked to one peer and knows all living ones; an `identity` signs what
-        it posts.
+        """A client that is linked to one peer and knows all living ones, among which `peer` counts;
+        an `identity` signs what it posts.  Raises `ValueError` where there is no such peer.
 
         Its versions run with the wall clock, in microseconds, as those of clients on sockets."""
+        living = self.living
+        if living and not -len(living) <= peer < len(living):
+            raise ValueError(f"client: peer {peer} of {len(living)} living peers")
         contact = Contact(identifier(f"client {self._clients}", self.config.bits), "")
         clock = self.clocks.clock_of(self.kernel, f"client {self._clients}")
         self._clients += 1
         runtime = SimRuntime(self.kernel, self.network, contact, clock)
-        living = self.living
         order = living[peer:] + living[:peer]
         addresses = [Contact.at(other.address) for other in order]
         if first_version is None:
@@ -251,6 +267,17 @@ class Overlay:
         )  # fmt: skip
         self.run(client.open())
         return client
+
+
+def _check_ids(ids: Sequence[int], peers: int, bits: int) -> None:
+    """Raises `ValueError` unless so many peers can form a ring of that many bits with them."""
+    if len(ids) < peers:
+        raise ValueError(f"{len(ids)} ids for {peers} peers")
+    if len(set(ids)) < len(ids):
+        raise ValueError("ids: one of them is there twice")
+    outside = [one for one in ids if not 0 <= one < 1 << bits]
+    if outside:
+        raise ValueError(f"ids: {outside[0]} is no identifier of {bits} bits")
 
 
 async def _awaiting(work: Awaitable[ResultT]) -> ResultT:

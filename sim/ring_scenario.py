@@ -5,18 +5,21 @@ start from an ideal ring of more than r members (A4); a member fails only if eve
 living entries (A1; one more than the proof asks, as answers take time here while its steps are
 atomic) and if more than r + 2 principals remain (A2); links are reliable and failures are seen
 truthfully (A3).  Latencies have long tails, so that second steps and notifications arrive late and
-at peers long dead.
+at peers long dead.  An exception anywhere in a node fails the run, and so does a log record of
+level ERROR.
 """
 
 from __future__ import annotations
 
 import random
+import traceback
 from dataclasses import dataclass
 from typing import Final
 
 from chord import ChordConfig, ChordNode, MeteorError
 from sim.checkers import convergence, zave
 from sim.checkers.convergence import IDEAL_WITHIN_S, Pointers
+from sim.error_log import error_log
 from sim.network import TailedLatency
 from sim.report import Report
 from sim.ring import Ring
@@ -24,6 +27,8 @@ from sim.trace import Trace
 
 BITS: Final = 10
 """Identifiers are so few that neighbours often are direct neighbours."""
+TOLD_LINES: Final = 4
+"""Of the traceback of a bug."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,9 +45,15 @@ class RingScenario:
     def play(self, seed: int, *, keep_trace: bool = False) -> tuple[Report, Trace]:
         """Run one seed; the report, and the trace if it is to be kept."""
         stage = _Stage(self, seed, keep_trace=keep_trace)
-        stage.churn()
-        stage.rest()
         report, ring = stage.report, stage.ring
+        with error_log() as logged:
+            try:
+                stage.churn()
+                stage.rest()
+            except Exception as error:
+                told = traceback.format_exception(error)[-TOLD_LINES:]
+                report.violations += [line.strip() for line in told]
+        report.violations += logged
         report.events = sum(report.counts.values())
         report.finish(ring.kernel)
         return report, ring.kernel.trace

@@ -2,8 +2,9 @@
 
 Law of this file: one seed gives one run, and a run has one report.  First faults (safety: what was
 promised holds), then none (liveness: one ideal ring and every arc held within `IDEAL_WITHIN_S`,
-every question answered), then judgement.  An exception anywhere in a peer fails the run, and so
-does a log record of level ERROR.
+every question answered), then judgement, and every verb once more at every peer.  Where nothing is
+to go wrong, nothing that clients ask may fail either.  An exception anywhere in a peer fails the
+run, and so does a log record of level ERROR.
 
     report = run(SCENARIOS["crashes"], seed=7)
     assert not report.violations, report.text()
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field
 
 from chord import ChordConfig
 from meteor import Client
+from sim import closing_round
 from sim.checkers import holders
 from sim.checkers.convergence import IDEAL_WITHIN_S
 from sim.checkers.notification import TOLD_WITHIN_S
@@ -68,6 +70,12 @@ class Scenario:
     unique_holders: bool = True
     """Whether no two peers may hold one arc at any time; else only at rest."""
 
+    @property
+    def is_calm(self) -> bool:
+        """Whether nothing goes wrong, and nobody comes or goes."""
+        weather = self.weather
+        return not (self.churn.rates or weather.rates or weather.frames or self.disks)
+
     def play(self, seed: int, *, keep_trace: bool = False) -> tuple[Report, Trace]:
         """Run one seed; the report, and the trace if it is to be kept."""
         return traced_run(self, seed, keep_trace=keep_trace)
@@ -116,6 +124,8 @@ def _play(stage: _Stage, report: Report, sabotage: Callable[[Overlay], None] | N
     stage.ask_at_last(report)
     report.violations += [f"ownership: {text}" for text in stage.views.violations]
     report.violations += judge(stage.history, stage.copies.ledger.open_losses())
+    report.violations += stage.failures()
+    report.violations += closing_round.violations(stage.overlay, stage.history.wounds)
     stage.count(report)
 
 
@@ -179,6 +189,17 @@ class _Stage:
             if self.overlay.run(self._workload.ask_everything(client)):
                 return
         report.violations.append(f"{LAST_TRIES} questions after healing were not answered")
+
+    def failures(self) -> list[str]:
+        """What clients asked for in vain though nothing went wrong."""
+        if not self._scenario.is_calm:
+            return []
+        counts = self._workload.counts.items()
+        return [
+            f"{what}: {times} times, though nothing went wrong"
+            for what, times in counts
+            if _is_outcome(what)
+        ]
 
     def count(self, report: Report) -> None:
         """Fill in how often what happened."""

@@ -15,22 +15,29 @@ from sim.weather import WeatherPlan
 from sim.workload import WorkloadPlan
 
 _ROUGH = FrameFaults(loss=0.01, duplication=0.01, reordering=0.05)
+_IMPATIENT = WorkloadPlan(timeout_s=1.0)
+"""Who waits longer than a cut lasts never hears what one side has to say of the other."""
+_CURIOUS = WorkloadPlan(interests=0.5)
+"""What is deleted, or over, must not be told to whoever comes later: somebody has to."""
 
 _ALL = (
-    Scenario(name="calm", summary="no faults: answers equal a plain filter"),
+    Scenario(name="calm", summary="no faults: answers equal a plain filter", workload=_CURIOUS),
     Scenario(
         name="growth",
         summary="peers join and leave politely under load",
+        workload=_CURIOUS,
         churn=ChurnPlan(joins=1.0, leaves=1.0),
     ),
     Scenario(
         name="crashes",
         summary="peers join, leave and crash; what is lost is named",
+        workload=_CURIOUS,
         churn=ChurnPlan(joins=1.0, leaves=0.3, crashes=0.7),
     ),
     Scenario(
         name="restarts",
         summary="peers crash and come back under their journals",
+        workload=_CURIOUS,
         churn=ChurnPlan(joins=0.3, crashes=1.0, restarts=0.8),
     ),
     Scenario(
@@ -77,12 +84,14 @@ _ALL = (
     Scenario(
         name="partitions",
         summary="some peers are cut off from the others for up to four seconds",
+        workload=_IMPATIENT,
         weather=WeatherPlan(partitions=0.2),
         unique_holders=False,
     ),
     Scenario(
         name="one-way",
         summary="some peers are heard no more, though they hear",
+        workload=_IMPATIENT,
         weather=WeatherPlan(one_way_partitions=0.2),
         unique_holders=False,
     ),

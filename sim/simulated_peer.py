@@ -93,7 +93,9 @@ class SimPeer:
             self.crash()
 
     def crash(self) -> None:
-        """End it without a word."""
+        """End it without a word; one that has ended leaves its next incarnation alone."""
+        if not self.alive and self.runtime.exchange.closed:
+            return
         self.alive = False
         self._overlay.network.crash(self.contact)
         self._overlay.cut_power(self)

@@ -6,11 +6,14 @@ Law of this file: who and when is drawn from one stream; what a fault is, is `si
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from chord import Contact
 from sim.faults import FrameFaults
 from sim.history import Cut, History
 from sim.overlay import Overlay
+from sim.simulated_peer import SimPeer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +23,7 @@ class WeatherPlan:
     frames: FrameFaults | None = None
     """What befalls single frames, all the time."""
     partitions: float = 0.0
-    """Two-way cuts of some peers from all others, ..."""
+    """Two-way cuts of some peers and the clients that are linked to them from all others, ..."""
     one_way_partitions: float = 0.0
     """... and cuts of one direction."""
     partition_s_max: float = 4.0
@@ -88,7 +91,17 @@ class Weather:
         kernel = self._overlay.kernel
         noted = Cut(kernel.now())
         self._history.cuts.append(noted)
-        partition = self._overlay.faults.partition([peer.contact for peer in side], one_way=one_way)
+        cut_off = [*(peer.contact for peer in side), *self._clients_of(side)]
+        partition = self._overlay.faults.partition(cut_off, one_way=one_way)
         await kernel.sleep(self._stream.uniform(0, self._plan.partition_s_max))
         partition.heal()
         noted.healed_s = min(noted.healed_s, kernel.now())
+
+    def _clients_of(self, side: Sequence[SimPeer]) -> Iterator[Contact]:
+        """Whoever is linked to a peer of a side is on that side too: else nobody would ever ask
+        there, and what is promised of it were never looked at."""
+        there = {peer.address for peer in side}
+        for end in self._overlay.network.ends():
+            client = end.owner.contact
+            if not client.address and end.contact.address in there:
+                yield client

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from chord import MeteorError
-from meteor import Client, Interest, KeywordSpace, Number, Word, profile
+from meteor import Client, Interest, KeywordSpace, Match, Number, Profile, Word, profile
 from sim.history import History, Question, Subscription, Write
 from sim.overlay import Overlay
 
@@ -22,6 +22,8 @@ SPACE: Final = KeywordSpace("scenario", [Word("type"), Number("value", 0, 1000)]
 TYPES: Final = ("temperature", "humidity", "light", "pressure")
 LOW, HIGH = 0.0, 1000.0
 """The values there are."""
+TTL_SPREAD: Final = 0.05
+"""By what share clocks may make a time to live longer than it was given: more than any plan's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +41,9 @@ class WorkloadPlan:
     short_lived: float = 0.15
     """Share of stored profiles that expire within the run, after 2 to 8 s."""
     watchers: int = 2
-    """Clients with an interest each."""
+    """Clients with an interest each, ..."""
+    interests: float = 0.0
+    """... and so many more a virtual second, which are told first of what lives already."""
     timeout_s: float = 5.0
     """How long a post may take."""
 
@@ -53,6 +57,8 @@ class Workload:
         self._overlay, self._history, self._plan = overlay, history, plan
         self._stream = stream
         self._stopped = False
+        self._profiles: dict[str, Profile] = {}
+        """What was stored, by stem; its data is the stem."""
         self.counts: dict[str, int] = {}
         """How often each verb was posted, and how often one came to nothing."""
         self._clients: list[Client] = []
@@ -65,7 +71,9 @@ class Workload:
         self._watchers = [overlay.client(peer=number) for number in range(plan.watchers)]
         for number, client in enumerate(self._watchers):
             client.callbacks.on_error = self._troubled
-            overlay.run(self._watch(client, f"interest{number}"))
+            overlay.run(self._watch(client, f"interest{number}", *self._range()))
+        if plan.interests:
+            overlay.kernel.spawn(self._watch_now_and_then(overlay.kernel.random("interests")))
         for client in self._clients:
             overlay.kernel.spawn(self._post_on_and_on(client))
 
@@ -79,8 +87,20 @@ class Workload:
 
     # ---- interests ---------------------------------------------------------------------------
 
-    async def _watch(self, client: Client, name: str) -> None:
-        low, high = self._range()
+    async def _watch_now_and_then(self, stream: random.Random) -> None:
+        while True:
+            await self._overlay.kernel.sleep(stream.expovariate(self._plan.interests))
+            if self._stopped:
+                return
+            low = round(stream.uniform(LOW, HIGH * 0.8), 1)
+            high = round(low + stream.uniform(50, 400), 1)
+            client, name = stream.choice(self._watchers), f"later{self.counts['notify_data']}"
+            try:
+                await self._watch(client, name, low, high)
+            except MeteorError as error:
+                self._count(f"notify_data: {type(error).__name__}")
+
+    async def _watch(self, client: Client, name: str, low: float, high: float) -> None:
         self._count("notify_data")
         interest = await client.notify_data(
             f"value={low}..{high}", id=name, ttl=60.0, queue=100_000, timeout=self._plan.timeout_s
@@ -93,6 +113,8 @@ class Workload:
         async for notification in interest:
             stem = notification.id.partition(".")[0]
             subscription.told.append((self._overlay.kernel.now(), stem))
+            if not self._is_as_stored(notification):
+                subscription.garbled.append(stem)
 
     def _troubled(self, error: Exception) -> None:
         self._count(f"interest: {type(error).__name__}")
@@ -125,10 +147,11 @@ class Workload:
             stem, index_of(attributes), value, ttl_s, now(), drift=self._overlay.clocks.drift_max
         )
         self._history.writes[stem] = write
+        self._profiles[stem] = described = profile(attributes)
         self._count("store")
         try:
             receipt = await client.store(
-                profile(attributes), stem, id=stem, ttl=ttl_s, timeout=plan.timeout_s
+                described, stem, id=stem, ttl=ttl_s, timeout=plan.timeout_s
             )
         except MeteorError as error:
             self._count(f"store: {type(error).__name__}")
@@ -149,10 +172,13 @@ class Workload:
         if not answer.complete:
             self._count("retrieve: said incomplete")
         found = tuple(match.id.partition(".")[0] for match in matches)
+        garbled = tuple(
+            match.id.partition(".")[0] for match in matches if not self._is_as_stored(match)
+        )
         self._history.questions.append(
             Question(
                 low, high, began_s, self._overlay.kernel.now(), found,
-                answer.complete, answer.missing, last,
+                answer.complete, answer.missing, last, garbled,
             )
         )  # fmt: skip
         return True
@@ -177,12 +203,25 @@ class Workload:
             return
         if receipt.matches:
             write.deleted_s = self._overlay.kernel.now()
+        else:
+            self._count("cancel: found nothing")
+            write.not_found_s = self._overlay.kernel.now()
 
     # ---- small parts -------------------------------------------------------------------------
 
     def _range(self) -> tuple[float, float]:
         low = round(self._stream.uniform(LOW, HIGH * 0.8), 1)
         return low, round(low + self._stream.uniform(50, 400), 1)
+
+    def _is_as_stored(self, match: Match) -> bool:
+        """Whether a match is what was stored under its stem; so is one that nobody stored, of
+        which the checkers know by its stem."""
+        stem = match.id.partition(".")[0]
+        described = self._profiles.get(stem)
+        if described is None:
+            return True
+        longest_s = self._history.writes[stem].ttl_s * (1 + TTL_SPREAD)
+        return match.text == stem and match.profile == described and match.ttl <= longest_s
 
     def _count(self, what: str) -> None:
         self.counts[what] = self.counts.get(what, 0) + 1

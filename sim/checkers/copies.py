@@ -3,8 +3,9 @@
 Law of this file: pure bookkeeping over what an onlooker saw, never over what peers say of one
 another: whenever peers go down, which records each of them had durable, and which are on a peer
 that is up.  A record without any such copy is noted with the copies that died.  The note stands
-until all of these are up again, restarted or resumed: of some alone nobody could tell whether they
-are the last word.  `sim.checkers.durability` judges by it.  DESIGN section 5: one survivor is
+until all of these are up again at once, restarted or resumed: of some alone nobody could tell
+whether they are the last word; what is lost once more is noted anew, with the copies that died
+then.  `sim.checkers.durability` judges by it.  DESIGN section 5: one survivor is
 enough.
 """
 
@@ -34,6 +35,8 @@ class CopyLedger:
 
     def __init__(self) -> None:
         self._down: dict[str, tuple[float, frozenset[str]]] = {}
+        self._open: dict[str, Loss] = {}
+        """By stem, the last loss, until all its copies have been up at once."""
         self.losses: dict[str, Loss] = {}
         """By stem; the first time counts."""
 
@@ -51,16 +54,20 @@ class CopyLedger:
             loss = Loss(stem, at_s, tuple((peer, s) for s, peer in sorted(since)))
             lost.append(loss)
             self.losses.setdefault(stem, loss)
+            self._open[stem] = loss
         return lost
 
     def open_losses(self) -> dict[str, Loss]:
         """The losses of which some copy is still down, by stem: what may be lost for good."""
-        return {
-            stem: loss
-            for stem, loss in self.losses.items()
-            if any(peer in self._down for peer, _ in loss.copies)
-        }
+        return dict(self._open)
 
     def came_back(self, peer: str) -> None:
-        """The peer is up again, with what its journal kept."""
+        """The peer is up again, with what its journal kept.
+
+        What it makes good excuses nothing any more, also when its peers go down again."""
         self._down.pop(peer, None)
+        self._open = {
+            stem: loss
+            for stem, loss in self._open.items()
+            if any(copy in self._down for copy, _ in loss.copies)
+        }

@@ -1,18 +1,24 @@
 """No deleted profile comes back, on whatever copy it may have survived.
 
 Law of this file: what a receipt called deleted before a question began is in no answer, and
-nobody who became interested later is told of it; while the network is partitioned the other side
+nobody who became interested later is told of it; a delete finds what lives, wherever it may have
+been handed on to, or fails; while the network is partitioned the other side
 may not know yet, as in `sim.checkers.recall`.
 """
 
 from __future__ import annotations
 
-from sim.history import History
+from sim.checkers.recall import SLACK_S
+from sim.history import History, Write
 
 
 def violations(history: History) -> list[str]:
-    """Every profile that was seen after its deletion was acknowledged."""
-    found = []
+    """Every profile that was seen after its deletion was acknowledged, or was not found by it."""
+    found = [
+        f"{write.stem}, deleted at {write.delete_began_s:.3f} s, was not found, though it lived"
+        for write in history.writes.values()
+        if _was_passed_over(write, history)
+    ]
     for question in history.questions:
         for stem in question.found:
             write = history.writes.get(stem)
@@ -30,9 +36,22 @@ def violations(history: History) -> list[str]:
             write = history.writes.get(stem)
             if write is None or write.deleted_s is None:
                 continue
+            began_s = write.delete_began_s or write.deleted_s
+            if history.may_be_apart(began_s, write.deleted_s, subscription.opened_s):
+                continue
             if write.deleted_s < subscription.opened_s:
                 found.append(
                     f"{subscription.name}, opened at {subscription.opened_s:.3f} s, was told at "
                     f"{at_s:.3f} s of {stem}, deleted by {write.deleted_s:.3f} s"
                 )
     return found
+
+
+def _was_passed_over(write: Write, history: History) -> bool:
+    """Whether a receipt says that there was nothing to delete while the write surely lived."""
+    began_s, ended_s, acknowledged_s = write.delete_began_s, write.not_found_s, write.acknowledged_s
+    if began_s is None or ended_s is None or acknowledged_s is None:
+        return False
+    if history.may_be_apart(write.began_s, acknowledged_s, began_s):
+        return False
+    return write.has_time(began_s, ended_s, SLACK_S)

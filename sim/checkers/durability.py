@@ -30,6 +30,8 @@ def violations(history: History, losses: Mapping[str, Loss]) -> list[str]:
 
 def _unexplained(question: Question, history: History) -> Iterator[str]:
     """What the answer calls missing though copies of it were always up."""
+    if not question.complete and not question.missing:
+        yield "an answer is incomplete when everything has healed, and names nothing as missing"
     for first, last in subtract(question.missing, history.wounds):
         yield f"an answer calls [{first:x}, {last:x}] missing, though a copy of it was always up"
 

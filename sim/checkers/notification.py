@@ -1,7 +1,8 @@
 """A client is told of each match exactly once (DESIGN section 4).
 
-Law of this file: never twice, never of what does not match, and of every pair of an acknowledged
-interest and an acknowledged profile that lived together for `TOLD_WITHIN_S`; except where every
+Law of this file: never twice, never of what does not match, never with other data than was stored,
+and within `TOLD_WITHIN_S` of every pair of an acknowledged interest and an acknowledged profile
+that lived together for so long; except where every
 copy of the profile's place was down at once, with all that it knew (`History.wounds`).
 """
 
@@ -36,17 +37,29 @@ def _of(subscription: Subscription, history: History, *, excuse: bool) -> Iterat
             yield f"{subscription.name} was told of {stem}, which was never stored"
         elif not subscription.selects(write):
             yield f"{subscription.name} was told of {stem} with the value {write.value:g}"
+    for stem in subscription.garbled:
+        yield f"{subscription.name} was told of {stem}, which is not as it was stored"
+    first_s: dict[str, float] = {}
+    for at_s, stem in subscription.told:
+        first_s.setdefault(stem, at_s)
     for write in history.writes.values():
         excused = within(write.index, subscription.missing) or (
             excuse and within(write.index, history.wounds)
         )
-        if write.stem not in told and not excused and _must_be_told(subscription, write, history):
+        until_s = None if excused else _told_until_s(subscription, write, history)
+        if until_s is None:
+            continue
+        if write.stem not in told:
             yield f"{subscription.name} was never told of {write.stem}"
+        elif (at_s := first_s[write.stem]) > until_s:
+            yield f"{subscription.name} was told of {write.stem} only at {at_s:.3f} s"
 
 
-def _must_be_told(subscription: Subscription, write: Write, history: History) -> bool:
+def _told_until_s(subscription: Subscription, write: Write, history: History) -> float | None:
+    """Until when it must have been told; None if it need not."""
     if not subscription.selects(write) or write.acknowledged_s is None:
-        return False
+        return None
     both_s = max(write.acknowledged_s, subscription.opened_s)
     until_s = both_s + TOLD_WITHIN_S
-    return until_s <= history.ended_s and write.surely_lives(both_s, until_s, 0.0)
+    lived = until_s <= history.ended_s and write.surely_lives(both_s, until_s, 0.0)
+    return until_s if lived else None

@@ -1,7 +1,8 @@
 """Recall is complete, or the answer says for which part it is not (DESIGN section 3).
 
 Law of this file: everything that was acknowledged before a question began, and lived until it had
-ended, is in the answer once, unless the answer names its place as missing; nothing else is in it.
+ended, is in the answer once, unless the answer names its place as missing; nothing else is in it,
+and all of it with the data and the profile that were stored.
 While the network is partitioned an answer speaks for its side: what was acknowledged since the cut
 may be known to the other side alone, until both have had time to become one again
 (DESIGN section 5); what was acknowledged before it is in every answer.
@@ -34,6 +35,8 @@ def _of(question: Question, history: History) -> Iterator[str]:
             yield f"{asked}: {stem} was never stored"
         elif not question.selects(write):
             yield f"{asked}: {stem} has the value {write.value:g}"
+    for stem in question.garbled:
+        yield f"{asked}: {stem} is not as it was stored"
     for write in history.writes.values():
         if (
             write.stem not in found

@@ -31,3 +31,53 @@ def test_a_network_and_its_parts_are_not_both_given() -> None:
     kernel = sim.Kernel()
     with pytest.raises(ValueError, match="its own kernel"):
         sim.Overlay(2, space=SPACE, kernel=kernel, network=sim.Network(kernel))
+
+
+def test_to_run_without_an_end_is_refused() -> None:
+    overlay = sim.Overlay(2, space=SPACE)
+    with pytest.raises(TypeError, match="until"):
+        overlay.run()  # type: ignore[call-overload]
+    now_s = overlay.kernel.now()
+    with pytest.raises(ValueError, match="is over"):
+        overlay.run(until=now_s / 2)
+    overlay.run(until=now_s)
+
+
+@pytest.mark.parametrize(
+    ("ids", "named"),
+    [([1, 2], "2 ids for 3 peers"), ([1, 2, 1], "twice"), ([1, 2, 1 << 160], "160 bits")],
+)
+def test_ids_that_make_no_ring_are_refused(ids: list[int], named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        sim.Overlay(3, space=SPACE, ids=ids)
+
+
+def test_a_peer_beyond_the_ids_finds_a_place_of_its_own() -> None:
+    overlay = sim.Overlay(2, space=SPACE, ids=[1, 2])
+    overlay.run(overlay.add_peer())
+    assert len({peer.contact.id for peer in overlay.living}) == 3
+
+
+def test_a_client_of_a_peer_that_is_not_there_is_refused() -> None:
+    overlay = sim.Overlay(3, space=SPACE)
+    with pytest.raises(ValueError, match="3 living peers"):
+        overlay.client(peer=3)
+
+
+def test_what_was_restarted_outlives_the_one_that_it_was() -> None:
+    overlay = sim.Overlay(3, space=SPACE)
+    before = overlay.peers[1]
+    before.crash()
+    again = overlay.run(overlay.restart(before))
+    before.crash()
+    overlay.run(before.leave())
+    assert again.alive
+    assert not again.runtime.exchange.closed
+    overlay.run_for(5.0)
+    assert len(overlay.run(overlay.client().ring()).peers) == 3
+
+
+def test_the_seed_is_that_of_the_run() -> None:
+    assert sim.Overlay(1, space=SPACE, seed=7).seed == 7
+    network = sim.Network(sim.Kernel(seed=3))
+    assert sim.Overlay(1, space=SPACE, network=network).seed == 3

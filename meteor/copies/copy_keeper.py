@@ -149,9 +149,17 @@ class CopyKeeper:
         if newer:
             return Instated(known=False, newer=newer)
         cleared = self._clear(view.lost)
-        self._views.learn(view)
+        if not self._is_whole(view):
+            self._views.learn(view)
         self.expect(view.intervals)
         return Deferred(self._cleared()) if cleared else Instated()
+
+    def _is_whole(self, view: View) -> bool:
+        """Whether this peer is a whole copy of just that already, as its primary says too, who was
+        told otherwise a moment before: no copy any more, it could not speak for it alone."""
+        copy = self._views.copies.get(view.key)
+        counts = view.has_copy(self._runtime.contact.id)
+        return copy is not None and copy.whole and copy.view.epoch == view.epoch and counts
 
     def _on_instate(self, _: Contact, message: object, __: float) -> Deferred | Instated:
         assert isinstance(message, Instate)

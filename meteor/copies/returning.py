@@ -98,6 +98,11 @@ class Returning:
                 break
         else:
             return
+        # What was acknowledged here while that was lost, and laid aside as it was lost once more.
+        for view in self._views.remembered():
+            since = intersect(view.lost, piece)
+            if since and not await reconciling.absorb_own(since, view.epoch, view.primary.id):
+                return
         for view in self._views.touching(piece):
             part = intersect(view.lost, piece)
             if part and await self._replication.found(view.number, part):

@@ -7,6 +7,7 @@ is believed, and what cannot be carried out never reaches the point's own steps.
 from __future__ import annotations
 
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Final
 
 from arms import Profile
@@ -24,6 +25,7 @@ from squid import Box, HandOn, HilbertCurve
 DELETES = frozenset({"delete_data", "delete_interest"})
 FIND: Final = "find"
 """The question for the interest of an id: for who attaches to it."""
+MARK_BYTES: Final = 16
 AMENDS = frozenset({"renew", "cancel", FIND})
 PERFORM: Final = "perform"
 """The verb of an application's action: its name stands in the document.  A `dry_run` asks who
@@ -43,6 +45,17 @@ class Task:
     operation: Operation
     profile: Profile | None
     """What is posted, or selected; None where a record is named by its id."""
+
+    @property
+    def mark(self) -> bytes:
+        """What the tombstone of a cancel bears: of the request, as its client asks a second peer
+        where the first fell, and is to hear what it did; of this operation alone where the request
+        has no version of its own."""
+        operation = self.operation
+        if operation.verb != "cancel" or not operation.version:
+            return self.id
+        words = f"{operation.owner} {operation.id} {operation.version}".encode()
+        return blake2b(words, digest_size=MARK_BYTES).digest()
 
     @property
     def passes(self) -> bool:

@@ -129,14 +129,16 @@ class Giving:
         lots = self._views.lots_of(message.epoch, (interval,)) if message.epoch else ()
         if lots:
             page = self._shelf.attic.page(lots, interval, message.cursor, self._shelf.outgoing)
-            return replace(page, whole=self._views.has_stored((interval,), message.epoch))
+            whole = self._views.has_stored((interval,), message.epoch)
+            return replace(page, whole=whole, since=message.epoch)
         if subtract((interval,), self._views.kept()):
             raise Fault("Moved", "the interval is not kept here")
         page = self._shelf.page(interval, message.cursor)
         if message.primary is None:
             return page
         whole = self._views.has_all_of((interval,), message.primary, message.epoch)
-        return replace(page, whole=whole)
+        since = self._views.shown_since((interval,), message.primary, message.epoch)
+        return replace(page, whole=whole, since=since)
 
     def _on_freeze(self, _: Contact, message: object, __: float) -> Deferred:
         assert isinstance(message, Freeze)

@@ -20,7 +20,7 @@ from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
 from meteor.wire.operations import Freeze, Frozen, Pull, PulledPage, TakeOver, Yours
 from meteor.wire.view import View
-from squid import Interval, intersect
+from squid import Interval, intersect, merge, subtract
 
 TAKE_OVER_TRIES = 5
 
@@ -87,7 +87,11 @@ class Pulling:
             if given is None:
                 self._unanswered(view)
                 return False
-            self._views.taken_in.note(source.id, frozen.epoch, (interval,))
+            known = subtract((interval,), merge(*(one.intervals for one in frozen.rivals)))
+            known = subtract(known, frozen.lost)
+            self._views.taken_in.note(source.id, frozen.epoch, known)
+            left = subtract((interval,), known)
+            self._views.taken_in.note(source.id, frozen.epoch, left, frozen.epoch)
             begun = await self._replication.begin(view, frozen.epoch, source, given)
         except CallError:
             return False

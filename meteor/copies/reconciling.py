@@ -98,13 +98,13 @@ class Reconciling:
         primary_id: int | None = None,
         unless_partial: bool = False,
     ) -> int:
-        cursor, more, whole = 0, True, primary_id is not None
+        cursor, more, whole, since = 0, True, primary_id is not None, 0
         while more:
             page = await asked(
                 self._runtime, self._config, source,
                 Pull(interval, cursor, epoch, primary_id), PulledPage,
             )  # fmt: skip
-            whole = whole and page.whole
+            whole, since = whole and page.whole, max(since, page.since)
             if unless_partial and not whole:
                 return cursor
             await self.merge(page.carried)
@@ -113,7 +113,7 @@ class Reconciling:
                 raise RemoteFault("ProtocolError", "a hand-off that does not go on")
             cursor, more = page.cursor, page.more
         if whole and primary_id is not None:
-            self._views.taken_in.note(primary_id, epoch, (interval,))
+            self._views.taken_in.note(primary_id, epoch, (interval,), since)
         return cursor
 
     def _check_held(self, interval: Interval) -> None:
@@ -142,7 +142,7 @@ class Reconciling:
                 except Superseded:
                     return False
         if primary_id is not None and self._views.has_stored(piece, epoch):
-            self._views.taken_in.note(primary_id, epoch, piece)
+            self._views.taken_in.note(primary_id, epoch, piece, epoch)
         return True
 
     async def merge(self, carried: Sequence[Carried]) -> int:

@@ -315,7 +315,7 @@ def _has_all_of(survivor: Evidence, view: View) -> bool:
     if view.primary in (survivor.contact, survivor.view.primary):  # one after the other
         return True
     return any(
-        ended.primary == view.primary.id and ended.epoch >= view.epoch
+        ended.primary == view.primary.id and ended.since <= view.epoch <= ended.epoch
         for ended in survivor.taken_in
     )
 

@@ -153,10 +153,12 @@ class Tending:
             self._entropy.stir()
 
     async def _unify(self) -> None:
-        """Views with the same copies become one."""
+        """Views with the same copies become one, where both know all: of a past that one of them
+        does not know, its number tells since when it goes on without it."""
         views = sorted(self._views.own.values(), key=lambda view: view.number)
         for one, other in pairwise(views):
-            if one.copies and one.holder_ids == other.holder_ids:
+            same = one.copies and one.holder_ids == other.holder_ids
+            if same and not one.unknown and not other.unknown:
                 await self._replication.unify(one, other)
 
     def _mark(self) -> None:

@@ -146,13 +146,20 @@ class KnownViews:
 
     def has_all_of(self, part: Intervals, primary_id: int, epoch: int) -> bool:
         """Whether all is on the shelf that a primary had acknowledged of `part` when an epoch of
-        its ended."""
+        its ended.  A later view of the same primary does not show that where it calls the past
+        lost, or names a rival: it may have been passed over, and have begun anew, since."""
         whole = [one.view for one in self.copies.values() if one.whole]
         whole += [] if self.damaged else self.former
         had = [
-            one.intervals for one in whole if one.primary.id == primary_id and one.epoch >= epoch
+            one.intervals if one.number <= epoch else subtract(one.intervals, one.unknown)
+            for one in whole
+            if one.primary.id == primary_id and one.epoch >= epoch
         ]
         return not subtract(part, merge(*had, self.taken_in.of(primary_id, epoch)))
+
+    def shown_since(self, part: Intervals, primary_id: int, epoch: int) -> int:
+        """From which epoch of a primary on that is shown, where it is: 0 for all of them."""
+        return 0 if self.has_all_of(part, primary_id, 0) else epoch
 
     def has_stored(self, part: Intervals, epoch: int) -> bool:
         """Whether all of that is in the attic."""

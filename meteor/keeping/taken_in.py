@@ -20,19 +20,25 @@ NOTES_MAX: Final = 256
 """Ended views noted: older ones are long merged, or lost and named."""
 
 
+_Range = tuple[int, int, int]
+
+
 class TakenIn:
     """The ended views of one peer's shelf."""
 
     def __init__(self) -> None:
-        self._parts: OrderedDict[tuple[int, int], Intervals] = OrderedDict()
-        """By the primary's id, and the epoch."""
+        self._parts: OrderedDict[_Range, Intervals] = OrderedDict()
+        """By the primary's id, and its epochs: the last one first."""
 
     def __len__(self) -> int:
         return len(self._parts)
 
     def ended(self) -> tuple[Ended, ...]:
         """All that is noted, as it is written down."""
-        return tuple(Ended(*key, part) for key, part in self._parts.items())
+        return tuple(
+            Ended(primary, epoch, part, since)
+            for (primary, epoch, since), part in self._parts.items()
+        )
 
     def within(self, part: Intervals) -> tuple[Ended, ...]:
         """What of it lies in `part`."""
@@ -42,20 +48,23 @@ class TakenIn:
     def restore(self, ended: Iterable[Ended]) -> None:
         """What was written down, of records that are on the shelf again."""
         for one in ended:
-            self.note(one.primary, one.epoch, one.intervals)
+            self.note(one.primary, one.epoch, one.intervals, one.since)
 
     def learn(self, ended: Iterable[Ended], part: Intervals) -> None:
         """All of `part` was taken from somebody who could show this of it."""
         for one in ended:
-            self.note(one.primary, one.epoch, intersect(merge(one.intervals), part))
+            self.note(one.primary, one.epoch, intersect(merge(one.intervals), part), one.since)
 
-    def note(self, primary_id: int, epoch: int, part: Intervals) -> None:
+    def note(self, primary_id: int, epoch: int, part: Intervals, since: int = 0) -> None:
         """All that was acknowledged of `part` in an epoch of a primary is on the shelf; what was in
-        an earlier one as well."""
+        an earlier one as well, as far as `since`."""
         if part:
-            key = (primary_id, epoch)
-            earlier = [one for one in self._parts if one[0] == primary_id and one[1] < epoch]
-            self._keep({one: subtract(self._parts[one], part) for one in earlier})
+            key = (primary_id, epoch, since)
+            within = [
+                one for one in self._parts
+                if one[0] == primary_id and since <= one[2] and one[1] <= epoch and one != key
+            ]  # fmt: skip
+            self._keep({one: subtract(self._parts[one], part) for one in within})
             self._parts[key] = merge(self._parts.get(key, ()), part)
             while len(self._parts) > NOTES_MAX:
                 self._parts.popitem(last=False)
@@ -65,8 +74,8 @@ class TakenIn:
         return merge(
             *(
                 part
-                for (primary, ended), part in self._parts.items()
-                if primary == primary_id and ended >= epoch
+                for (primary, last, since), part in self._parts.items()
+                if primary == primary_id and since <= epoch <= last
             )
         )
 
@@ -78,7 +87,7 @@ class TakenIn:
         """Records outside `kept` left the shelf."""
         self._keep({key: intersect(had, kept) for key, had in self._parts.items()})
 
-    def _keep(self, parts: dict[tuple[int, int], Intervals]) -> None:
+    def _keep(self, parts: dict[_Range, Intervals]) -> None:
         for key, part in parts.items():
             if part:
                 self._parts[key] = part

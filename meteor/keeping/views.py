@@ -113,7 +113,10 @@ class Views(KnownViews):
 
     def take_in(self, view: View, part: Intervals) -> None:
         """All content of what an ended view has of `part` is on the shelf."""
-        self.taken_in.note(view.primary.id, view.epoch, intersect(view.intervals, part))
+        had = intersect(view.intervals, part)
+        known, since = subtract(had, view.unknown), min(view.number, view.epoch)
+        self.taken_in.note(view.primary.id, view.epoch, known)
+        self.taken_in.note(view.primary.id, view.epoch, subtract(had, known), since)
 
     def drop(self, key: ViewKey) -> None:
         """Keep a copy no more."""

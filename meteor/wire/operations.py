@@ -175,7 +175,9 @@ class PulledPage:
     cursor: int
     more: bool
     whole: bool = True
-    """Whether all that was acknowledged in the view that was asked for is kept there."""
+    """Whether all that was acknowledged in the view that was asked for is kept there ..."""
+    since: int = 0
+    """... and in its primary's epochs from this one on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,6 +119,8 @@ class Ended:
     primary: WideInt
     epoch: int
     intervals: tuple[WireInterval, ...]
+    since: int = 0
+    """Of no earlier epoch of that primary: it lost the past, or had a rival, and went on."""
 
 
 @dataclass(frozen=True, slots=True)

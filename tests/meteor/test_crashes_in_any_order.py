@@ -67,7 +67,8 @@ class Ups:
         entry = self.drawn.choice([at for at, peer in enumerate(overlay.peers) if peer.alive])
         stem = f"later-{number}"
         lamp = f"type=lamp temperature={self.drawn.randint(0, 60)} humidity=2"
-        work = overlay.client(peer=entry).store(lamp, b"x", id=stem, timeout=2)
+        client = overlay.client(peer=entry % len(overlay.living))
+        work = client.store(lamp, b"x", id=stem, timeout=2)
         try:
             self.stored.add(overlay.run(work).id)
         except MeteorError:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chord import Contact, replace
 from meteor.keeping.taken_in import NOTES_MAX, TakenIn
+from meteor.keeping.views import Views
 from meteor.wire import codec
 from meteor.wire.copy_messages import ViewsNote
+from meteor.wire.view import View
 from squid import Interval, Intervals, merge
 
 SIZE = 10
@@ -16,7 +21,9 @@ spans = st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1)).map(
     lambda ends: (min(ends), max(ends))
 )
 parts = st.lists(spans, max_size=2).map(lambda found: merge(tuple(found)))
-notes = st.tuples(st.just("note"), st.integers(0, 1), st.integers(1, 4), parts)
+notes = st.tuples(
+    st.just("note"), st.integers(0, 1), st.integers(1, 4), parts, st.sampled_from([0, 0, 1, 2, 4])
+)
 ends = st.tuples(st.sampled_from(["forget", "keep only"]), parts)
 
 
@@ -28,22 +35,25 @@ def intervals(some: set[int]) -> tuple[Interval, ...]:
     return merge(tuple((index, index) for index in some))
 
 
-def taken_in_by(done: list[tuple[object, ...]]) -> tuple[TakenIn, dict[tuple[int, int], set[int]]]:
-    """The thing itself, and its dumb twin: indexes by primary and epoch."""
+Twin = dict[tuple[int, int, int], set[int]]
+
+
+def taken_in_by(done: list[tuple[Any, ...]]) -> tuple[TakenIn, Twin]:
+    """The thing itself, and its dumb twin: indexes by primary, epoch and since when."""
     subject = TakenIn()
-    twin: dict[tuple[int, int], set[int]] = {}
+    twin: Twin = {}
     for what, *said in done:
         if what == "note":
-            primary_id, epoch, part = said
-            subject.note(primary_id, epoch, part)  # type: ignore[arg-type]
-            twin.setdefault((primary_id, epoch), set()).update(indexes(part))  # type: ignore[arg-type]
+            primary_id, epoch, part, since = said
+            subject.note(primary_id, epoch, part, since)
+            twin.setdefault((primary_id, epoch, since), set()).update(indexes(part))
             continue
         (part,) = said
-        gone = indexes(part)  # type: ignore[arg-type]
+        gone = indexes(part)
         if what == "forget":
-            subject.forget(part)  # type: ignore[arg-type]
+            subject.forget(part)
         else:
-            subject.keep_only(part)  # type: ignore[arg-type]
+            subject.keep_only(part)
             gone = set(range(SIZE)) - gone
         for had in twin.values():
             had.difference_update(gone)
@@ -52,14 +62,17 @@ def taken_in_by(done: list[tuple[object, ...]]) -> tuple[TakenIn, dict[tuple[int
 
 @given(st.lists(st.one_of(notes, ends), max_size=10))
 def test_what_is_here_is_what_the_twin_has_also_after_a_restart(
-    done: list[tuple[object, ...]],
+    done: list[tuple[Any, ...]],
 ) -> None:
     subject, twin = taken_in_by(done)
     again = TakenIn()
     again.restore(subject.ended())
     for primary_id in (0, 1):
         for epoch in range(1, 5):
-            had = [part for (one, at), part in twin.items() if one == primary_id and at >= epoch]
+            had = [
+                part for (one, last, since), part in twin.items()
+                if one == primary_id and since <= epoch <= last
+            ]  # fmt: skip
             expected = intervals(set().union(*had))
             assert subject.of(primary_id, epoch) == expected
             assert again.of(primary_id, epoch) == expected
@@ -80,3 +93,17 @@ def test_a_journal_of_before_is_read_as_without_any() -> None:
     before = b"\x01\x92\xa9ViewsNote\x94" + 4 * b"\x90"
     assert codec.decode(before) == ViewsNote()
     assert ViewsNote().taken_in == ()
+
+
+def test_a_primary_that_lost_the_past_and_began_anew_does_not_speak_for_what_it_had() -> None:
+    """It had been passed over by a peer that was alone, and was given the interval back: a copy of
+    its new view counted for the past of the old one, which was dropped (a seed of a cut, 30)."""
+    views, part, primary = Views(1), ((0, 9),), Contact(7, "seven")
+    anew = View(primary, 20, 21, part, (Contact(1, "one"),), lost=part)
+    views.put(anew)
+    assert views.has_all_of(part, 7, 21)
+    assert views.has_all_of(part, 7, 20)
+    assert not views.has_all_of(part, 7, 12)
+    views.put(replace(anew, primary=Contact(8, "eight"), number=30, epoch=30, lost=()))
+    assert views.taken_in.of(7, 21) == part
+    assert views.taken_in.of(7, 12) == ()

@@ -28,7 +28,9 @@ views = st.builds(
     View, peers, st.integers(1, 2), st.integers(1, 3), parts,
     st.lists(peers, max_size=2, unique=True).map(tuple),
 )  # fmt: skip
-ended = st.builds(Ended, st.sampled_from(IDS), st.integers(1, 3), parts)
+ended = st.builds(
+    Ended, st.sampled_from(IDS), st.integers(1, 3), parts, st.sampled_from([0, 0, 1, 2, 3])
+)
 taken_in = st.lists(ended, max_size=2).map(tuple)
 evidences = st.lists(
     st.builds(Evidence, peers, views, st.booleans(), st.booleans(), taken_in), max_size=6
@@ -164,8 +166,8 @@ def forgetful(asked: Asked) -> set[int]:
 
 def has_all_of(one: Evidence, view: View, index: int) -> bool:
     """Whether a survivor has what was acknowledged under another view."""
-    said = [(of.primary, of.epoch) for of in one.taken_in if index in indexes(of.intervals)]
-    later = [primary for primary, epoch in said if epoch >= view.epoch]
+    said = [of for of in one.taken_in if index in indexes(of.intervals)]
+    later = [of.primary for of in said if of.since <= view.epoch <= of.epoch]
     return view.primary.id in (one.contact.id, one.view.primary.id, *later)
 
 

@@ -151,7 +151,7 @@ class KnownViews:
         whole = [one.view for one in self.copies.values() if one.whole]
         whole += [] if self.damaged else self.former
         had = [
-            one.intervals if one.number <= epoch else subtract(one.intervals, one.unknown)
+            one.intervals if one.since <= epoch else subtract(one.intervals, one.unknown)
             for one in whole
             if one.primary.id == primary_id and one.epoch >= epoch
         ]

@@ -114,9 +114,9 @@ class Views(KnownViews):
     def take_in(self, view: View, part: Intervals) -> None:
         """All content of what an ended view has of `part` is on the shelf."""
         had = intersect(view.intervals, part)
-        known, since = subtract(had, view.unknown), min(view.number, view.epoch)
+        known = subtract(had, view.unknown)
         self.taken_in.note(view.primary.id, view.epoch, known)
-        self.taken_in.note(view.primary.id, view.epoch, subtract(had, known), since)
+        self.taken_in.note(view.primary.id, view.epoch, subtract(had, known), view.since)
 
     def drop(self, key: ViewKey) -> None:
         """Keep a copy no more."""

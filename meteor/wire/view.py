@@ -63,6 +63,12 @@ class View:
         return self.primary.id, self.number
 
     @property
+    def since(self) -> int:
+        """In which epoch its primary began it, or a later one: what is left of a view whose part
+        ended has a new number, and its epoch still."""
+        return min(self.number, self.epoch)
+
+    @property
     def holder_ids(self) -> frozenset[int]:
         """Their identifiers."""
         return frozenset((self.primary.id, *(copy.id for copy in self.copies)))

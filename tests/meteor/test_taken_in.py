@@ -104,6 +104,9 @@ def test_a_primary_that_lost_the_past_and_began_anew_does_not_speak_for_what_it_
     assert views.has_all_of(part, 7, 21)
     assert views.has_all_of(part, 7, 20)
     assert not views.has_all_of(part, 7, 12)
+    renumbered = Views(2)
+    renumbered.put(replace(anew, number=25))
+    assert renumbered.has_all_of(part, 7, 21), "what is left has a number later than its epoch"
     views.put(replace(anew, primary=Contact(8, "eight"), number=30, epoch=30, lost=()))
     assert views.taken_in.of(7, 21) == part
     assert views.taken_in.of(7, 12) == ()

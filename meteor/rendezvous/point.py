@@ -174,7 +174,8 @@ class RendezvousPoint:
         """Whether what is to be kept may have lain before this process as it was held: it is kept
         elsewhere by now, or was, and would live longer, or come back.  It is asked for again."""
         ttl_ms = task.operation.ttl_ms if task.operation.verb in KEPT_KINDS else 0
-        return overlives(ttl_ms, self._runtime.lateness())
+        late_s = self._runtime.lateness()
+        return 0 < ttl_ms <= late_s * 1000 or overlives(ttl_ms, late_s)
 
     async def _change_or_leave(
         self, task: Task, mine: Intervals, undone: Intervals, ends: Ends

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import repeat
+from itertools import filterfalse, islice, repeat
 from operator import itemgetter
 from typing import Final, Literal, NamedTuple, overload
 
@@ -76,8 +76,8 @@ class Store:
         """By that number."""
         self._owners: dict[str, dict[str, None]] = {}
         """By stem, of what somebody owns: a few bytes for what nobody does would be too many."""
-        self._hidden: dict[Kind, int] = dict.fromkeys(KINDS, 0)
-        """How many of a kind not everybody may see."""
+        self._hidden: dict[Kind, set[Key]] = {kind: set() for kind in KINDS}
+        """What not everybody may see."""
         self._indexes: dict[Kind, ProfileIndex[Kept]] = {
             DATA: ProfileIndex(
                 "subjects", profile_of=_profile_of, place_of=_place_of, number_of=_number_of
@@ -132,12 +132,12 @@ class Store:
         expiries_s: Floats,
         places: Floats,
         columns: Mapping[Kind, tuple[Slots, PlainColumns]],
-        hidden: Mapping[Kind, int],
+        hidden: Mapping[Kind, Iterable[Key]],
     ) -> None:
         """The same, before anything else, for records at rest with plain profiles, numbered in the
         order of their keys: when they expire, where they live (NaN for those with more than one
         cell), which of them are of a kind and their profiles by column, numbered in that order; and
-        how many of a kind not everybody may see."""
+        what of a kind not everybody may see."""
         assert not self._kept, "loaded before anything else comes"
         made = made_in_bulk(Kept, len(keys), rest=repeat(records), number=range(len(keys)))
         # At the speed of C, as this copies a dictionary without a look at its keys.
@@ -147,7 +147,7 @@ class Store:
             self._owners.setdefault(stem, {})[owner] = None
         self._deadlines.load(expiries_s, keys)
         for kind, (chosen, profiles) in columns.items():
-            self._hidden[kind] += hidden.get(kind, 0)
+            self._hidden[kind].update(hidden.get(kind, ()))
             of_kind = made
             if len(chosen) < len(made):
                 of_kind = [made[at] for at in chosen.tolist()]
@@ -254,15 +254,18 @@ class Store:
         """All records of a kind, expired ones included, to be looked at a few at a time."""
         return Records(objects_of(list(self._indexes[kind])))
 
-    def public_records(self) -> Iterator[Record]:
-        """As `records`, without what not everybody may see."""
-        return (record for record in self.records() if not record.visible_to)
+    def public_records(self, begin: int = 0) -> Iterator[Record]:
+        """As `records`, without what not everybody may see, from the `begin`-th on: those before it
+        are passed by their keys, as to look at a million would hold the peer up for a second."""
+        hidden = set[Key]().union(*self._hidden.values())
+        keys: Iterator[Key] = filterfalse(hidden.__contains__, self._kept)
+        return (self._at(key).record for key in islice(keys, begin, None))
 
     def public_count(self, kind: Kind | None = None) -> int:
         """How many they are, of one kind or of all."""
         if kind is None:
-            return len(self._kept) - sum(self._hidden.values())
-        return self.count(kind) - self._hidden[kind]
+            return len(self._kept) - sum(map(len, self._hidden.values()))
+        return self.count(kind) - len(self._hidden[kind])
 
     def count(self, kind: Kind) -> int:
         """How many records of this kind are kept."""
@@ -301,7 +304,8 @@ class Store:
         kept.record, kept.number = record, _ALONE
         if record.owner:
             self._owners.setdefault(record.stem, {})[record.owner] = None
-        self._hidden[record.kind] += bool(record.visible_to)
+        if record.visible_to:
+            self._hidden[record.kind].add(record.key)
         return kept
 
     def _note_deadline(self, at: float, key: Key) -> None:
@@ -327,7 +331,7 @@ class Store:
         """A version of a record is not kept any more."""
         kind = kept.record.kind
         self._indexes[kind].remove(kept)
-        self._hidden[kind] -= bool(kept.record.visible_to)
+        self._hidden[kind].discard(kept.record.key)
         if kept.number >= 0:
             self._loaded[kept.number] = None
 

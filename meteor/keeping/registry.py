@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Final
 
 from arms import Record
@@ -38,12 +37,12 @@ def look_through(
     begin: int,
     belongs: Callable[[Record], bool],
 ) -> RegistryPage:
-    """The records of a kind that hold every word of `search` in their profile or id, from the
-    `begin`-th on; `belongs` says for which the peer answers."""
+    """The records of a kind that hold every word of `search` in their profile or id, of those that
+    begin with the `begin`-th of all; `belongs` says for which the peer answers."""
     words = [normal_form(word) for word in search.split()[:WORDS_MAX]]
     found: list[Record] = []
     examined = 0
-    for record in islice(records, begin, None):
+    for record in records:
         if examined >= EXAMINED_MAX or len(found) >= limit:
             return RegistryPage(tuple(found), examined, begin + examined)
         examined += 1

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arms import Store
+from arms import Kind, Store
+from meteor.keeping.placement import Key
 from meteor.keeping.placement_table import PlacementTable
 from meteor.keeping.plain_rows import PlainRows
 from meteor.keeping.record_front import KINDS
@@ -46,9 +47,10 @@ def load_plain(rows: PlainRows, curve: HilbertCurve) -> Loaded:
     resting, numbers = table.load(rows)
     places = rows.lowest.as_floats()
     places[~rows.points] = np.nan
-    hidden = rows.kinds[rows.hidden].tolist()
+    hidden: dict[Kind, list[Key]] = {kind: [] for kind in KINDS}
+    for at in np.flatnonzero(rows.hidden).tolist():
+        hidden[KINDS[rows.kinds[at]]].append(rows.keys[at])
     store.load_plain(
-        numbers, rows.keys, resting, rows.ttl_ms / 1000, places, rows.columns,
-        {kind: hidden.count(at) for at, kind in enumerate(KINDS)},
-    )  # fmt: skip
+        numbers, rows.keys, resting, rows.ttl_ms / 1000, places, rows.columns, hidden
+    )
     return Loaded(table, store, resting, int(rows.numbers.max()))

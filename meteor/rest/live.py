@@ -108,12 +108,13 @@ class Live:
         core = self._peer.core
         held = core.holdings.held
         parameters = call.parameters
+        begin = parameters.integer("after", 0)
         page = look_through(
-            core.shelf.store.public_records(),
+            core.shelf.store.public_records(begin),
             kind=parameters.optional("kind"),
             search=parameters.optional("search") or "",
             limit=parameters.integer("limit", 50),
-            begin=parameters.integer("after", 0),
+            begin=begin,
             belongs=lambda record: core.shelf.lives_in(record, held),
         )
         form = {

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import meteor
-from arms import Record
+from arms import Record, Store
 from meteor.keeping.registry import EXAMINED_MAX, look_through
 from meteor.rendezvous.link_report import ask_all, own_links
 from meteor.rendezvous.monitor import Monitor
@@ -74,7 +74,8 @@ def look(records: list[Record], **options: Any) -> Any:
     defaults: dict[str, Any] = {
         "kind": None, "search": "", "limit": 10, "begin": 0, "belongs": lambda _: True
     }  # fmt: skip
-    return look_through(records, **{**defaults, **options})
+    options = {**defaults, **options}
+    return look_through(records[options["begin"] :], **options)
 
 
 def test_every_record_is_on_one_page() -> None:
@@ -99,6 +100,17 @@ def test_a_search_in_vain_examines_so_much_and_says_where_to_go_on() -> None:
     page = look(records, search="nowhere")
     assert (page.records, page.examined, page.next) == ((), EXAMINED_MAX, EXAMINED_MAX)
     assert look(records, search="nowhere", begin=page.next).next is None
+
+
+def test_what_stands_before_a_page_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To make a record of each of a million, to pass it by, held the peer for a second."""
+    store = Store()
+    store.load(record(number) for number in range(1000))
+    looked_at: list[object] = []
+    find = Store._find
+    monkeypatch.setattr(Store, "_find", lambda *which: (looked_at.append(which), find(*which))[1])
+    assert [one.stem for one in store.public_records(998)] == ["s998", "s999"]
+    assert len(looked_at) == 2
 
 
 def test_what_another_answers_for_is_not_shown() -> None:

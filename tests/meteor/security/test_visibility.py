@@ -334,6 +334,9 @@ def test_the_store_knows_owners_and_what_is_hidden(seed: int) -> None:
         else:
             store.put(record(owner, stem, version), now)
         kept = list(store.records())
+        public = [one for one in kept if not one.visible_to]
+        begin = drawn.randrange(len(public) + 2)
+        assert list(store.public_records(begin)) == public[begin:]
         assert store.public_count() == len(list(store.public_records()))
         assert store.public_count() == sum(not one.visible_to for one in kept)
         for kind in ("data", "watch"):

@@ -16,7 +16,8 @@ from meteor.wire.collector import Collector, Relay, raise_refusals, summaries_of
 from meteor.wire.found_pages import is_page
 from meteor.wire.messages import PostReply, ResultPage
 from meteor.wire.operations import Operation, Summary
-from squid import Box, HilbertCurve, Outcome, Router
+from meteor.wire.record_id import stem_of
+from squid import Box, HilbertCurve, Intervals, Outcome, Router
 
 MOVES_MAX = 8
 """How often a renew, a cancel or a query follows a record that was replaced: each step is one more
@@ -29,6 +30,15 @@ STEM_LENGTH = 62
 PAGE_WAITS_S = 0.001
 """How long a page may wait for the reply: less than anybody notices, longer than the report that
 follows it needs."""
+
+
+MISSING_RUNS = 16
+"""In so many intervals a place is named where something may be that moved on each time."""
+
+
+def _with_missing(outcome: Outcome, missing: Intervals) -> Outcome:
+    complete = outcome.complete and not missing
+    return replace(outcome, complete=complete, missing=outcome.missing + missing)
 
 
 def _once_more(operation: Operation, turn: int) -> Operation:
@@ -90,18 +100,22 @@ class Asking:
         *,
         asks: bool,
     ) -> tuple[Outcome, list[Summary]]:
-        """Ask the whole region, and once more where something went while it was being asked."""
+        """Ask the whole region, and once more where something went while it was being asked.
+
+        What moves later only was at its place all the while; so each turn looks for what the first
+        asking may have missed, and for nothing else."""
         body, deadline = codec.encode(operation), self._runtime.now() + timeout_s
         whole = await self._router.disseminate(
             box, body, timeout_s=timeout_s, on_frame=on_frame, asks=asks
         )
         summaries = summaries_of(whole)
         asked: set[str] = set()
+        moved = relay.unseen(summaries)
+        missed = {stem_of(full_id) for full_id in moved}
         for turn in range(MOVES_MAX):
-            moved = relay.unseen(summaries) - asked
             again = region_of(sorted(moved), box, self._curve)
             if again is None:
-                break
+                return whole, summaries
             asked |= moved
             if operation.verb in DELETES:
                 body = codec.encode(_once_more(operation, turn))
@@ -109,13 +123,13 @@ class Asking:
             outcome = await self._router.disseminate(
                 again, body, timeout_s=left_s, on_frame=on_frame, asks=asks
             )
-            whole = replace(
-                whole,
-                complete=whole.complete and outcome.complete,
-                missing=whole.missing + outcome.missing,
-            )
+            whole = _with_missing(whole, outcome.missing)
             summaries += summaries_of(outcome)
-        return whole, summaries
+            unseen = relay.unseen(summaries) - asked
+            moved = {full_id for full_id in unseen if stem_of(full_id) in missed}
+        again = region_of(sorted(moved), box, self._curve)
+        runs = () if again is None else self._curve.clusters(again, MISSING_RUNS)
+        return _with_missing(whole, tuple(runs)), summaries
 
     async def _send_later(self, client: Contact, token: int, relay: Relay) -> None:
         """A page waits a moment for the reply, or for others, so that they travel as one."""

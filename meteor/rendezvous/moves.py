@@ -3,8 +3,10 @@
 Law of this file: pure.  A query that passed the new region before a record came there, and the old
 one after it left, would find it nowhere although it lived all the time.  So its old place says
 where it went, for as long as such a query may be under way, and the query's origin asks there
-again: found by the new content, not by the old, never by neither (SPEC section 4).  Told is only
-who may see it: others would ask again for nothing, and count twice what else lies there.
+again: found by the new content, not by the old, never by neither (SPEC section 4).  Wherever it
+went is told, as who asks a part once more, where something went, is to hear that it went on from
+there to another part of what was asked for at first.  Told is only who may see it: others would ask
+again for nothing, and count twice what else lies there.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ KEPT_S: Final = 10.0
 KEPT_MAX: Final = 4096
 """So many moves are known at most; the oldest are forgotten first."""
 TOLD_MAX: Final = 256
-"""So many are told to one query by one peer."""
+"""So many are told to one query by one peer: the last to move, of which more than a query misses in
+the time that it takes."""
 
 
 def region_of(full_ids: Sequence[str], box: Box, curve: HilbertCurve) -> Box | None:
@@ -49,7 +52,8 @@ class Moves:
 
     def __init__(self, curve: HilbertCurve) -> None:
         self._curve = curve
-        self._moves: OrderedDict[str, tuple[float, str, Carried]] = OrderedDict()
+        self._moves: OrderedDict[str, tuple[float, Box, str, Carried]] = OrderedDict()
+        """By the full id at the old place: when, that place, the new full id, and of whom."""
 
     def __len__(self) -> int:
         return len(self._moves)
@@ -58,30 +62,26 @@ class Moves:
         """A record is about to leave its old region: both are full ids; `carried` says whose it is
         and who may see it where it goes."""
         self._forget(now)
-        self._moves[old_id] = now, new_id, replace(carried, blob=b"", route=None)
+        place = split_id(old_id, self._curve)[1]
+        self._moves[old_id] = now, place, new_id, replace(carried, blob=b"", route=None)
         self._moves.move_to_end(old_id)
         while len(self._moves) > KEPT_MAX:
             self._moves.popitem(last=False)
 
-    def between(self, box: Box, now: float, sees: Callable[[Carried], bool]) -> tuple[str, ...]:
-        """The new ids of what moved lately from one place of a query's box to another, and its
-        sender `sees`."""
+    def from_within(self, box: Box, now: float, sees: Callable[[Carried], bool]) -> tuple[str, ...]:
+        """The new ids of what moved lately from a place in a query's box, the last to move first,
+        and its sender `sees`."""
         self._forget(now)
         told = []
-        for old_id, (_, new_id, carried) in reversed(self._moves.items()):
-            if self._meets(old_id, box) and self._meets(new_id, box) and sees(carried):
+        for _, place, new_id, carried in reversed(self._moves.values()):
+            if place.intersection(box) is not None and sees(carried):
                 told.append(new_id)
                 if len(told) == TOLD_MAX:
                     break
         return tuple(told)
 
-    def _meets(self, full_id: str, box: Box) -> bool:
-        _, region = split_id(full_id, self._curve)
-        return region.intersection(box) is not None
-
     def _forget(self, now: float) -> None:
         while self._moves:
-            at_s, _, _ = next(iter(self._moves.values()))
-            if now - at_s <= KEPT_S:
+            if now - next(iter(self._moves.values()))[0] <= KEPT_S:
                 break
             self._moves.popitem(last=False)

@@ -301,7 +301,7 @@ class RendezvousPoint:
     def _moved_within(self, box: Box, owner: str) -> tuple[str, ...]:
         if not self._moves:
             return ()
-        return self._moves.between(box, self._runtime.now(), partial(self._shelf.sees, owner))
+        return self._moves.from_within(box, self._runtime.now(), partial(self._shelf.sees, owner))
 
     # -- what changes something
 

@@ -57,7 +57,7 @@ class Summary:
     known: bool = False
     """Whether the record in question is here."""
     moved: tuple[str, ...] = ()
-    """Of a query: the new ids of what left this part lately for another place of the query's."""
+    """Of a query: the new ids of what left this part lately for another place."""
     repeated: bool = False
     """Whether this is what was said of the same signed request before: nothing was done now."""
 

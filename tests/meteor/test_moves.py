@@ -21,15 +21,16 @@ def at(stem: str, x: int, y: int) -> str:
     return make_id(stem, Box((x, y), (x, y)), CURVE)
 
 
-def test_a_move_is_told_to_queries_that_hold_both_places_while_it_is_fresh() -> None:
+def test_a_move_is_told_to_queries_of_its_old_place_while_it_is_fresh() -> None:
     moves = Moves(CURVE)
     moves.note(at("a", 1, 1), at("a", 9, 9), ANYBODYS, now=100.0)
     both, old, new = Box((0, 0), (20, 20)), Box((0, 0), (5, 5)), Box((6, 6), (20, 20))
-    assert moves.between(both, 100.0, bool) == (at("a", 9, 9),)
-    assert moves.between(both, 100.0, lambda carried: carried.owner != "") == ()
-    assert moves.between(old, 100.0, bool) == moves.between(new, 100.0, bool) == ()
-    assert moves.between(both, 100.0 + KEPT_S, bool) == (at("a", 9, 9),)
-    assert moves.between(both, 100.1 + KEPT_S, bool) == ()
+    assert moves.from_within(both, 100.0, bool) == (at("a", 9, 9),)
+    assert moves.from_within(both, 100.0, lambda carried: carried.owner != "") == ()
+    assert moves.from_within(old, 100.0, bool) == (at("a", 9, 9),)
+    assert moves.from_within(new, 100.0, bool) == ()
+    assert moves.from_within(both, 100.0 + KEPT_S, bool) == (at("a", 9, 9),)
+    assert moves.from_within(both, 100.1 + KEPT_S, bool) == ()
     assert len(moves) == 0
 
 
@@ -38,7 +39,7 @@ def test_moves_are_bounded_and_the_oldest_goes_first() -> None:
     for number in range(KEPT_MAX + 1):
         moves.note(at(f"n{number}", 1, 1), at(f"n{number}", 2, 2), ANYBODYS, now=number / KEPT_MAX)
     assert len(moves) == KEPT_MAX
-    told = moves.between(Box((0, 0), (3, 3)), 1.0, bool)
+    told = moves.from_within(Box((0, 0), (3, 3)), 1.0, bool)
     assert len(told) < KEPT_MAX
     assert told[0] == at(f"n{KEPT_MAX}", 2, 2)
 

@@ -14,7 +14,8 @@ from arms import DATA
 from chord import Contact, Runtime, replace
 from meteor.admission import KEPT_KINDS, check_timeout_s, check_ttl_ms, read_document
 from meteor.errors import MeteorError, ProfileError
-from meteor.rendezvous.asking import MOVES_MAX, Asking
+from meteor.rendezvous.asking import Asking
+from meteor.rendezvous.moves import runs_of, with_missing
 from meteor.rendezvous.reading import reading
 from meteor.rendezvous.task import AMENDS, FIND
 from meteor.security.gatekeeper import Admitted, Gatekeeper
@@ -28,6 +29,10 @@ from squid import Box, HilbertCurve, Outcome, Router
 
 BURIED_WITHIN_S: Final = 30.0
 """For a delete to come to where a record went."""
+
+PLACES_MAX: Final = 256
+"""So many places are asked for a record that was replaced, one after the other, while there is
+time: each is one more `replace` that the caller has not heard of."""
 
 Place = Callable[[bytes, str, bool], Box]
 """The box of a packed profile under an action, and whether it may go everywhere; raises."""
@@ -68,8 +73,10 @@ class Amending:
 
     async def once(self, sender: Contact, amend: Amend, admitted: Admitted) -> PostReply:
         """Renew, cancel or find by id, following a record that was replaced to its new id."""
-        full_id, collector = amend.id, Collector()
-        for _ in range(MOVES_MAX):
+        full_id, collector, seen = amend.id, Collector(), set[str]()
+        deadline = self._runtime.now() + amend.timeout_s
+        while True:
+            seen.add(full_id)
             _, box = split_id(full_id, self._curve)
             operation = Operation(
                 verb=amend.verb,
@@ -82,14 +89,17 @@ class Amending:
                 issued_ms=admitted.issued_ms,
             )
             body = codec.encode(operation)
+            left_s = max(deadline - self._runtime.now(), 0.0)
             outcome = await self._router.disseminate(
-                box, body, timeout_s=amend.timeout_s, on_frame=collector.keep,
-                asks=amend.verb == FIND,
-            )  # fmt: skip
+                box, body, timeout_s=left_s, on_frame=collector.keep, asks=amend.verb == FIND
+            )
             summaries = summaries_of(outcome)
             raise_refusals(operation, summaries)
-            moved = {summary.moved_to for summary in summaries} - {""}
+            moved = {summary.moved_to for summary in summaries} - {""} - seen
             if not moved:
+                break
+            if self._runtime.now() >= deadline or len(seen) == PLACES_MAX:
+                outcome = self._unmet(outcome, max(moved))
                 break
             full_id = max(moved)
         return PostReply(
@@ -162,14 +172,17 @@ class Amending:
         """The second half of a replace: the old region has word of where the record is now, and so
         has wherever it went from there before, of which the caller had not heard."""
         _, box = split_id(operation.id, self._curve)
-        outcomes, left_s, went_to, seen = list[Outcome](), 0.0, amend.id, {operation.id}
-        while went_to and len(outcomes) < MOVES_MAX:
+        outcomes, went_to, seen = list[Outcome](), amend.id, {operation.id}
+        while went_to:
+            left_s = max(deadline - self._runtime.now(), 0.0)
+            if outcomes and (not left_s or len(outcomes) == PLACES_MAX):
+                outcomes.append(self._unmet(outcomes.pop(), went_to))
+                break
             seen.add(went_to)
             _, old_box = split_id(went_to, self._curve)
             leave = replace(
                 operation, verb="cancel", id=went_to, moved_to=operation.id, document=b""
             )
-            left_s = max(deadline - self._runtime.now(), 0.0)
             outcomes.append(
                 await self._router.disseminate(old_box, codec.encode(leave), timeout_s=left_s)
             )
@@ -191,6 +204,11 @@ class Amending:
             missing=sum((outcome.missing for outcome in outcomes), reply.missing),
             repeated=reply.repeated or any(summary.repeated for summary in summaries),
         )
+
+    def _unmet(self, outcome: Outcome, full_id: str) -> Outcome:
+        """A record may be where this id says, and nobody has asked there."""
+        _, box = split_id(full_id, self._curve)
+        return with_missing(outcome, runs_of([full_id], box, self._curve))
 
     async def delete_overlapping(
         self, sender: Contact, post: Post, box: Box, operation: Operation, admitted: Admitted

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from chord import Contact, Runtime, replace
-from meteor.rendezvous.moves import region_of
+from meteor.rendezvous.moves import region_of, runs_of, with_missing
 from meteor.rendezvous.task import DELETES
 from meteor.wire import codec
 from meteor.wire.collector import Collector, Relay, raise_refusals, summaries_of
@@ -17,11 +17,10 @@ from meteor.wire.found_pages import is_page
 from meteor.wire.messages import PostReply, ResultPage
 from meteor.wire.operations import Operation, Summary
 from meteor.wire.record_id import stem_of
-from squid import Box, HilbertCurve, Intervals, Outcome, Router
+from squid import Box, HilbertCurve, Outcome, Router
 
 MOVES_MAX = 8
-"""How often a renew, a cancel or a query follows a record that was replaced: each step is one more
-`replace` that the caller has not heard of."""
+"""How often a query follows what moves while it is looked for."""
 
 
 STEM_LENGTH = 62
@@ -30,15 +29,6 @@ STEM_LENGTH = 62
 PAGE_WAITS_S = 0.001
 """How long a page may wait for the reply: less than anybody notices, longer than the report that
 follows it needs."""
-
-
-MISSING_RUNS = 16
-"""In so many intervals a place is named where something may be that moved on each time."""
-
-
-def _with_missing(outcome: Outcome, missing: Intervals) -> Outcome:
-    complete = outcome.complete and not missing
-    return replace(outcome, complete=complete, missing=outcome.missing + missing)
 
 
 def _once_more(operation: Operation, turn: int) -> Operation:
@@ -123,13 +113,11 @@ class Asking:
             outcome = await self._router.disseminate(
                 again, body, timeout_s=left_s, on_frame=on_frame, asks=asks
             )
-            whole = _with_missing(whole, outcome.missing)
+            whole = with_missing(whole, outcome.missing)
             summaries += summaries_of(outcome)
             unseen = relay.unseen(summaries) - asked
             moved = {full_id for full_id in unseen if stem_of(full_id) in missed}
-        again = region_of(sorted(moved), box, self._curve)
-        runs = () if again is None else self._curve.clusters(again, MISSING_RUNS)
-        return _with_missing(whole, tuple(runs)), summaries
+        return with_missing(whole, runs_of(moved, box, self._curve)), summaries
 
     async def _send_later(self, client: Contact, token: int, relay: Relay) -> None:
         """A page waits a moment for the reply, or for others, so that they travel as one."""

@@ -12,7 +12,7 @@ again for nothing, and count twice what else lies there.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -20,12 +20,14 @@ from chord import replace
 from meteor.errors import ProfileError
 from meteor.wire.operations import Carried
 from meteor.wire.record_id import split_id
-from squid import Box, HilbertCurve
+from squid import Box, HilbertCurve, Intervals, Outcome
 
 KEPT_S: Final = 10.0
 """How long a move is spoken of: as long as a query with the usual time-out may be under way."""
 KEPT_MAX: Final = 4096
 """So many moves are known at most; the oldest are forgotten first."""
+MISSING_RUNS: Final = 16
+"""In so many intervals a region is named where something may be that was not met."""
 TOLD_MAX: Final = 256
 """So many are told to one query by one peer: the last to move, of which more than a query misses in
 the time that it takes."""
@@ -45,6 +47,18 @@ def region_of(full_ids: Sequence[str], box: Box, curve: HilbertCurve) -> Box | N
     low = tuple(map(min, *(part.low for part in parts), parts[0].low))
     high = tuple(map(max, *(part.high for part in parts), parts[0].high))
     return Box(low, high)
+
+
+def runs_of(full_ids: Iterable[str], box: Box, curve: HilbertCurve) -> Intervals:
+    """The same as intervals of the curve: where something may be that moved on each time."""
+    region = region_of(sorted(full_ids), box, curve)
+    return () if region is None else tuple(curve.clusters(region, MISSING_RUNS))
+
+
+def with_missing(outcome: Outcome, missing: Intervals) -> Outcome:
+    """An outcome without these intervals."""
+    complete = outcome.complete and not missing
+    return replace(outcome, complete=complete, missing=outcome.missing + missing)
 
 
 class Moves:

@@ -74,9 +74,10 @@ class Amendments:
             left = living(self._shelf, task.old_key)
             if left is not None and left.carried.version > operation.version:
                 return Summary(0)  # it was left once more since
-            if known is not None and known.carried.kind == DATA:
+            if known is not None and known.carried.kind not in {GONE, MOVED}:
                 gone = replace(known.carried, owner=sent.owner, visible_to=sent.visible_to)
-                self._moves.note(operation.id, operation.moved_to, gone, self._runtime.now())
+                now, is_data = self._runtime.now(), gone.kind == DATA
+                self._moves.note(operation.id, operation.moved_to, gone, now, is_data=is_data)
             is_here = known is not None and known.carried.id == operation.id
             went_to = "" if left is None or is_here else left.carried.moved_to
             await self._lay_to_rest(task, write)

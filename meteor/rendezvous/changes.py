@@ -65,16 +65,17 @@ class Changes:
 
     def _note_move(self, old: Carried, new: Carried) -> None:
         """A query may have passed the one place too early, and come to the other too late."""
-        if old.kind == new.kind == DATA:
-            self._moves.note(old.id, new.id, new, self._runtime.now())
+        if old.kind == new.kind and new.kind not in {GONE, MOVED}:
+            now = self._runtime.now()
+            self._moves.note(old.id, new.id, new, now, is_data=new.kind == DATA)
 
     def _note_word(self, word: Carried) -> None:
         """Who knew of a move may answer no query any more: whoever has its word knows of it too."""
         age_ms = self._shelf.wall_ms() + TOMBSTONE_MS - word.ttl_ms
         left = self._shelf.store.get(word.owner, stem_of(word.id))
-        is_data = left is None or left.kind == DATA
-        if word.moved_to and is_data and age_ms < KEPT_S * 1000:
-            self._moves.note(word.id, word.moved_to, word, self._runtime.now())
+        is_data = None if left is None else left.kind == DATA
+        if word.moved_to and age_ms < KEPT_S * 1000:
+            self._moves.note(word.id, word.moved_to, word, self._runtime.now(), is_data=is_data)
 
     def _compare(self, one: Carried) -> None:
         """Two sides of a partition may have said so of one record: the delete wins, wherever."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Final, NamedTuple
 
 from chord import replace
 from meteor.errors import ProfileError
@@ -61,41 +61,58 @@ def with_missing(outcome: Outcome, missing: Intervals) -> Outcome:
     return replace(outcome, complete=complete, missing=outcome.missing + missing)
 
 
+class _Move(NamedTuple):
+    """One record that left its place."""
+
+    at_s: float
+    place: Box
+    new_id: str
+    carried: Carried
+    is_data: bool | None
+
+
 class Moves:
     """The moves away from one peer."""
 
     def __init__(self, curve: HilbertCurve) -> None:
         self._curve = curve
-        self._moves: OrderedDict[str, tuple[float, Box, str, Carried]] = OrderedDict()
-        """By the full id at the old place: when, that place, the new full id, and of whom."""
+        self._moves: OrderedDict[str, _Move] = OrderedDict()
+        """By the full id at the old place."""
 
     def __len__(self) -> int:
         return len(self._moves)
 
-    def note(self, old_id: str, new_id: str, carried: Carried, now: float) -> None:
+    def note(
+        self, old_id: str, new_id: str, carried: Carried, now: float, *, is_data: bool | None
+    ) -> None:
         """A record is about to leave its old region: both are full ids; `carried` says whose it is
-        and who may see it where it goes."""
+        and who may see it where it goes.  `is_data` is None where only its word is known."""
         self._forget(now)
         place = split_id(old_id, self._curve)[1]
-        self._moves[old_id] = now, place, new_id, replace(carried, blob=b"", route=None)
+        carried = replace(carried, blob=b"", route=None)
+        self._moves[old_id] = _Move(now, place, new_id, carried, is_data)
         self._moves.move_to_end(old_id)
         while len(self._moves) > KEPT_MAX:
             self._moves.popitem(last=False)
 
-    def from_within(self, box: Box, now: float, sees: Callable[[Carried], bool]) -> tuple[str, ...]:
-        """The new ids of what moved lately from a place in a query's box, the last to move first,
-        and its sender `sees`."""
+    def from_within(
+        self, box: Box, now: float, sees: Callable[[Carried], bool], *, is_data: bool
+    ) -> tuple[str, ...]:
+        """The new ids of the data, or the interests, that moved lately from a place in a query's
+        box, the last to move first, and its sender `sees`."""
         self._forget(now)
         told = []
-        for _, place, new_id, carried in reversed(self._moves.values()):
-            if place.intersection(box) is not None and sees(carried):
-                told.append(new_id)
+        for move in reversed(self._moves.values()):
+            if move.is_data not in {None, is_data} or move.place.intersection(box) is None:
+                continue
+            if sees(move.carried):
+                told.append(move.new_id)
                 if len(told) == TOLD_MAX:
                     break
         return tuple(told)
 
     def _forget(self, now: float) -> None:
         while self._moves:
-            if now - next(iter(self._moves.values()))[0] <= KEPT_S:
+            if now - next(iter(self._moves.values())).at_s <= KEPT_S:
                 break
             self._moves.popitem(last=False)

@@ -296,12 +296,13 @@ class RendezvousPoint:
         if passing.action != "retrieve":
             return ()
         assert isinstance(passing.region, Box)
-        return self._moved_within(passing.region, passing.owner)
+        return self._moved_within(passing.region, passing.owner, is_data=True)
 
-    def _moved_within(self, box: Box, owner: str) -> tuple[str, ...]:
+    def _moved_within(self, box: Box, owner: str, *, is_data: bool) -> tuple[str, ...]:
         if not self._moves:
             return ()
-        return self._moves.from_within(box, self._runtime.now(), partial(self._shelf.sees, owner))
+        sees, now = partial(self._shelf.sees, owner), self._runtime.now()
+        return self._moves.from_within(box, now, sees, is_data=is_data)
 
     # -- what changes something
 
@@ -322,7 +323,8 @@ class RendezvousPoint:
             frames, summary = await self.changes.keep(task, part, write, is_over=is_over)
         elif _is_delete(task):
             frames, summary = await self._delete(task, part, write, ends)
-            moved = self._moved_within(task.box, task.operation.owner)
+            is_data = task.operation.verb == "delete_data"
+            moved = self._moved_within(task.box, task.operation.owner, is_data=is_data)
             summary = replace(summary, moved=moved)
         else:
             doubtful = self._recall.may_be_repeat(task.operation, part)

@@ -42,11 +42,11 @@ class MovesOn:
             if len(way) > 1:
                 old = way.pop(0)
                 word = Carried("data", old.partition(".")[0], "", 1, "store", 0, b"", 0, 0, None)
-                self._moves.note(old, way[0], word, now=0.0)
+                self._moves.note(old, way[0], word, now=0.0, is_data=True)
 
     async def disseminate(self, box: Box, body: bytes, **_: Any) -> Outcome:
         self.asked.append(box)
-        told = self._moves.from_within(box, 0.0, lambda _: True)
+        told = self._moves.from_within(box, 0.0, lambda _: True, is_data=True)
         self._ways += self.later
         self.later = []
         self._step()

@@ -23,23 +23,40 @@ def at(stem: str, x: int, y: int) -> str:
 
 def test_a_move_is_told_to_queries_of_its_old_place_while_it_is_fresh() -> None:
     moves = Moves(CURVE)
-    moves.note(at("a", 1, 1), at("a", 9, 9), ANYBODYS, now=100.0)
+    moves.note(at("a", 1, 1), at("a", 9, 9), ANYBODYS, now=100.0, is_data=True)
     both, old, new = Box((0, 0), (20, 20)), Box((0, 0), (5, 5)), Box((6, 6), (20, 20))
-    assert moves.from_within(both, 100.0, bool) == (at("a", 9, 9),)
-    assert moves.from_within(both, 100.0, lambda carried: carried.owner != "") == ()
-    assert moves.from_within(old, 100.0, bool) == (at("a", 9, 9),)
-    assert moves.from_within(new, 100.0, bool) == ()
-    assert moves.from_within(both, 100.0 + KEPT_S, bool) == (at("a", 9, 9),)
-    assert moves.from_within(both, 100.1 + KEPT_S, bool) == ()
+    assert moves.from_within(both, 100.0, bool, is_data=True) == (at("a", 9, 9),)
+    assert moves.from_within(both, 100.0, lambda carried: carried.owner != "", is_data=True) == ()
+    assert moves.from_within(old, 100.0, bool, is_data=True) == (at("a", 9, 9),)
+    assert moves.from_within(new, 100.0, bool, is_data=True) == ()
+    assert moves.from_within(both, 100.0 + KEPT_S, bool, is_data=True) == (at("a", 9, 9),)
+    assert moves.from_within(both, 100.1 + KEPT_S, bool, is_data=True) == ()
     assert len(moves) == 0
+
+
+def test_of_a_word_alone_nobody_knows_what_moved_and_both_are_told() -> None:
+    moves, box = Moves(CURVE), Box((0, 0), (20, 20))
+    for number, is_data in enumerate([True, False, None]):
+        old, new = at(f"n{number}", 1, 1), at(f"n{number}", 9, 9)
+        moves.note(old, new, ANYBODYS, now=100.0, is_data=is_data)
+    data = moves.from_within(box, 100.0, bool, is_data=True)
+    interests = moves.from_within(box, 100.0, bool, is_data=False)
+    assert data == (at("n2", 9, 9), at("n0", 9, 9))
+    assert interests == (at("n2", 9, 9), at("n1", 9, 9))
 
 
 def test_moves_are_bounded_and_the_oldest_goes_first() -> None:
     moves = Moves(CURVE)
     for number in range(KEPT_MAX + 1):
-        moves.note(at(f"n{number}", 1, 1), at(f"n{number}", 2, 2), ANYBODYS, now=number / KEPT_MAX)
+        moves.note(
+            at(f"n{number}", 1, 1),
+            at(f"n{number}", 2, 2),
+            ANYBODYS,
+            now=number / KEPT_MAX,
+            is_data=True,
+        )
     assert len(moves) == KEPT_MAX
-    told = moves.from_within(Box((0, 0), (3, 3)), 1.0, bool)
+    told = moves.from_within(Box((0, 0), (3, 3)), 1.0, bool, is_data=True)
     assert len(told) < KEPT_MAX
     assert told[0] == at(f"n{KEPT_MAX}", 2, 2)
 

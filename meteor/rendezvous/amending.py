@@ -7,7 +7,6 @@ where it is now (DESIGN section 4).
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Final
 
 from arms import DATA
@@ -114,17 +113,24 @@ class Amending:
             repeated=any(summary.repeated for summary in summaries),
         )
 
-    async def bury(self, word: Carried) -> None:
-        """What was deleted where it was lives no more where it went: word is left there that it is
-        back, as two tombstones of one record would be two states of it."""
-        with suppress(ProfileError):  # other peers have named it
-            _, box = split_id(word.moved_to, self._curve)
+    async def bury(self, word: Carried, version: int) -> None:
+        """What was deleted where it was lives no more where it went, nor where it went from there:
+        word is left that it is back, as two tombstones of one record would be two states of it."""
+        went_to, seen = word.moved_to, {word.id}
+        deadline = self._runtime.now() + BURIED_WITHIN_S
+        while went_to and len(seen) <= PLACES_MAX and self._runtime.now() < deadline:
+            seen.add(went_to)
+            try:
+                _, box = split_id(went_to, self._curve)
+            except ProfileError:  # other peers have named it
+                return
             body = codec.encode(
-                Operation(
-                    "cancel", word.moved_to, word.version + 1, word.owner, 0, moved_to=word.id
-                )
+                Operation("cancel", went_to, version, word.owner, 0, moved_to=word.id)
             )
-            await self._router.disseminate(box, body, timeout_s=BURIED_WITHIN_S)
+            left_s = max(deadline - self._runtime.now(), 0.0)
+            outcome = await self._router.disseminate(box, body, timeout_s=left_s)
+            found = {one.moved_to for one in summaries_of(outcome)} - {""}
+            went_to = max(found - seen, default="")
 
     async def _replace(
         self, sender: Contact, amend: Amend, document: Document, admitted: Admitted

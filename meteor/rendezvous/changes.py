@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf, nextafter
+from typing import Final
 
 from arms import DATA, INTEREST, WATCH, Profile, Rendezvous
 from chord import Runtime, replace
@@ -32,6 +33,9 @@ SWEPT_AT_ONCE = 32
 interest a look at the watches."""
 ERASED_AT_ONCE = 1000
 """Rows of the journal, of what ran out while this peer was down: all in one transaction."""
+
+VERSIONS_A_MS: Final = 1000
+"""An author's counter runs with the clock (`meteor.client.authors_counter`)."""
 
 
 class Changes:
@@ -58,8 +62,9 @@ class Changes:
             self.deletes,
         )  # fmt: skip
         self.amend, self.find = amendments.amend, amendments.find
-        self.deleted_where_it_was: Callable[[Carried], object] = lambda _: None
-        """Hears the word of a move away from here of what was deleted here as it was before."""
+        self.deleted_where_it_was: Callable[[Carried, int], object] = lambda _, __: None
+        """Hears the word of a move away from here of what was deleted here as it was before, and a
+        version that is later than any that it has come to elsewhere."""
         shelf.displaced = self._note_move
         shelf.take_in = self.take_in
 
@@ -83,7 +88,8 @@ class Changes:
         if known is not None:
             stone, word = (one, known.carried) if one.kind == GONE else (known.carried, one)
             if stone.kind == GONE and stone.id == word.id and stone.version < word.version:
-                self.deleted_where_it_was(word)
+                newest = max(word.version + 1, self._shelf.issued_ms() * VERSIONS_A_MS)
+                self.deleted_where_it_was(word, newest)
 
     async def keep(
         self, task: Task, part: Intervals, write: Write, *, is_over: bool

@@ -110,7 +110,9 @@ class RendezvousPeer:
         self.actions = ApplicationActions() if actions is None else actions
         performing = Performing(runtime, self.router, self.point, space, self.actions)
         self.entry = Entry(runtime, self.router, space, performing, self.gatekeeper)
-        self.point.changes.deleted_where_it_was = lambda word: runtime.spawn(self.entry.bury(word))
+        self.point.changes.deleted_where_it_was = lambda word, version: runtime.spawn(
+            self.entry.bury(word, version)
+        )
         self.telling.here = self._tell_here
         self.placing = placing_of(self.node, runtime, self._config, self.shelf, space.curve)
         self._handlers = self._handlers_of(performing)

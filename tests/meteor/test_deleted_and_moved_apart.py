@@ -12,10 +12,11 @@ from tests.meteor.copies_world import ask, assert_whole_within, build, index_of,
 from tests.meteor.test_copies_apart import HEALED_WITHIN_S
 
 
+@pytest.mark.parametrize("moves", [1, 2, 4])
 @pytest.mark.parametrize("deleted_on", [0, 1])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_what_was_deleted_on_one_side_does_not_live_on_where_the_other_moved_it(
-    seed: int, deleted_on: int
+    seed: int, deleted_on: int, moves: int
 ) -> None:
     """The tombstone lies at its old place, and beside it the word of where it went."""
     overlay, drawn = build(seed, 9, disk_s=0.001), random.Random(seed)
@@ -27,10 +28,13 @@ def test_what_was_deleted_on_one_side_does_not_live_on_where_the_other_moved_it(
     cut = overlay.faults.partition(*([peer.contact for peer in side] for side in sides))
     overlay.run_for(8.0)
     assert overlay.run(clients[deleted_on].cancel(first)).matches == 1
-    moved_to = profile(draw_data(drawn))
-    moved = overlay.run(clients[1 - deleted_on].replace(first, moved_to, b"y", ttl=7200))
-    assert moved.complete
-    assert index_of(moved.id) != index_of(first)
+    newest = first
+    for _ in range(moves):
+        moved_to = profile(draw_data(drawn))
+        moved = overlay.run(clients[1 - deleted_on].replace(newest, moved_to, b"y", ttl=7200))
+        assert moved.complete
+        assert index_of(moved.id) != index_of(newest)
+        newest = moved.id
     cut.heal()
     assert_whole_within(overlay, HEALED_WITHIN_S)
     overlay.run_for(10.0)

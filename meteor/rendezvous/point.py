@@ -347,7 +347,7 @@ class RendezvousPoint:
         selected = await deletes.selected(task, newest)
         if task.operation.dry_run:
             return await deletes.would_delete(selected, part)
-        fresh = deletes.fresh_part(task.id, part)
+        fresh = deletes.fresh_part(task.mark, part)
         selected.reverse()
         while True:
             some = selected[: -BURIED_AT_ONCE - 1 : -1]
@@ -356,9 +356,9 @@ class RendezvousPoint:
             if some and self._runtime.now() > ends():
                 raise Superseded("nobody waits for it any more")
             present = deletes.still_in(task, some, fresh, newest)
-            await deletes.bury(present, task.id, write)
+            await deletes.bury(present, task.mark, write)
             if not selected:
-                return [], await deletes.buried(task.id, part)
+                return [], await deletes.buried(task.mark, part)
             await self._runtime.sleep(0.0)  # a journal in memory never makes anybody wait
 
 

@@ -25,6 +25,7 @@ from squid import Box, HandOn, HilbertCurve
 DELETES = frozenset({"delete_data", "delete_interest"})
 FIND: Final = "find"
 """The question for the interest of an id: for who attaches to it."""
+MARKED = DELETES | {"cancel"}
 MARK_BYTES: Final = 16
 AMENDS = frozenset({"renew", "cancel", FIND})
 PERFORM: Final = "perform"
@@ -48,11 +49,11 @@ class Task:
 
     @property
     def mark(self) -> bytes:
-        """What the tombstone of a cancel bears: of the request, as its client asks a second peer
+        """What the tombstones of a delete bear: of the request, as its client asks a second peer
         where the first fell, and is to hear what it did; of this operation alone where the request
         has no version of its own."""
         operation = self.operation
-        if operation.verb != "cancel" or not operation.version:
+        if operation.verb not in MARKED or not operation.version:
             return self.id
         words = f"{operation.owner} {operation.id} {operation.version}".encode()
         return blake2b(words, digest_size=MARK_BYTES).digest()

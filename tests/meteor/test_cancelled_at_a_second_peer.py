@@ -29,3 +29,25 @@ def test_its_receipt_counts_what_was_taken_before_the_first_peer_fell() -> None:
     assert not cancelled.done()
     receipt = overlay.kernel.run_until(cancelled)
     assert (receipt.complete, receipt.matches) == (True, 1)
+
+
+def test_so_does_a_delete_by_selector() -> None:
+    """It counted what was left when it came to the second peer."""
+    overlay: Overlay = build(2, 6, disk_s=0.001)
+    assert_whole_within(overlay)
+    kept = overlay.run(overlay.client().store(LAMP, b"x", id="it"))
+    holder = primary_of(overlay, kept.id)
+    entry = next(at for at, peer in enumerate(overlay.peers) if peer is not holder)
+    client = overlay.client(peer=entry)
+    overlay.run(client.retrieve(LAMP).all())
+    for at in range(7):
+        overlay.run(overlay.client().store(f"type=lamp temperature={at * 17}", b"x"))
+    deleted = overlay.kernel.spawn(client.delete_data("type=*", everywhere=True, timeout=9))
+    gone = holder.core.shelf
+    while gone.store.get("", "it") is not None:
+        overlay.run_for(0.0002)
+    crash(overlay.peers[entry])
+    assert not deleted.done()
+    receipt = overlay.kernel.run_until(deleted)
+    assert (receipt.complete, receipt.matches) == (True, 8)
+    assert overlay.run(overlay.client(peer=1).retrieve("type=*", everywhere=True).all()) == []

@@ -163,6 +163,7 @@ class Heirs:
 
     def _note(self, contact: Contact, answer: ClaimAnswer, found: Found) -> list[Contact]:
         found.answered[contact.id] = contact
+        self._dead.pop(contact.id, None)  # it is back, under the same identifier
         found.heard[contact] = answer.heard
         awaited = intersect(answer.awaited, (found.interval,))
         found.awaited = merge(found.awaited, awaited[:AWAITED_MAX])

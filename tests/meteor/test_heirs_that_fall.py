@@ -15,6 +15,7 @@ from meteor.copies.copy_keeper import CopyKeeper
 from meteor.wire.copy_messages import Instate, Instated
 from sim.overlay import Overlay
 from sim.simulated_peer import SimPeer
+from tests.meteor.building import SPACE
 from tests.meteor.copies_world import (
     ask,
     assert_never_silently_partial,
@@ -116,3 +117,25 @@ def test_a_taker_that_falls_when_its_giver_alone_heard_that_it_begins_takes_noth
     assert not taker.alive
     assert fall.told == [giver.contact]
     assert_all_is_there(overlay, stored)
+
+
+def test_who_is_back_and_silent_is_not_held_for_dead() -> None:
+    """Nobody who was given up once was ever waited for again under the same identifier."""
+    overlay = build(4, 6, disk_s=0.001)
+    store_some(overlay, overlay.client(), random.Random(4), 20)
+    assert_whole_within(overlay)
+    fallen, interval = overlay.peers[2], (0, SPACE.curve.size - 1)
+    heirs = [peer for peer in overlay.peers if peer is not fallen]
+    fallen.crash()
+    assert_whole_within(overlay)
+    given_up = [peer for peer in heirs if fallen.contact.id in peer.core._handoff.heirs._dead]
+    assert given_up
+    back = overlay.run(overlay.restart(fallen))
+    assert_whole_within(overlay)
+    heir = given_up[0]
+    assert overlay.run(heir.core._handoff.heirs.ask(interval, [back.contact])).everybody
+    back.pause()
+    overlay.run_for(1.0)
+    found = overlay.run(heir.core._handoff.heirs.ask(interval, [back.contact]))
+    assert back.contact.id not in found.answered
+    assert not found.everybody

@@ -76,12 +76,9 @@ class CopyWatch:
 
     def _stems(self, peer: SimPeer, part: Intervals) -> set[str]:
         """The profiles of the run that lie in a part and that the peer has durable."""
-        writes = self._history.writes
-        return {
-            record.stem
-            for record in peer.core.shelf.store.records()
-            if record.stem in writes and within(writes[record.stem].index, part)
-        }
+        writes, label_of = self._history.writes, self._history.label_of
+        labels = (label_of(record.id) for record in peer.core.shelf.store.records())
+        return {one for one in labels if one in writes and within(writes[one].index, part)}
 
     def _all_and(self, peers: Sequence[SimPeer]) -> Iterable[SimPeer]:
         return dict.fromkeys((*self._overlay.living, *peers))

@@ -24,7 +24,7 @@ class Write:
     """One profile that somebody stored, and what became of it."""
 
     stem: str
-    """Its identity, chosen by the workload: known also when no receipt came."""
+    """Its identity, or label, chosen by the workload: known also when no receipt came."""
     index: int
     """Where it lies on the curve."""
     value: float
@@ -43,6 +43,13 @@ class Write:
     """When a receipt of its deletion came that found nothing."""
     drift: float = 0.0
     """By which share the clocks that count its time may be fast or slow."""
+    cleared_s: float | None = None
+    """When somebody began to delete the range that it is in."""
+    former: str = ""
+    """The label of the write that it replaces."""
+    renew_began_s: float | None = None
+    renewed_s: float | None = None
+    """When the receipt of its renewal came, for longer than any run; None while unknown."""
 
     def surely_lives(self, since_s: float, until_s: float, slack_s: float) -> bool:
         """Whether it was acknowledged by `since_s` and nothing ended it before `until_s`, by
@@ -55,12 +62,14 @@ class Write:
         """The same of its time alone, whoever deletes it."""
         if self.acknowledged_s is None or self.acknowledged_s > since_s:
             return False
+        if self.renewed_s is not None and self.renewed_s <= since_s:
+            return True
         return self.began_s + self.ttl_s / (1 + self.drift) > until_s + slack_s
 
     def expired_by(self, at_s: float, slack_s: float) -> bool:
         """Whether its time was over by then, by the slowest clock, counted from the receipt,
         whatever the way took."""
-        if self.acknowledged_s is None:
+        if self.acknowledged_s is None or self.renew_began_s is not None:
             return False
         return self.acknowledged_s + self.ttl_s / (1 - self.drift) + slack_s < at_s
 
@@ -135,7 +144,7 @@ class History:
     """Everything that the clients of one run did."""
 
     writes: dict[str, Write] = field(default_factory=dict)
-    """By stem."""
+    """By label."""
     questions: list[Question] = field(default_factory=list)
     subscriptions: list[Subscription] = field(default_factory=list)
     wounds: Intervals = ()
@@ -144,6 +153,12 @@ class History:
     """When the network was partitioned."""
     ended_s: float = 0.0
     """When the run was over, the healing included."""
+    labels: dict[str, str] = field(default_factory=dict)
+    """Of what was replaced, by full id; the label of what was stored is its stem."""
+
+    def label_of(self, full_id: str) -> str:
+        """What the write is called that has this id."""
+        return self.labels.get(full_id) or full_id.partition(".")[0]
 
     def may_be_hidden(self, began_s: float, acknowledged_s: float, question: Question) -> bool:
         """Whether a partition is the reason that an answer does not know of a post."""

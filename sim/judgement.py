@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sim.checkers import deletion, durability, lifetimes, notification, recall
+from sim.checkers import deletion, durability, lifetimes, moves, notification, recall
 from sim.checkers.copies import Loss
 from sim.history import History
 
@@ -15,6 +15,7 @@ CHECKERS = {
     "recall": recall.violations,
     "deletion": deletion.violations,
     "lifetimes": lifetimes.violations,
+    "moves": moves.violations,
     "notification": notification.violations,
 }
 

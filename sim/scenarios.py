@@ -5,6 +5,8 @@ Law of this file: compositions only.  Rates are events a virtual second; what is
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sim.churn import ChurnPlan
 from sim.clock import ClockPlan
 from sim.disk_trouble import DiskPlan
@@ -19,6 +21,11 @@ _IMPATIENT = WorkloadPlan(timeout_s=1.0)
 """Who waits longer than a cut lasts never hears what one side has to say of the other."""
 _CURIOUS = WorkloadPlan(interests=0.5)
 """What is deleted, or over, must not be told to whoever comes later: somebody has to."""
+
+_MOVING = WorkloadPlan(
+    asks=0.35, deletes=0.03, moves=0.25, renewals=0.05, clearings=0.02, interests=0.3
+)
+"""Things that are moved on and on, renewed, and deleted many at a time."""
 
 _ALL = (
     Scenario(name="calm", summary="no faults: answers equal a plain filter", workload=_CURIOUS),
@@ -39,6 +46,19 @@ _ALL = (
         summary="peers crash and come back under their journals",
         workload=_CURIOUS,
         churn=ChurnPlan(joins=0.3, crashes=1.0, restarts=0.8),
+    ),
+    Scenario(
+        name="moving",
+        summary="what is stored moves on and on while peers join, crash and come back",
+        workload=_MOVING,
+        churn=ChurnPlan(joins=0.5, leaves=0.3, crashes=0.7, restarts=0.6),
+    ),
+    Scenario(
+        name="moving-apart",
+        summary="the same while some peers are cut off for up to four seconds",
+        workload=replace(_MOVING, timeout_s=1.0),
+        weather=WeatherPlan(partitions=0.2, frames=_ROUGH),
+        unique_holders=False,
     ),
     Scenario(
         name="neighbours",

@@ -14,6 +14,7 @@ from typing import Final
 
 from chord import MeteorError
 from meteor import Client, Interest, KeywordSpace, Match, Number, Profile, Word, profile
+from sim.changing import RENEWED_S, Changing
 from sim.history import History, Question, Subscription, Write
 from sim.overlay import Overlay
 
@@ -37,7 +38,13 @@ class WorkloadPlan:
     asks: float = 0.2
     """Share of posts that ask, ..."""
     deletes: float = 0.1
-    """... and that delete; the others store."""
+    """... and that delete, ..."""
+    moves: float = 0.0
+    """... and that replace something by another content, ..."""
+    renewals: float = 0.0
+    """... and that renew what is short-lived, ..."""
+    clearings: float = 0.0
+    """... and that delete a range of values; the others store."""
     short_lived: float = 0.15
     """Share of stored profiles that expire within the run, after 2 to 8 s."""
     watchers: int = 2
@@ -58,9 +65,13 @@ class Workload:
         self._stream = stream
         self._stopped = False
         self._profiles: dict[str, Profile] = {}
-        """What was stored, by stem; its data is the stem."""
+        """What was stored, by label; its data is the label."""
         self.counts: dict[str, int] = {}
         """How often each verb was posted, and how often one came to nothing."""
+        self._changing = Changing(
+            overlay, history, stream, SPACE, draw=self._drawn, described=self._profiles,
+            count=self._count, timeout_s=plan.timeout_s,
+        )  # fmt: skip
         self._clients: list[Client] = []
         self._watchers: list[Client] = []
 
@@ -111,7 +122,7 @@ class Workload:
 
     async def _listen(self, interest: Interest, subscription: Subscription) -> None:
         async for notification in interest:
-            stem = notification.id.partition(".")[0]
+            stem = self._history.label_of(notification.id)
             subscription.told.append((self._overlay.kernel.now(), stem))
             if not self._is_as_stored(notification):
                 subscription.garbled.append(stem)
@@ -130,24 +141,29 @@ class Workload:
             drawn = stream.random()
             if drawn < plan.asks:
                 await self._ask(client, *self._range())
-            elif drawn < plan.asks + plan.deletes:
+            elif drawn < (share := plan.asks + plan.deletes):
                 await self._delete(client)
+            elif drawn < (share := share + plan.moves):
+                await self._changing.move(client)
+            elif drawn < (share := share + plan.renewals):
+                await self._changing.renew(client)
+            elif drawn < share + plan.clearings:
+                await self._changing.clear(client)
             else:
                 await self._store(client)
 
     async def _store(self, client: Client) -> None:
         stream, plan, now = self._stream, self._plan, self._overlay.kernel.now
-        value = round(stream.uniform(LOW, HIGH), 1)
-        attributes: dict[str, str | float] = {"type": stream.choice(TYPES), "value": value}
+        described, value = self._drawn()
         ttl_s = 3600.0
         if stream.random() < plan.short_lived:
             ttl_s = round(stream.uniform(2.0, 8.0), 1)
         stem = f"w{len(self._history.writes)}"
         write = Write(
-            stem, index_of(attributes), value, ttl_s, now(), drift=self._overlay.clocks.drift_max
+            stem, place_of(described), value, ttl_s, now(), drift=self._overlay.clocks.drift_max
         )
         self._history.writes[stem] = write
-        self._profiles[stem] = described = profile(attributes)
+        self._profiles[stem] = described
         self._count("store")
         try:
             receipt = await client.store(
@@ -171,10 +187,9 @@ class Workload:
             return False
         if not answer.complete:
             self._count("retrieve: said incomplete")
-        found = tuple(match.id.partition(".")[0] for match in matches)
-        garbled = tuple(
-            match.id.partition(".")[0] for match in matches if not self._is_as_stored(match)
-        )
+        label_of = self._history.label_of
+        found = tuple(label_of(match.id) for match in matches)
+        garbled = tuple(label_of(one.id) for one in matches if not self._is_as_stored(one))
         self._history.questions.append(
             Question(
                 low, high, began_s, self._overlay.kernel.now(), found,
@@ -184,13 +199,7 @@ class Workload:
         return True
 
     async def _delete(self, client: Client) -> None:
-        living = [
-            write
-            for write in self._history.writes.values()
-            if write.acknowledged_s is not None
-            and write.delete_began_s is None
-            and write.ttl_s > 60
-        ]
+        living = list(self._changing.living())
         if not living:
             return
         write = self._stream.choice(living)
@@ -209,18 +218,24 @@ class Workload:
 
     # ---- small parts -------------------------------------------------------------------------
 
+    def _drawn(self) -> tuple[Profile, float]:
+        value = round(self._stream.uniform(LOW, HIGH), 1)
+        return profile({"type": self._stream.choice(TYPES), "value": value}), value
+
     def _range(self) -> tuple[float, float]:
         low = round(self._stream.uniform(LOW, HIGH * 0.8), 1)
         return low, round(low + self._stream.uniform(50, 400), 1)
 
     def _is_as_stored(self, match: Match) -> bool:
-        """Whether a match is what was stored under its stem; so is one that nobody stored, of
-        which the checkers know by its stem."""
-        stem = match.id.partition(".")[0]
+        """Whether a match is what was stored under its label; so is one that nobody stored, of
+        which the checkers know by its label."""
+        stem = self._history.label_of(match.id)
         described = self._profiles.get(stem)
         if described is None:
             return True
-        longest_s = self._history.writes[stem].ttl_s * (1 + TTL_SPREAD)
+        write = self._history.writes[stem]
+        longest_s = write.ttl_s if write.renew_began_s is None else RENEWED_S
+        longest_s *= 1 + TTL_SPREAD
         return match.text == stem and match.profile == described and match.ttl <= longest_s
 
     def _count(self, what: str) -> None:
@@ -229,5 +244,10 @@ class Workload:
 
 def index_of(attributes: Mapping[str, str | float]) -> int:
     """Where a profile of the scenarios' space lies on its curve."""
-    typed = profile(attributes).typed(SPACE)
+    return place_of(profile(attributes))
+
+
+def place_of(described: Profile) -> int:
+    """The same of a profile that is built already."""
+    typed = described.typed(SPACE)
     return SPACE.curve.encode(SPACE.box(typed.subject_terms(SPACE)).low)

@@ -80,6 +80,8 @@ if TYPE_CHECKING:
     from meteor.wire.messages import Neighbour as Neighbour
     from meteor.wire.messages import Notice as Notice
     from meteor.wire.messages import RingPicture as RingPicture
+    from meteor.wire.record_id import make_id as make_id
+    from meteor.wire.record_id import stem_of as stem_of
     from squid import Choice as Choice
     from squid import KeywordSpace as KeywordSpace
     from squid import Number as Number
@@ -106,6 +108,7 @@ _MODULES: Final = {
     "meteor.local": ("LocalOverlay",),
     "meteor.wire.codec": ("wire_codec",),
     "meteor.wire.messages": ("Found", "Neighbour", "Notice", "RingPicture"),
+    "meteor.wire.record_id": ("make_id", "stem_of"),
     "meteor.peer": ("Peer",),
     "meteor.client.post_many": ("Message", "Receipts"),
     "meteor.rendezvous.rendezvous_peer": ("RendezvousPeer",),
@@ -130,6 +133,7 @@ __all__ = [
     "Peer", "connect", "LocalOverlay", "sync", "Client", "ClientConfig", "Callbacks",
     "RendezvousPeer",
     "EventLog", "log_events", "wire_codec", "Found", "Notice",
+    "make_id", "stem_of",
     "TLS", "RestConfig",
     "Answer", "Interest", "Watch", "Receipt", "Match", "Notification", "Result",
     "ActionContext", "ActionHandler", "Message", "Receipts",

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from chord import MeteorError
-from meteor import Client, Profile
-from meteor.wire.record_id import make_id, stem_of
+from meteor import Client, Profile, make_id, stem_of
 from sim.history import History, Write
 from sim.overlay import Overlay
 from squid import Box, KeywordSpace

@@ -108,17 +108,22 @@ class RendezvousPeer:
         bits = self._config.bits
         self.router = Router(self.node, runtime, space, self.point, id_bits=bits, config=routing)
         self.actions = ApplicationActions() if actions is None else actions
-        performing = Performing(runtime, self.router, self.point, space, self.actions)
-        self.entry = Entry(runtime, self.router, space, performing, self.gatekeeper)
+        self._assemble_entry()
+        self.telling.here = self._tell_here
+        self.placing = placing_of(self.node, runtime, self._config, self.shelf, space.curve)
+        self._handlers = self._handlers_of()
+        self._of_copies = {**self._handoff.handlers, **self._keeper.handlers}.keys() - {Begun}
+
+    def _assemble_entry(self) -> None:
+        """What clients ask of this peer, and what follows from it elsewhere."""
+        runtime, space = self._runtime, self.space
+        self._performing = Performing(runtime, self.router, self.point, space, self.actions)
+        self.entry = Entry(runtime, self.router, space, self._performing, self.gatekeeper)
         self.point.changes.deleted_where_it_was = lambda word, version: runtime.spawn(
             self.entry.bury(word, version)
         )
-        self.telling.here = self._tell_here
-        self.placing = placing_of(self.node, runtime, self._config, self.shelf, space.curve)
-        self._handlers = self._handlers_of(performing)
-        self._of_copies = {**self._handoff.handlers, **self._keeper.handlers}.keys() - {Begun}
 
-    def _handlers_of(self, performing: Performing) -> dict[type, Handler]:
+    def _handlers_of(self) -> dict[type, Handler]:
         """Message type to handler, of all parts."""
         return {
             **self.node.handlers,
@@ -127,7 +132,7 @@ class RendezvousPeer:
             **self._keeper.handlers,
             **self._entropy.handlers,
             **self.forgetting.handlers,
-            **performing.handlers,
+            **self._performing.handlers,
             **self.entry.handlers,
             **self.telling.handlers,
             **self.placing.handlers,

@@ -251,12 +251,17 @@ class SelectorTable(Table[K]):
 
 def _without_misses(fitting: Words, wide: Iterable[tuple[Column, Cut]], words: int) -> Words:
     """Of the rows those that may overlap in every column."""
-    missed: Words = np.zeros(words, np.uint64)
+    lines: list[Words] = []
     for column, (start, end, _, _) in wide:
-        lines = column.bitmaps(start, end, words)
-        for line in (column.has[:words],) if lines is None else lines:
-            np.bitwise_or(missed, line, missed)
-    return np.bitwise_and(fitting, np.invert(missed, missed), missed)
+        of_column = column.bitmaps(start, end, words)
+        lines += [column.has[:words]] if of_column is None else of_column
+    if not lines:
+        return fitting
+    # To begin with zeros is two passes more: a thirtieth of a question over 100,000 rows.
+    missed = lines[0] if len(lines) == 1 else lines[0] | lines[1]
+    for line in lines[2:]:
+        np.bitwise_or(missed, line, missed)
+    return fitting & ~missed
 
 
 def _without_more_misses(found: Words, unclear: list[tuple[Column, Cut]], words: int) -> Words:

@@ -7,7 +7,7 @@ for it with a deadline of his own.  What goes over the link is `meteor.client.se
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from chord import CallError, Contact, LinkClosed, RemoteFault, RequestTimeout, Runtime, Task
@@ -55,7 +55,11 @@ class Uplink:
         self._peers = list(peers)
         self._changed = Signal(runtime)
         self._process = os.getpid()
-        self._greeting_to: Contact | None = None
+        self._whom: Contact | None = None
+        """How the peer that serves names itself: `peer` is how it was dialled, perhaps by a name of
+        DNS, and what comes over its link is from this one."""
+        self._lost_meanwhile: list[Contact] | None = None
+        """Whose links went while a peer was greeted; None while none is."""
         self._tried: list[str] = []
         self._attending: Task[None] | None = None
 
@@ -79,9 +83,9 @@ class Uplink:
 
     def lost(self, peer: Contact, error: MeteorError) -> None:
         """The link to `peer` is gone: seek another, unless that is under way already."""
-        if self._greeting_to is not None and _is_same(self._greeting_to, peer):
-            self._greeting_to = None
-        if self.closed or self.peer is None or not _is_same(self.peer, peer):
+        if self._lost_meanwhile is not None:
+            self._lost_meanwhile.append(peer)
+        if self.closed or self.peer is None or not _is_one_of(peer, (self.peer, self._whom)):
             return
         before, self.peer = self.peer, None
         self._observer.disconnected(error)
@@ -172,20 +176,22 @@ class Uplink:
         """Make `contact` the serving peer; raises why it cannot be."""
         space = self.space
         question = Greet(space.digest, space.to_toml()) if space is not None else Greet()
-        self._greeting_to = contact
+        lost = self._lost_meanwhile = []
         try:
             greeting = await self._runtime.call(contact, question, timeout_s)
         except RemoteFault as fault:
             raise from_fault(fault) from None
         except CallError as error:
             raise NotConnected(why_silent(error, contact)) from error
+        finally:
+            self._lost_meanwhile = None
         if self.closed:
             raise Closed("this client was closed")
-        if self._greeting_to is not contact:
+        whom = greeting.contact if isinstance(greeting, Greeting) else None
+        if any(_is_one_of(peer, (contact, whom)) for peer in lost):
             raise LinkClosed(f"{contact.address} closed the link while it was being greeted")
-        self._greeting_to = None
         self.space = _agreed_space(space, greeting)
-        self.peer = contact
+        self.peer, self._whom = contact, whom
 
 
 def _agreed_space(ours: KeywordSpace | None, greeting: object) -> KeywordSpace:
@@ -201,6 +207,11 @@ def _agreed_space(ours: KeywordSpace | None, greeting: object) -> KeywordSpace:
     if ours is not None:
         raise SpaceMismatch(ours.difference(theirs))
     return theirs
+
+
+def _is_one_of(peer: Contact, names: Iterable[Contact | None]) -> bool:
+    """Whether it is the peer that has these names."""
+    return any(name is not None and _is_same(name, peer) for name in names)
 
 
 def _is_same(one: Contact, other: Contact) -> bool:

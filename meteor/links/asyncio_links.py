@@ -25,7 +25,7 @@ from chord import (
     RemoteFault,
 )
 from meteor.errors import LimitExceeded, VersionMismatch
-from meteor.links.link_keeping import TIDY_EVERY_S, LinkUse, surplus
+from meteor.links.link_keeping import TIDY_EVERY_S, LinkUse, NamedLinks, name_of, surplus
 from meteor.links.transport import DIAL_TIMEOUT_S, Channel, DialsCrossed, Transport
 from meteor.wire.codec import FRAMES_MAX, Codec, MalformedFrame
 
@@ -155,7 +155,7 @@ class PeerLinks:
         self._contact = contact
         self._transport = transport
         self._exchange = exchange
-        self._links: dict[object, PeerLink] = {}
+        self._links: NamedLinks[PeerLink] = NamedLinks()
         self._retiring: dict[PeerLink, None] = {}
         self._owing: dict[PeerLink, None] = {}
         self._answering: list[PeerLink] | None = None
@@ -168,7 +168,7 @@ class PeerLinks:
 
         Raises `LinkClosed` to a client without one, `DialRefused` to a contact at whose address
         another peer answers."""
-        link = self._links.get(contact.address or contact)
+        link = self._links.find(contact.address or contact)
         if link is None:
             if contact == self._contact or contact.address == self._contact.address != "":
                 return self._own_link(contact)
@@ -186,13 +186,13 @@ class PeerLinks:
 
     def find(self, contact: Contact) -> LinkEnd | None:
         """The link to `contact` if there is one."""
-        return self._links.get(contact.address or contact)
+        return self._links.find(name_of(contact))
 
     # ---- opening -----------------------------------------------------------------------------
 
     def _dialled(self, contact: Contact) -> PeerLink:
         link = PeerLink(self, contact)
-        self._links[contact.address] = link
+        self._links.add(contact.address, link)
         link.dial = self.loop.create_task(self._dial(link))
         self._tidy_later()
         return link
@@ -239,32 +239,37 @@ class PeerLinks:
 
     def refusal(self, contact: Contact) -> str | None:
         """Whether our own dial to that contact stands (`meteor.links.transport.Acceptor`)."""
-        link = self._links.get(contact.address) if contact.address else None
+        link = self._links.find(contact.address) if contact.address else None
         if link is not None and link.channel is None and self._contact.address < contact.address:
             return f"{self._contact} is dialling {contact}"
         return None
 
     def opened(self, channel: Channel) -> None:
         """Take a channel that the other side opened (`meteor.links.transport.Acceptor`)."""
-        contact = channel.contact
-        key = contact.address or contact
-        link = self._links.get(key)
         if self._stopped:
             channel.close("stopped")
             return
-        if link is not None and link.channel is None:
-            if link.dial is not None:
-                link.dial.cancel()
-        elif link is not None:
-            same = link.contact == contact
-            self._lose(link, "replaced by a newer link", tell=not same)
-            link = None
-        if link is None:
-            link = self._links[key] = PeerLink(self, contact)
+        contact = channel.contact
+        link = self._links.find(name_of(contact))
+        if link is None or link.channel is not None:
+            link = PeerLink(self, contact)
             self._tidy_later()
+        elif link.dial is not None:
+            link.dial.cancel()
         self._attach(link, channel)
 
+    def _take_name(self, link: PeerLink, contact: Contact) -> None:
+        """Let a link be found as the one to this contact, whose older one it replaces.  One that is
+        being dialled stays, as it will replace this."""
+        before = self._links.find(name_of(contact))
+        if before is None or (before is not link and before.channel is not None):
+            self._links.add(name_of(contact), link)
+            if before is not None:
+                same = before.contact == contact
+                self._lose(before, "replaced by a newer link", tell=not same)
+
     def _attach(self, link: PeerLink, channel: Channel) -> None:
+        self._take_name(link, channel.contact)
         link.contact = channel.contact
         link.channel = channel
         link.dial = None
@@ -339,9 +344,7 @@ class PeerLinks:
     def _forget(self, link: PeerLink) -> None:
         link.lost = True
         self._retiring.pop(link, None)
-        key = link.contact.address or link.contact
-        if self._links.get(key) is link:
-            del self._links[key]
+        self._links.remove(link)
 
     def _tidy_later(self) -> None:
         if self._tidying is None:
@@ -350,13 +353,13 @@ class PeerLinks:
     def _tidy(self) -> None:
         """Say goodbye to links that nobody uses."""
         self._tidying = None
+        links = {link.contact.address: link for link in self._links if link.contact.address}
         uses = [
-            LinkUse(link.contact.address, max(link.used_s, link.last_heard_s), link.busy)
-            for link in self._links.values()
-            if link.contact.address
+            LinkUse(address, max(link.used_s, link.last_heard_s), link.busy)
+            for address, link in links.items()
         ]
         for address in surplus(uses, self.loop.time()):
-            self._retire(self._links[address])
+            self._retire(links[address])
         if self._links:
             self._tidy_later()
 
@@ -366,9 +369,7 @@ class PeerLinks:
             return
         link.transmit(_GOODBYE, 0, 0.0, None)
         link.retiring = True
-        key = link.contact.address or link.contact
-        if self._links.get(key) is link:
-            del self._links[key]
+        self._links.remove(link)
         self._retiring[link] = None
         self.loop.call_later(RETIRE_S, self._end_retired, link)
 
@@ -384,13 +385,11 @@ class PeerLinks:
         self._stopped = True
         if self._tidying is not None:
             self._tidying.cancel()
-        for link in [*self._links.values(), *self._retiring]:
+        for link in [*self._links, *self._retiring]:
             if link.dial is not None:
                 link.dial.cancel()
             link.flush()
-            link.lost = True
-        self._links.clear()
-        self._retiring.clear()
+            self._forget(link)
         self._transport.stop()
 
 

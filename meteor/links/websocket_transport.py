@@ -275,6 +275,10 @@ class WebSocketTransport:
             return web.Response(status=403, headers={REASON_HEADER: stranger}, text=stranger)
         if self._contact is None or self._acceptor is None or self._stopping.is_set():
             return web.Response(status=503, text="this peer does not serve")
+        if contact.address == self._contact.address:
+            # What this peer says to itself would go to whoever says so, if it is not itself.
+            text = "this address is the peer's own"
+            return web.Response(status=403, headers={REASON_HEADER: text}, text=text)
         if not contact.address and contact.id == self._contact.id:
             # What this peer's own program is to be told would go to whoever says so.
             text = "this identifier is the peer's own, and no client's"

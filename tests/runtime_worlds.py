@@ -12,6 +12,7 @@ import pytest
 
 from chord import MESSAGES, CallError, Contact, Deferred, Fault, Runtime, Unhurried
 from meteor.links.asyncio_runtime import AsyncioRuntime
+from meteor.links.asyncio_task import failing, going_on
 from meteor.links.transport import MemoryHub, MemoryTransport, Transport
 from meteor.links.websocket_transport import WebSocketTransport
 from meteor.wire.codec import Codec
@@ -149,6 +150,28 @@ class MemoryWorld(LoopWorld):
         return MemoryTransport(self.hub, address)
 
 
+class EagerWorld(MemoryWorld):
+    """A loop to which the application gave a task factory that steps what it makes at once."""
+
+    def run(self, scenario: Scenario) -> None:
+        async def eagerly() -> None:
+            asyncio.get_running_loop().set_task_factory(_eager)
+            await scenario()
+
+        super().run(eagerly)
+
+
+def _eager(loop: asyncio.AbstractEventLoop, conversation: Any, **_: object) -> asyncio.Task[Any]:
+    """As `asyncio.eager_task_factory` of Python 3.12, for 3.11 too."""
+    try:
+        waits_for = conversation.send(None)
+    except StopIteration as ended:
+        return asyncio.Task(asyncio.sleep(0, ended.value), loop=loop)
+    except BaseException as error:
+        return asyncio.Task(failing(error), loop=loop)
+    return asyncio.Task(going_on(conversation, waits_for), loop=loop)
+
+
 class WebSocketWorld(LoopWorld):
     """An event loop and real sockets."""
 
@@ -165,7 +188,13 @@ class TlsWorld(LoopWorld):
         )
 
 
-WORLDS = {"sim": SimWorld, "memory": MemoryWorld, "websocket": WebSocketWorld, "tls": TlsWorld}
+WORLDS = {
+    "sim": SimWorld,
+    "memory": MemoryWorld,
+    "eager": EagerWorld,
+    "websocket": WebSocketWorld,
+    "tls": TlsWorld,
+}
 PARAMETERS = [
     pytest.param(name, marks=pytest.mark.sockets if name in ("websocket", "tls") else ())
     for name in WORLDS

@@ -25,6 +25,7 @@ from chord import (
     RemoteFault,
 )
 from meteor.errors import LimitExceeded, VersionMismatch
+from meteor.links.asyncio_task import task_of
 from meteor.links.link_keeping import TIDY_EVERY_S, LinkUse, NamedLinks, name_of, surplus
 from meteor.links.transport import DIAL_TIMEOUT_S, Channel, DialsCrossed, Transport
 from meteor.wire.codec import FRAMES_MAX, Codec, MalformedFrame
@@ -193,7 +194,7 @@ class PeerLinks:
     def _dialled(self, contact: Contact) -> PeerLink:
         link = PeerLink(self, contact)
         self._links.add(contact.address, link)
-        link.dial = self.loop.create_task(self._dial(link))
+        link.dial = task_of(self.loop, self._dial(link))
         self._tidy_later()
         return link
 

@@ -79,6 +79,15 @@ class LoopWaiter:
         return self._value
 
 
+def task_of(
+    loop: asyncio.AbstractEventLoop, conversation: Coroutine[Any, Any, ResultT]
+) -> asyncio.Task[ResultT]:
+    """A task that takes its first step in a later turn (contract rule 2).  The loop is not asked
+    for it: it may have a factory of the application's, as `asyncio.eager_task_factory`, whose tasks
+    step within the caller's turn."""
+    return asyncio.Task(conversation, loop=loop)
+
+
 class Conversation(LoopWaiter, Generic[ResultT]):
     """A spawned conversation: an asyncio task with an owner, and an outcome for many.
 
@@ -104,7 +113,7 @@ class Conversation(LoopWaiter, Generic[ResultT]):
         self.concluded: Callable[[Any, BaseException | None], None] | None = None
         """Called with the value or the error when it has ended."""
         owned[self] = None
-        self.task = loop.create_task(conversation)
+        self.task = task_of(loop, conversation)
         self.task.add_done_callback(self._ended)
 
     def __await__(self) -> Generator[Any, None, ResultT]:

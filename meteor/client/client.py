@@ -99,8 +99,10 @@ class Client(Verbs):
         """End every iteration and conversation; what the overlay keeps lives on by its ttl.
 
         Harmless when repeated."""
-        self.abandon()
-        if self._release is not None:
+        self._session.close()
+        if self._release is None:
+            self._runtime.close()
+        else:
             await self._release()
 
     @inner

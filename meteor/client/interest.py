@@ -321,7 +321,7 @@ class Interest:
     async def _hand_on_some(self) -> None:
         """One notification after the other, for as long as the handler is not cancelled."""
         try:
-            while await self._mailbox.ready():
+            while not self._session.uplink.closed and await self._mailbox.ready():
                 await self._finish(self._call_handler(self._items.popleft()))
             self._is_handed_on = True
         except MeteorError as error:  # a slow handler

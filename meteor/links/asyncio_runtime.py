@@ -15,7 +15,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Final, TypeVar
 
 from chord import NO_LINK, Contact, Exchange, ExchangingRuntime, Link, LinkEnd
@@ -119,22 +119,27 @@ class AsyncioRuntime(ExchangingRuntime):
         """Cancel what this peer owns, in spawn order, close its links and stop listening.
 
         Sockets are released a moment later; `aclose` waits for that."""
-        if self.exchange.closed:
-            return
+        if not self.exchange.closed:
+            self._end(self._owned)
+
+    def _end(self, conversations: Iterable[Conversation[Any]]) -> None:
         self.exchange.close()
         if self._sweep is not None:
             self._sweep.cancel()
-        for conversation in list(self._owned):
+        for conversation in list(conversations):
             conversation.cancel()
         self._links.stop()
 
     async def aclose(self) -> None:
-        """Close, and return when every task has ended and every socket is released."""
-        self.close()
-        tasks = [conversation.task for conversation in self._owned]
-        others = [task for task in tasks if task is not asyncio.current_task()]
+        """Close, and return when every task has ended and every socket is released.
+
+        Whoever calls this from a conversation of this peer goes on: it may be the application's own
+        handler, with more to do.  The next call from elsewhere ends that."""
+        closing = asyncio.current_task()
+        others = [one for one in self._owned if one.task is not closing]
+        self._end(others)
         if others:
-            await asyncio.wait(others)
+            await asyncio.wait([one.task for one in others])
         await self._transport.close()
 
     def link(self, contact: Contact) -> Link:

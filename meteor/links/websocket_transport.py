@@ -203,10 +203,13 @@ class WebSocketTransport:
             channel.close("stopped")
 
     async def close(self) -> None:
-        """Stop, and return when every socket is released."""
+        """Stop, and return when every socket is released.  Releasing goes on where whoever waits
+        is cancelled; and where a loop that ends cancels that, whoever waits is not."""
         self.stop()
         if self._keeper is not None:
-            await self._keeper
+            await asyncio.wait([self._keeper])
+            if not self._keeper.cancelled():
+                self._keeper.result()
 
     def _keep(self) -> None:
         if self._keeper is None:

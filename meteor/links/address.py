@@ -14,6 +14,8 @@ WILDCARD_HOSTS: Final = ("0.0.0.0", "::", "[::]", "*")  # noqa: S104 (only compa
 """Hosts that a peer can listen on and that nobody can dial."""
 _NO_HOST: Final = re.compile(r"[\s/@?#\\]")
 """What would make another URL of `host:port`."""
+_BRACKETED: Final = re.compile(r"\[[^\[\]]+\]")
+"""A host with colons of its own; `::`, which nobody dials, is understood without."""
 
 
 def checked_address(operation: str, address: str, *, port_min: int = 1) -> str:
@@ -23,12 +25,15 @@ def checked_address(operation: str, address: str, *, port_min: int = 1) -> str:
     if (
         host
         and _NO_HOST.search(host) is None
+        and (":" not in host or host == "::" or _BRACKETED.fullmatch(host))
         and port.isascii()
         and port.isdigit()
         and port_min <= int(port) <= PORT_MAX
     ):
         return address
-    raise ValueError(f"{operation}: {address!r} is no address; write host:port, as 127.0.0.1:7400")
+    raise ValueError(
+        f"{operation}: {address!r} is no address; write host:port, as 127.0.0.1:7400 or [::1]:7400"
+    )
 
 
 def checked_listen(listen: str, advertise: str | None) -> None:

@@ -14,6 +14,7 @@ import pytest
 import meteor
 from chord import Contact, DialRefused, LinkClosed
 from meteor.links import asyncio_links, link_keeping
+from meteor.links.address import checked_address, checked_listen
 from meteor.links.asyncio_runtime import AsyncioRuntime
 from meteor.links.websocket_transport import WebSocketTransport
 from meteor.wire.messages import Greet, Greeting
@@ -165,3 +166,14 @@ async def test_a_peer_that_is_listed_by_its_own_name_founds_a_ring_where_it_is_a
     listed = meteor.Peer(space=SPACE, listen=address, join=[own], found_if_alone=True, seed=1)
     async with asyncio.timeout(20), listed as peer:
         assert len((await peer.ring()).peers) == 1
+
+
+@pytest.mark.parametrize("address", ["::1:7400", "fe80::1:7400", "[::1:7400", "::1]:7400", "a:b:1"])
+def test_an_address_of_ipv6_is_written_in_brackets(address: str) -> None:
+    """A peer listened on `::1:7400`, and said so to others, of whom none could dial it."""
+    with pytest.raises(ValueError, match=r"\[::1\]:7400"):
+        meteor.connect(address)
+    with pytest.raises(ValueError, match=r"\[::1\]:7400"):
+        meteor.Peer(space=SPACE, listen=address)
+    assert checked_address("connect", "[::1]:7400") == "[::1]:7400"
+    checked_listen(":::7400", "peer.example:7400")

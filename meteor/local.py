@@ -16,6 +16,7 @@ from typing import Literal, Self
 from chord import ChordConfig, Contact
 from meteor.client.client import Client
 from meteor.links.asyncio_runtime import AsyncioRuntime
+from meteor.links.asyncio_steady_clock import steady_clock
 from meteor.links.transport import MemoryHub, MemoryTransport, Transport
 from meteor.peer import Peer
 from meteor.security.credentials import ActingFor
@@ -128,6 +129,7 @@ class LocalOverlay:
             first_version=time.time_ns() // 1000,
             identity=identity,
             wall_clock=time.time,
+            steady_clock=steady_clock,
             release=runtime.aclose,
         )
         self._clients.append(client)

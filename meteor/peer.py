@@ -111,8 +111,7 @@ class Peer(Verbs):
         del given["self"]
         self._options = PeerOptions.checked(**given)
         self._transport: Transport | None = transport
-        self._moved = False
-        self._is_settled = False
+        self._moved = self._is_settled = False
         self._place: int | None = None
         self._called = asyncio.Event()
         self._journal: Journal | None = None
@@ -266,6 +265,7 @@ class Peer(Verbs):
         session = self._own_session = Session(
             self._runtime, [contact], space=space, callbacks=self.callbacks,
             first_version=time.time_ns() // 1000, signer=options.identity, wall_clock=time.time,
+            steady_clock=steady_clock,
         )  # fmt: skip
         session.uplink.embed(contact)
         guest = self._guest_session = guest_session(session, contact, time.time_ns() // 1000)

@@ -121,13 +121,14 @@ class Answer(Generic[ItemT]):
         if self._is_sorted:  # `all` was here before
             return next(iter(await self.all()), None)
         self._begin()
+        match, is_left = None, True
         try:
-            match: ItemT | None = await self.take()
+            match, is_left = await self.take(), False
         except StopAsyncIteration:
-            match = None
-        except MeteorError:
-            self.leave()
-            raise
+            is_left = False
+        finally:
+            if is_left:  # it failed, or whoever waits was cancelled, as by a time-out
+                self.leave()
         await self.close()
         return match
 

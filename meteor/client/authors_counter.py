@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 class AuthorsCounter:
     """The author's counter.  It runs with the clock, in microseconds from `first` on, so that posts
-    of one named id by several processes are ordered as they were made."""
+    of one named id by several processes are ordered as they were made: so that clock must go on
+    while the machine sleeps, which an event loop's does not."""
 
     def __init__(self, first: int, now: Callable[[], float]) -> None:
         self._first, self._last, self._now = first, 0, now

@@ -37,6 +37,7 @@ class Client(Verbs):
         first_version: int = 1,
         identity: Signer | None = None,
         wall_clock: Callable[[], float] | None = None,
+        steady_clock: Callable[[], float] | None = None,
         on_disconnected: Callback | None = None,
         on_reconnected: Callback | None = None,
         on_error: Callback | None = None,
@@ -53,6 +54,7 @@ class Client(Verbs):
             first_version=first_version,
             signer=identity,
             wall_clock=wall_clock,
+            steady_clock=steady_clock,
         )
 
     @property

@@ -19,6 +19,7 @@ from meteor.client.client import Client
 from meteor.client.config import ClientConfig
 from meteor.links.address import checked_address
 from meteor.links.asyncio_runtime import AsyncioRuntime
+from meteor.links.asyncio_steady_clock import steady_clock
 from meteor.links.transport import Transport
 from meteor.links.websocket_transport import WebSocketTransport
 from meteor.security.credentials import Signer
@@ -133,6 +134,7 @@ def make_client(transport: Transport, peers: list[Contact], **options: Any) -> C
         peers,
         first_version=time.time_ns() // 1000,
         wall_clock=time.time,
+        steady_clock=steady_clock,
         release=runtime.aclose,
         **options,
     )

@@ -54,7 +54,7 @@ def guest_session(own: Session, contact: Contact, first_version: int) -> Session
         return own
     guest = Session(
         own.runtime, [contact], space=own.space, callbacks=own.callbacks,
-        first_version=first_version, first_token=FIRST_TOKEN,
+        first_version=first_version, first_token=FIRST_TOKEN, steady_clock=own.steady_clock,
     )  # fmt: skip
     guest.uplink.embed(contact)
     return guest

@@ -177,7 +177,9 @@ class Posting:
     # -- reading -----------------------------------------------------------------------------
 
     async def _read(self) -> None:
-        """Take message after message, as long as there is room for them."""
+        """Take message after message, as long as there is room for them.  A source that awaits what
+        somebody cancelled ends this, too: who takes the receipts is told that these are not all."""
+        is_read = False
         try:
             if isinstance(self._messages, AsyncIterable):
                 async for message in self._messages:
@@ -185,9 +187,13 @@ class Posting:
             else:
                 for message in self._messages:
                     await self._begin(message)
+            is_read = True
         except Exception as error:  # the source's own: whoever takes the receipts is told
             self._failure = self._failure or error
-        self._started.end()
+        finally:
+            if not (is_read or self._is_over or self._failure):
+                self._failure = Closed("post_many: the reading of the messages was cancelled")
+            self._started.end()
 
     async def _begin(self, message: MessageLike) -> None:
         under_way = self._ahead[self._count] = _UnderWay(self._count, message)

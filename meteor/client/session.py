@@ -110,10 +110,10 @@ class Session:
         first_version: int = 1,
         signer: Signer | None = None,
         wall_clock: Callable[[], float] | None = None,
+        steady_clock: Callable[[], float] | None = None,
         first_token: int = 0,
     ) -> None:
-        self.runtime = runtime
-        self.config = config or ClientConfig()
+        self.runtime, self.config = runtime, config or ClientConfig()
         self.callbacks = callbacks or Callbacks()
         self.uplink = Uplink(runtime, peers, self, space=space, config=self.config)
         self.streams: dict[tuple[str, str], Stream] = {}
@@ -128,10 +128,10 @@ class Session:
         }
         self._attempts: dict[int, Attempt] = {}
         self._tokens = count(first_token + 1)
-        self._author = AuthorsCounter(first_version, runtime.now)
+        self.steady_clock = steady_clock or runtime.now
+        self._author = AuthorsCounter(first_version, self.steady_clock)
         self._stem, self._version = "", 0
         """Of the one post of a session that speaks for somebody, see `speaking_for`."""
-        self._began_s = runtime.now()
         self._received: dict[Contact, dict[tuple[str, str], list[str]]] = {}
         """What is to be acknowledged, by source, owner and interest."""
         self._received_count, self._acknowledging = 0, False

@@ -46,6 +46,17 @@ class Changing:
         self._overlay, self._history, self._stream = overlay, history, stream
         self._space, self._draw, self._described = space, draw, described
         self._count, self._timeout_s = count, timeout_s
+        self._clearings: list[tuple[float, float, float]] = []
+        """The ranges that are being deleted, and since when; those too of which nobody heard how it
+        ended: a share that waits for the end of a cut is carried out when its client has given up.
+        """
+
+    def begin(self, write: Write) -> None:
+        """Something is about to be stored."""
+        self._history.writes[write.stem] = write
+        for low, high, began_s in self._clearings:
+            if low <= write.value <= high:
+                _cleared(write, began_s)
 
     def living(self) -> Iterator[Write]:
         """What was acknowledged, lasts, and nobody deletes."""
@@ -70,7 +81,7 @@ class Changing:
             label, self._space.curve.encode(point), value, RENEWED_S, now(),
             drift=self._overlay.clocks.drift_max, former=former.stem,
         )  # fmt: skip
-        self._history.writes[label] = moved
+        self.begin(moved)
         self._history.labels[full_id] = label
         self._described[label] = profile
         former.delete_began_s = now()
@@ -124,18 +135,16 @@ class Changing:
         ]
         for write in there:
             _cleared(write, began_s)
+        self._clearings.append(clearing := (low, high, began_s))
         self._count("delete_data")
         try:
             await client.delete_data(f"value={low}..{high}", timeout=self._timeout_s)
-            deleted_s: float | None = self._overlay.kernel.now()
         except MeteorError as error:
             self._count(f"delete_data: {type(error).__name__}")
-            deleted_s = None
+            return
+        self._clearings.remove(clearing)
         for write in known:
-            write.deleted_s = deleted_s
-        for write in self._history.writes.values():  # those that came meanwhile
-            if low <= write.value <= high and write.began_s >= began_s:
-                _cleared(write, began_s)
+            write.deleted_s = self._overlay.kernel.now()
 
 
 def _cleared(write: Write, began_s: float) -> None:

@@ -110,6 +110,8 @@ class Subscription:
     name: str
     low: float
     high: float
+    began_s: float
+    """When it was posted: it may be told from then on, before its receipt comes."""
     opened_s: float
     """When it was acknowledged."""
     missing: Intervals = ()

@@ -113,10 +113,13 @@ class Workload:
 
     async def _watch(self, client: Client, name: str, low: float, high: float) -> None:
         self._count("notify_data")
+        began_s = self._overlay.kernel.now()
         interest = await client.notify_data(
             f"value={low}..{high}", id=name, ttl=60.0, queue=100_000, timeout=self._plan.timeout_s
         )
-        subscription = Subscription(name, low, high, self._overlay.kernel.now(), interest.missing)
+        subscription = Subscription(
+            name, low, high, began_s, self._overlay.kernel.now(), interest.missing
+        )
         self._history.subscriptions.append(subscription)
         self._overlay.kernel.spawn(self._listen(interest, subscription))
 
@@ -162,7 +165,7 @@ class Workload:
         write = Write(
             stem, place_of(described), value, ttl_s, now(), drift=self._overlay.clocks.drift_max
         )
-        self._history.writes[stem] = write
+        self._changing.begin(write)
         self._profiles[stem] = described
         self._count("store")
         try:

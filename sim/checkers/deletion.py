@@ -37,11 +37,11 @@ def violations(history: History) -> list[str]:
             if write is None or write.deleted_s is None:
                 continue
             began_s = write.delete_began_s or write.deleted_s
-            if history.may_be_apart(began_s, write.deleted_s, subscription.opened_s):
+            if history.may_be_apart(began_s, write.deleted_s, subscription.began_s):
                 continue
-            if write.deleted_s < subscription.opened_s:
+            if write.deleted_s < subscription.began_s:
                 found.append(
-                    f"{subscription.name}, opened at {subscription.opened_s:.3f} s, was told at "
+                    f"{subscription.name}, posted at {subscription.began_s:.3f} s, was told at "
                     f"{at_s:.3f} s of {stem}, deleted by {write.deleted_s:.3f} s"
                 )
     return found

@@ -3,20 +3,26 @@ is named."""
 
 from __future__ import annotations
 
+import asyncio
+import random
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from chord import replace as altered
+from meteor import Timeout, profile
 from meteor.wire.codec import wire_codec
 from sim import Overlay
+from sim.changing import Changing
 from sim.checkers import deletion, lifetimes, moves, recall
 from sim.churn import ChurnPlan
 from sim.history import Cut, History, Question, Write
 from sim.scenario import run
 from sim.scenarios import SCENARIOS
+from sim.workload import SPACE
 
 QUIET = replace(SCENARIOS["moving"], churn=ChurnPlan(), storm_s=8.0)
 ASKED = Question(low=0, high=9, began_s=50, ended_s=51, found=("b",), complete=True)
@@ -85,6 +91,32 @@ def test_what_was_renewed_lives_on() -> None:
     short.renewed_s = None
     case.questions = [ASKED, replace(ASKED, found=())]
     assert [text for text in recall.violations(case) if " a," in text] == []
+
+
+@pytest.mark.parametrize(("ends", "cleared"), [("in time", False), ("unknown", True)])
+def test_a_delete_of_which_nobody_heard_may_take_what_comes_later(ends: str, cleared: bool) -> None:
+    """Seed 51 of `moving-apart`: it came a twentieth of a second after its client gave up."""
+    kept = Write("a", 300, 3, 3600, 10, 11)
+    history = History({"a": kept})
+    overlay: Any = SimpleNamespace(kernel=SimpleNamespace(now=lambda: 20.0))
+    changing = Changing(
+        overlay, history, random.Random(1), SPACE, draw=lambda: (profile({}), 0.0), described={},
+        count=lambda _: None, timeout_s=1.0,
+    )  # fmt: skip
+
+    async def delete_data(*_: Any, **__: Any) -> None:
+        if ends == "unknown":
+            raise Timeout("the time is up")
+
+    asyncio.run(changing.clear(cast("Any", SimpleNamespace(delete_data=delete_data))))
+    assert (kept.deleted_s is None) == cleared
+    later = Write("b", 300, 3, 3600, 21, 22)
+    changing.begin(later)
+    assert history.writes["b"] is later
+    assert (later.cleared_s is not None) == cleared
+    elsewhere = Write("c", 300, 30, 3600, 21, 22)
+    changing.begin(elsewhere)
+    assert elsewhere.cleared_s is None
 
 
 # ---- planted in peers

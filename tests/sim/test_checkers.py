@@ -37,7 +37,7 @@ ASKED = Question(low=0, high=9, began_s=20, ended_s=21, found=("a",), complete=T
 
 
 def history(*writes: Write, asked: Question = ASKED, told: tuple[str, ...] = ("a",)) -> History:
-    subscription = Subscription("s", 0, 9, opened_s=12, told=[(15.0, stem) for stem in told])
+    subscription = Subscription("s", 0, 9, 11.5, 12, told=[(15.0, stem) for stem in told])
     return History({one.stem: one for one in writes}, [asked], [subscription], ended_s=100)
 
 

@@ -29,7 +29,7 @@ def write(stem: str, **changes: Any) -> Write:
 
 
 def history(one: Write, asked: Question = ASKED, told_s: float = 15.0) -> History:
-    subscription = Subscription("s", 0, 9, opened_s=12, told=[(told_s, "a")])
+    subscription = Subscription("s", 0, 9, 11.5, 12, told=[(told_s, "a")])
     return History({one.stem: one}, [asked], [subscription], ended_s=100)
 
 
@@ -93,3 +93,11 @@ def test_other_data_than_was_stored_fails_the_run(monkeypatch: pytest.MonkeyPatc
     report = run(replace(SCENARIOS["calm"], storm_s=3.0), 1)
     for checker in ("recall", "notification"):
         assert any(text.startswith(f"{checker}: ") for text in report.violations), report.text()
+
+
+@pytest.mark.parametrize(("deleted_s", "named"), [(11.4, 1), (11.7, 0)])
+def test_an_interest_may_be_told_from_when_it_was_posted(deleted_s: float, named: int) -> None:
+    """Its receipt comes later: what was deleted in between it met while that was there."""
+    gone = write("a", delete_began_s=11.3, deleted_s=deleted_s)
+    case = history(gone, replace(ASKED, found=()))
+    assert len(deletion.violations(case)) == named

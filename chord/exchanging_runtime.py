@@ -27,6 +27,10 @@ class ExchangingRuntime:
         """The reply, or a `chord.CallError`."""
         return await self.exchange.call(contact, request, timeout_s)
 
+    def ask(self, contact: Contact, request: object, timeout_s: float) -> Awaitable[Any]:
+        """The same, sent now and awaited later."""
+        return self.exchange.call(contact, request, timeout_s)
+
     def send(self, contact: Contact, message: object) -> None:
         """One way, best effort."""
         self.exchange.send(contact, message)

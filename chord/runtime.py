@@ -155,6 +155,10 @@ class Runtime(Protocol):
         `RemoteFault` (all `chord.errors.CallError`).  A contact whose id is
         `chord.contact.UNKNOWN_ID` is dialled by its address alone."""
 
+    def ask(self, contact: Contact, request: object, timeout_s: float) -> Awaitable[Any]:
+        """As `call`, but it is sent now, and the reply is awaited later: several may be asked at
+        once without a conversation each.  A failure that nobody awaits is nobody's."""
+
     def send(self, contact: Contact, message: object) -> None:
         """One way, best effort, never raises, never waits."""
 

@@ -241,7 +241,7 @@ class HandingOn:
     async def _hand(self, share: HandOn, contact: Contact, timeout_s: float) -> bool:
         """Hand a share to one peer; whether it took it."""
         try:
-            taken = await self._runtime.call(contact, share, timeout_s)
+            taken = await self._runtime.ask(contact, share, timeout_s)
         except CallError as error:
             if not share.stands_in:
                 self._standby.silent(contact)

@@ -7,7 +7,6 @@ disjoint, with a gap between neighbours.  Pure, and linear in the number of inte
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeGuard
 
 from squid.region import Interval
 
@@ -19,13 +18,11 @@ Intervals = tuple[Interval, ...]
 
 def merge(*sets: Iterable[Interval]) -> Intervals:
     """The union, in normal form; an interval whose first index is after its last is empty."""
-    if len(sets) == 1 and _is_single(sets[0]):
-        return sets[0]
-    filled = [some for some in sets if some != ()]
-    if not filled:
-        return ()
-    if len(filled) == 1 and _is_single(filled[0]):
-        return filled[0]
+    filled = sets if len(sets) == 1 else [some for some in sets if some != ()]
+    if len(filled) == 1:
+        only = filled[0]
+        if type(only) is tuple and len(only) == 1 and only[0][0] <= only[0][1]:
+            return only
     every: list[Interval] = []
     for some in filled:
         every += some
@@ -44,9 +41,14 @@ def merge(*sets: Iterable[Interval]) -> Intervals:
 
 def intersect(left: Iterable[Interval], right: Iterable[Interval]) -> Intervals:
     """The indexes that are in both sets."""
-    if _is_single(left) and _is_single(right):
-        ((first, last),), ((start, end),) = left, right
-        both = (max(first, start), min(last, end))
+    if type(left) is tuple and len(left) == 1 and type(right) is tuple and len(right) == 1:
+        # What most sets are, most of the time: what this costs is the calls of other functions.
+        (first, last), (start, end) = left[0], right[0]
+        if start <= first <= last <= end:
+            return left
+        if first <= start <= end <= last:
+            return right
+        both = max(first, start), min(last, end)
         return (both,) if both[0] <= both[1] else ()
     ours, theirs = merge(left), merge(right)
     common: list[Interval] = []
@@ -65,12 +67,12 @@ def intersect(left: Iterable[Interval], right: Iterable[Interval]) -> Intervals:
 
 def subtract(whole: Iterable[Interval], part: Iterable[Interval]) -> Intervals:
     """The indexes of `whole` that are not in `part`."""
-    if _is_single(whole) and _is_single(part):
-        ((first, last),), ((start, end),) = whole, part
-        if start <= first and last <= end:
-            return ()
     if part == ():
         return merge(whole)
+    if type(whole) is tuple and len(whole) == 1 and type(part) is tuple and len(part) == 1:
+        (first, last), (start, end) = whole[0], part[0]
+        if start <= first and last <= end:
+            return ()
     holes = merge(part)
     if not holes:
         return merge(whole)
@@ -89,11 +91,6 @@ def subtract(whole: Iterable[Interval], part: Iterable[Interval]) -> Intervals:
         if first <= last:
             rest.append((first, last))
     return tuple(rest)
-
-
-def _is_single(some: Iterable[Interval]) -> TypeGuard[tuple[Interval]]:
-    """Whether it is one interval in normal form: what most sets are, most of the time."""
-    return type(some) is tuple and len(some) == 1 and some[0][0] <= some[0][1]
 
 
 def covers(intervals: Iterable[Interval], index: int) -> bool:

@@ -36,7 +36,7 @@ class Copying:
         shelf: Shelf,
         learners: Mapping[int, tuple[Contact, int]],
         *,
-        ask: Callable[[Contact, object], Awaitable[object]],
+        ask_each: Callable[[Sequence[tuple[Contact, object]]], Awaitable[list[object]]],
         lacks: Callable[[View], bool],
         evict: Callable[..., Awaitable[None]],
         passed_over: Callable[[Iterable[View]], None],
@@ -44,7 +44,7 @@ class Copying:
     ) -> None:
         self._runtime, self._views, self._holdings = runtime, views, holdings
         self._shelf, self._learners = shelf, learners
-        self._ask, self._lacks, self._evict = ask, lacks, evict
+        self._ask_each, self._lacks, self._evict = ask_each, lacks, evict
         self._passed_over, self._on_lack = passed_over, on_lack
         self._order = Order(runtime, "changes in order")
 
@@ -92,28 +92,27 @@ class Copying:
                     return
                 await self._wait_for_a_copy(ends_s)
                 continue
-            tasks = [
-                (contact, self._runtime.begin(self._keep_at(contact, numbered, its)))
-                for contact, its in targets
-            ]
-            silent = []
-            for contact, task in tasks:
-                have.add(contact.id)
-                if not await task:
-                    silent.append(contact)
+            silent = await self._keep_at(targets, numbered)
+            have.update(contact.id for contact, _ in targets)
             await self._evict(*silent)
 
     async def _keep_at(
-        self, contact: Contact, numbered: Sequence[Carried], part: Intervals
-    ) -> bool:
-        """Let a copy keep what is of its part; whether it has it now."""
-        its = [one for one in numbered if self._shelf.meets(one, part)] if part else []
-        if not its:
-            return True
-        reply = await self._ask(contact, Keep(part, tuple(map(self._shelf.outgoing, its))))
-        if isinstance(reply, Kept) and reply.newer:
-            self._passed_over(reply.newer)
-        return isinstance(reply, Kept) and reply.known and not reply.newer
+        self, targets: Sequence[tuple[Contact, Intervals]], numbered: Sequence[Carried]
+    ) -> list[Contact]:
+        """Let copies keep what is of their parts; those that do not have it now."""
+        asked: list[tuple[Contact, Keep]] = []
+        for contact, part in targets:
+            its = [one for one in numbered if self._shelf.meets(one, part)] if part else []
+            if its:
+                outgoing = tuple(map(self._shelf.outgoing, its))
+                asked.append((contact, Keep(part, outgoing)))
+        silent: list[Contact] = []
+        for (contact, _), reply in zip(asked, await self._ask_each(asked), strict=True):
+            if isinstance(reply, Kept) and reply.newer:
+                self._passed_over(reply.newer)
+            if not isinstance(reply, Kept) or reply.newer or not reply.known:
+                silent.append(contact)
+        return silent
 
     def _targets(
         self, views: Sequence[View], part: Intervals, have: set[int]

@@ -5,7 +5,7 @@ Law of this file: one conversation; who is late itself gives nobody up (DESIGN s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Any
 
 from chord import CallError, Contact, DialRefused, LinkClosed, RequestTimeout, Runtime
@@ -20,30 +20,57 @@ class Inquiry:
 
     async def ask_all(self, contacts: Sequence[Contact], message: object) -> list[Any]:
         """The replies, None of who is gone."""
-        if len(contacts) == 1:
-            return [await self.ask(contacts[0], message)]
-        tasks = [self._runtime.spawn(self.ask(contact, message)) for contact in contacts]
-        return [await task for task in tasks]
+        return await self.ask_each([(contact, message) for contact in contacts])
+
+    async def ask_each(self, questions: Sequence[tuple[Contact, object]]) -> list[Any]:
+        """The same of questions that differ.  All are sent now; who answers at first, as nearly
+        all do, costs no conversation of his own."""
+        ask, asked_s = self._runtime.ask, self._runtime.now()
+        asked = [ask(contact, message, self._config.silence_s) for contact, message in questions]
+        replies: list[Any] = []
+        later: list[tuple[int, Awaitable[Any]]] = []
+        for at, reply in enumerate(asked):
+            try:
+                replies.append(await reply)
+            except CallError as error:
+                going_on = self._go_on(*questions[at], asked_s, error)
+                later.append((at, self._runtime.begin(going_on)))
+                replies.append(None)
+        for at, outcome in later:
+            replies[at] = await outcome
+        return replies
 
     async def ask(self, contact: Contact, message: object) -> Any:
         """The reply of a peer that is asked until it answers, or is gone for good: None."""
-        asked_s, closed = self._runtime.now(), 0
+        asked_s = self._runtime.now()
+        try:
+            return await self._runtime.ask(contact, message, self._config.silence_s)
+        except CallError as error:
+            return await self._go_on(contact, message, asked_s, error)
+
+    async def _go_on(
+        self, contact: Contact, message: object, asked_s: float, error: CallError
+    ) -> Any:
+        """The reply of a peer that was asked once, and failed so."""
+        closed = 0
         while True:
-            try:
-                return await self._runtime.call(contact, message, self._config.silence_s)
-            except DialRefused:
+            if isinstance(error, DialRefused):
                 return None
-            except LinkClosed:
+            if isinstance(error, LinkClosed):
                 closed += 1
                 if closed > 2:
                     return None
-            except RequestTimeout:
+            elif isinstance(error, RequestTimeout):
                 if self._is_gone(contact, asked_s):
                     return None
-            except CallError:
-                if self._runtime.now() - asked_s > self._config.silence_s:
-                    return None
+            elif self._runtime.now() - asked_s > self._config.silence_s:
+                return None
+            else:
                 await self._runtime.sleep(0.05)
+            try:
+                return await self._runtime.ask(contact, message, self._config.silence_s)
+            except CallError as again:
+                error = again
 
     def _is_gone(self, contact: Contact, asked_s: float) -> bool:
         now, config = self._runtime.now(), self._config

@@ -64,8 +64,8 @@ class Replication:
         self.on_changed: Callable[[], None] = lambda: None
         self.copying = Copying(
             runtime, views, holdings, shelf, self.learners,
-            ask=self.ask, lacks=self.lacks, evict=self.evict, passed_over=self.passed_over,
-            on_lack=self._look_for_copies,
+            ask_each=inquiry.ask_each, lacks=self.lacks, evict=self.evict,
+            passed_over=self.passed_over, on_lack=self._look_for_copies,
         )  # fmt: skip
         """Brings changes of records to the copies."""
         self.keep, self.barrier = self.copying.keep, self.copying.barrier

@@ -109,7 +109,8 @@ class CopyKeeper:
         came = Admission()
         await self._shelf.admit(message.carried, came)
         self._note_marks(primary_id, came.watermarks)
-        self._views.taken_in.learn(message.taken_in, self._checked(message.part))
+        if message.taken_in:
+            self._views.taken_in.learn(message.taken_in, self._checked(message.part))
         return Kept()
 
     def _on_watermarks(self, sender: Contact, message: object, _: float) -> None:

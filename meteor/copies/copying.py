@@ -101,11 +101,14 @@ class Copying:
     ) -> list[Contact]:
         """Let copies keep what is of their parts; those that do not have it now."""
         asked: list[tuple[Contact, Keep]] = []
+        keeps: dict[Intervals, Keep] = {}  # most often all copies are of the same part
         for contact, part in targets:
-            its = [one for one in numbered if self._shelf.meets(one, part)] if part else []
-            if its:
-                outgoing = tuple(map(self._shelf.outgoing, its))
-                asked.append((contact, Keep(part, outgoing)))
+            keep = keeps.get(part)
+            if keep is None:
+                its = [one for one in numbered if self._shelf.meets(one, part)] if part else []
+                keep = keeps[part] = Keep(part, tuple(map(self._shelf.outgoing, its)))
+            if keep.carried:
+                asked.append((contact, keep))
         silent: list[Contact] = []
         for (contact, _), reply in zip(asked, await self._ask_each(asked), strict=True):
             if isinstance(reply, Kept) and reply.newer:
@@ -123,8 +126,9 @@ class Copying:
             its = intersect(view.intervals, part)
             learners = [one for one, number in self._learners.values() if number == view.number]
             for contact in (*view.copies, *learners):
-                known = found.get(contact.id, (contact, ()))
-                found[contact.id] = contact, merge(known[1], its)
+                known = found.get(contact.id)
+                part_of_it = its if known is None else merge(known[1], its)
+                found[contact.id] = (contact if known is None else known[0]), part_of_it
         return [found[one] for one in sorted(found) if one not in have]
 
     async def _wait_for_a_copy(self, ends_s: float) -> None:

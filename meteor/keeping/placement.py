@@ -97,7 +97,8 @@ class Admission:
 
 def key_of(carried: Carried) -> Key:
     """The identity of a record or tombstone."""
-    return carried.owner, carried.id if carried.kind == MOVED else stem_of(carried.id)
+    full_id = carried.id  # without a call of `stem_of`: it is asked for some thirty times a store
+    return carried.owner, full_id if carried.kind == MOVED else full_id.partition(".")[0]
 
 
 def readable(carried: Carried, curve: HilbertCurve) -> Profile | Literal[False] | None:

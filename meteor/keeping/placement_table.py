@@ -73,7 +73,8 @@ class PlacementTable:
 
     def find(self, key: Key) -> Placed | None:
         """The record or tombstone of an identity."""
-        return self[key] if key in self._placed else None
+        placed = self._placed.get(key)
+        return self[key] if isinstance(placed, int) else placed
 
     def has_moved_on(self, carried: Carried) -> bool:
         """Whether word was left here that this very record lives elsewhere in a later version; what
@@ -89,7 +90,9 @@ class PlacementTable:
     def may_show(self, carried: Carried, now_ms: int) -> bool:
         """Whether nothing that shows counts more than what was decided some time ago."""
         known = self.known(key_of(carried), now_ms)
-        return not (any(is_later(one, carried) for one in known) or self.has_moved_on(carried))
+        if known and is_later(known[0], carried):
+            return False
+        return not self.has_moved_on(carried)
 
     def point_indexes(self, stride: int) -> tuple[list[int], list[int]]:
         """Where they live, of every `stride`-th record those that live at one index; and of these

@@ -28,8 +28,8 @@ from meteor.keeping.placement_table import PlacementTable
 from meteor.keeping.standing import is_later
 from meteor.wire.document import decode_document, unpack_profile
 from meteor.wire.operations import Carried, PulledPage
-from meteor.wire.record_id import place_of, split_id, stem_of
-from squid import Box, HilbertCurve, Interval, Intervals
+from meteor.wire.record_id import place_of, stem_of
+from squid import Box, HilbertCurve, Interval, Intervals, covers
 
 PAGE_BYTES = 64 * 1024
 """A page of a hand-off: small enough to leave the link free for others in between."""
@@ -66,7 +66,9 @@ class ReadableShelf:
 
     def meets(self, carried: Carried, part: Intervals) -> bool:
         """Whether a record, here or on its way, lives in any of `part`."""
-        _, box = split_id(carried.id, self._curve)
+        _, box, index = place_of(carried.id, self._curve)
+        if index is not None:
+            return covers(part, index)
         return any(self._curve.has_match(box, *interval) for interval in part)
 
     def lives_in(self, record: Record, part: Intervals) -> bool:
@@ -131,9 +133,13 @@ class ReadableShelf:
     def is_over(self, carried: Carried) -> bool:
         """Whether something counts more, also under way: written after what is just being written,
         an earlier one would be what a restart finds."""
-        under_way = (*self._coming.of(key := key_of(carried)), *self._begun.of(key))
-        is_late = any(is_later(one, carried) for one in under_way)
-        return is_late or not self.table.may_show(carried, self.wall_ms())
+        return not self._may_come(key_of(carried), carried, self.wall_ms())
+
+    def _may_come(self, key: Key, carried: Carried, now_ms: int) -> bool:
+        under_way = (*self._coming.of(key), *self._begun.of(key))
+        if under_way and any(is_later(one, carried) for one in under_way):
+            return False
+        return self.table.may_show(carried, now_ms)
 
     def news(self, carried: Iterable[Carried]) -> list[tuple[Carried, Profile | None]]:
         """What of another peer's records is not known here in this or a newer version, with the
@@ -150,15 +156,19 @@ class ReadableShelf:
 
     def _is_news(self, carried: Carried) -> bool:
         """Whether it counts more than all that is known of its identity."""
-        key = key_of(carried)
-        known = (*self._begun.of(key), *self.table.known(key, self.wall_ms()))
-        return not self.is_over(carried) and all(is_later(carried, one) for one in known)
+        key, now_ms = key_of(carried), self.wall_ms()
+        if not self._may_come(key, carried, now_ms):
+            return False
+        known = (*self._begun.of(key), *self.table.known(key, now_ms))
+        return not known or all(is_later(carried, one) for one in known)
 
     def _left_behind(self, word: Carried) -> Key | None:
         """The record that the word of a move speaks of, if it is still here as it was."""
+        if word.kind != MOVED:
+            return None
         key = (word.owner, stem_of(word.id))
         placed = self.table.find(key)
-        if word.kind != MOVED or placed is None or placed.carried.id != word.id:
+        if placed is None or placed.carried.id != word.id:
             return None
         is_left = placed.carried.kind != GONE and placed.carried.version < word.version
         return key if is_left else None
@@ -199,10 +209,12 @@ class ReadableShelf:
         if profile is None:
             profile = unpack_profile(decode_document(carried.blob).profile)
         if box is None:
-            _, box, index = place_of(carried.id, self._curve)
+            stem, box, index = place_of(carried.id, self._curve)
+        else:
+            stem = stem_of(carried.id)
         return Record(
             kind=carried.kind,  # type: ignore[arg-type]  # the journal's and our own words
-            stem=stem_of(carried.id),
+            stem=stem,
             owner=carried.owner,
             version=carried.version,
             id=carried.id,

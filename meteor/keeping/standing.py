@@ -10,6 +10,7 @@ whatever version it met the record (DESIGN sections 4 and 5).
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
@@ -62,8 +63,10 @@ def is_renewal(carried: Carried, known: Carried) -> bool:
     return same and state.renewed > there.renewed
 
 
+@lru_cache(maxsize=256)
 def fingerprint(owner: str, full_id: str, state: Standing) -> int:
-    """64 bits for a record in a state: the same at all its holders."""
+    """64 bits for a record in a state: the same at all its holders.  The last are remembered, as
+    what is kept is written down with it first and shown under it then."""
     text = f"{owner}\0{full_id}\0{state.kind}\0{state.version}\0{state.renewed}"
     return int.from_bytes(blake2b(text.encode(), digest_size=FINGERPRINT_BITS // 8).digest())
 

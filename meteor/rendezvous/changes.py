@@ -130,11 +130,15 @@ class Changes:
         its own share may come later, and finds it done."""
         key, now = key_of(carried), self._runtime.now()
         held = self._holdings.held
+        is_held = self._shelf.meets(carried, held)
+        if not is_held and carried.kind not in {GONE, MOVED}:
+            self._shelf.show(carried, profile)
+            return
         here = self._reactions.within(held)
         known = self._shelf.store.get(*key)
         if carried.kind == MOVED:
             self._note_word(carried)
-        if carried.kind in {GONE, MOVED} and self._shelf.meets(carried, held):
+        if carried.kind in {GONE, MOVED} and is_held:
             self._compare(carried)
         if carried.kind == GONE and known is not None and self._shelf.lives_in(known, held):
             self._reactions.carry_out(self._rendezvous.cancel(*key, now, here).steps, known)
@@ -144,7 +148,7 @@ class Changes:
         record = None
         if carried.kind in {DATA, INTEREST, WATCH}:
             record = self._shelf.record_of(carried, profile)
-        if record is None or not self._shelf.meets(carried, held):
+        if record is None:
             self._shelf.show(carried, profile)
             return
         arrival = self._rendezvous.accept(record, now, here)

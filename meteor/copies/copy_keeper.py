@@ -12,7 +12,7 @@ from typing import Final
 
 from chord import Contact, Deferred, Fault, Handler, Runtime
 from meteor.keeping.chronicle import CHRONICLE_MAX
-from meteor.keeping.expiry_clock import overlives
+from meteor.keeping.expiry_clock import HELD_S, overlives
 from meteor.keeping.holdings import Holdings
 from meteor.keeping.placement import Admission, Key, key_of
 from meteor.keeping.shelf import Shelf
@@ -103,7 +103,7 @@ class CopyKeeper:
 
     def _lay_for_long(self, message: Keep) -> bool:
         late_s = self._runtime.lateness()
-        return any(overlives(one.ttl_ms, late_s) for one in message.carried)
+        return late_s > HELD_S and any(overlives(one.ttl_ms, late_s) for one in message.carried)
 
     async def _keep(self, primary_id: int, message: Keep) -> Kept:
         came = Admission()

@@ -84,7 +84,7 @@ class Copying:
         have: set[int] = set()
         while True:
             views = self._views.touching(part)
-            if subtract(part, merge(*(view.intervals for view in views))):
+            if subtract(part, merge(*[view.intervals for view in views])):
                 raise Superseded("the part was given up meanwhile")
             targets = self._targets(views, part, have)
             if not targets:

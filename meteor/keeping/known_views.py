@@ -49,38 +49,38 @@ class KnownViews:
 
     def held(self) -> Intervals:
         """What this peer is the primary of."""
-        return merge(*(view.intervals for view in self.own.values()))
+        return merge(*[view.intervals for view in self.own.values()])
 
     def lost(self) -> Intervals:
         """The part of `held` whose past is not known."""
-        return merge(*(view.lost for view in self.own.values()))
+        return merge(*[view.lost for view in self.own.values()])
 
     def unknown(self) -> Intervals:
         """The same, and what was answered for elsewhere at the same time."""
-        return merge(*(view.unknown for view in self.own.values()))
+        return merge(*[view.unknown for view in self.own.values()])
 
     def kept(self) -> Intervals:
         """Everything whose records are to stay on the shelf, whatever for."""
-        return merge(self.present(), *(view.intervals for view in self.former))
+        return merge(self.present(), *[view.intervals for view in self.former])
 
     def present(self) -> Intervals:
         """What this peer is the primary of, a copy of, or being made a copy of."""
-        return merge(self.held(), *(copy.view.intervals for copy in self.copies.values()))
+        return merge(self.held(), *[copy.view.intervals for copy in self.copies.values()])
 
     def present_lost(self) -> Intervals:
         """The part of `present` whose past nobody knew: what is on the shelf came since."""
-        return merge(self.lost(), *(copy.view.lost for copy in self.copies.values()))
+        return merge(self.lost(), *[copy.view.lost for copy in self.copies.values()])
 
     # -- what it keeps for others
 
     def kept_for(self, primary_id: int, *, whole: bool) -> Intervals:
         """What is kept here as a copy of a primary's; `whole`: without what is being filled."""
         return merge(
-            *(
+            *[
                 copy.view.intervals
                 for (primary, _), copy in self.copies.items()
                 if primary == primary_id and (copy.whole or not whole)
-            )
+            ]
         )
 
     def learning(self) -> list[View]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from chord import (
@@ -28,7 +29,7 @@ from meteor.errors import LimitExceeded, VersionMismatch
 from meteor.links.asyncio_task import task_of
 from meteor.links.link_keeping import TIDY_EVERY_S, LinkUse, NamedLinks, name_of, surplus
 from meteor.links.transport import DIAL_TIMEOUT_S, Channel, DialsCrossed, Transport
-from meteor.wire.codec import FRAMES_MAX, Codec, MalformedFrame
+from meteor.wire.codec import FRAMES_MAX, US, Codec, MalformedFrame
 
 QUEUE_BYTES_MAX: Final = 16 * 1024 * 1024
 """Bytes that may wait for one link; beyond that calls are `Busy` and one-way messages vanish."""
@@ -275,9 +276,7 @@ class PeerLinks:
         link.channel = channel
         link.dial = None
         link.opened_s = self.loop.time()
-        channel.read_with(
-            lambda data: self._received(link, data), lambda reason: self._ended(link, reason)
-        )
+        channel.read_with(partial(self._received, link), partial(self._ended, link))
         link.flush()
 
     # ---- arriving ----------------------------------------------------------------------------
@@ -295,13 +294,14 @@ class PeerLinks:
         codec, receive = self.codec, self._exchange.receive
         try:
             for envelope in codec.split(data):
-                frame = codec.open(envelope)
-                if frame.kind is _FORWARD:
-                    self._owe(link, frame.number)
-                elif frame.kind is _GOODBYE:
+                kind, number = envelope.kind, envelope.number
+                message = codec.message_in(envelope)
+                if kind is _FORWARD:
+                    self._owe(link, number)
+                elif kind is _GOODBYE:
                     self._retire(link)
                     continue
-                receive(link, frame.kind, frame.number, frame.duration_s, frame.message)
+                receive(link, kind, number, envelope.duration_us / US, message)
         except (MalformedFrame, VersionMismatch) as error:
             if not link.lost:
                 self._lose(link, str(error))

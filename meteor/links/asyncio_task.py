@@ -10,7 +10,7 @@ import asyncio
 import types
 import weakref
 from collections.abc import Callable, Coroutine, Generator
-from typing import Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from chord import MeteorError
 
@@ -52,18 +52,16 @@ class LoopWaiter:
     def resolve(self, value: object) -> None:
         """Give the value to all who wait; too late is harmless."""
         if self._value is _UNSETTLED:
-            self._settle(value, None)
+            self._value = value
+            for future in self._futures:
+                if not future.done():
+                    future.set_result(None)
 
     def fail(self, error: BaseException) -> None:
         """Raise `error` in all who wait; too late is harmless."""
         if self._value is _UNSETTLED:
-            self._settle(None, error)
-
-    def _settle(self, value: object, error: BaseException | None) -> None:
-        self._value, self._error = value, error
-        for future in self._futures:
-            if not future.done():
-                future.set_result(None)
+            self._error = error
+            self.resolve(None)
 
     def __await__(self) -> Generator[Any, None, Any]:
         self.awaited = True
@@ -159,9 +157,10 @@ class Begun(LoopWaiter, Generic[ResultT]):
     def cancel(self) -> None:
         """Harmless: it is done."""
 
-    def __await__(self) -> Generator[Any, None, ResultT]:
-        outcome: ResultT = yield from super().__await__()
-        return outcome
+    if TYPE_CHECKING:  # one generator less for each that is awaited
+
+        def __await__(self) -> Generator[Any, None, ResultT]:
+            """What came of it."""
 
 
 async def going_on(conversation: Coroutine[Any, Any, ResultT], waits_for: Any) -> ResultT:

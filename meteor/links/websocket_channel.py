@@ -176,7 +176,10 @@ class WebSocketChannel(asyncio.BufferedProtocol):
             self._traffic.messages_out += 1
             self._traffic.bytes_out += len(data)
             if self._held is None:
-                self._put(_BINARY, data)
+                if not self._transport.is_closing():
+                    raw = frame(_BINARY, data, masked=self._masks)
+                    self._put_bytes += len(raw)
+                    self._transport.write(raw)
             else:
                 self._held.append(data)
                 self._held_bytes += len(data)

@@ -98,6 +98,8 @@ class MessageReader:
 
     def next(self) -> Message | None:
         """The next message; None until more comes.  Raises `BrokenFrame`."""
+        if self._at == len(self._data):
+            return None
         while (frame := self._next_frame()) is not None:
             first, payload = frame
             opcode = first & _OPCODE

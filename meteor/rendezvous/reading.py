@@ -9,8 +9,6 @@ the simulator's runs fail on such a line.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from chord import Contact, Fault
 from meteor.errors import MeteorError
@@ -18,15 +16,29 @@ from meteor.errors import MeteorError
 _log = logging.getLogger("meteor.peer")
 
 
-@contextmanager
-def reading(sender: Contact) -> Iterator[None]:
+class Reading:
     """Refuse the request with `Fault("internal", ...)`, and say so in the log, if reading it fails
-    in a way that no check foresaw."""
-    try:
-        yield
-    except (MeteorError, Fault):
-        raise
-    except Exception as error:
-        name = type(error).__name__
-        _log.error("a request of %s met a bug and is refused: %s", sender, name, exc_info=error)
-        raise Fault("internal", name) from error
+    in a way that no check foresaw.  A class, as a generator takes three times as long."""
+
+    __slots__ = ("_sender",)
+
+    def __init__(self, sender: Contact) -> None:
+        self._sender = sender
+
+    def __enter__(self) -> None:
+        """Nothing has been changed yet."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: object
+    ) -> None:
+        if kind is None or isinstance(error, MeteorError | Fault):
+            return
+        if isinstance(error, Exception):
+            name = kind.__name__
+            _log.error(
+                "a request of %s met a bug and is refused: %s", self._sender, name, exc_info=error
+            )
+            raise Fault("internal", name) from error
+
+
+reading = Reading

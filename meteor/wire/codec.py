@@ -35,7 +35,8 @@ FRAMES_MAX: Final = 128
 
 _NIL: Final = b"\xc0"
 _VERSION: Final = bytes((WIRE_VERSION,))
-_US: Final = 1_000_000
+US: Final = 1_000_000
+"""Durations travel in microseconds."""
 _ARRAY_16, _ARRAY_32 = 16, 65_536
 
 
@@ -103,7 +104,8 @@ class Codec:
 
     def decode(self, data: bytes) -> Any:
         """The message; raises `MalformedFrame` or `VersionMismatch`."""
-        _check_version(data)
+        if data[:1] != _VERSION:
+            _check_version(data)
         read = self._bare
         try:
             bare = read(memoryview(data)[1:])
@@ -120,7 +122,7 @@ class Codec:
 
         Raises `LimitExceeded` above `FRAME_BYTES_MAX`, `TypeError` for a class that is no message
         or a value that does not fit its hint's form."""
-        duration_us = int(duration_s * _US) if duration_s > 0 else 0
+        duration_us = int(duration_s * US) if duration_s > 0 else 0
         if message is None:
             return self._encode((kind, number, duration_us))
         return self._pack_up((kind, number, duration_us), message)
@@ -139,7 +141,8 @@ class Codec:
 
     def split(self, data: bytes) -> list[_Envelope]:
         """The envelopes of what travelled as one; raises `MalformedFrame` or `VersionMismatch`."""
-        _check_version(data)
+        if data[:1] != _VERSION:
+            _check_version(data)
         read = self._envelopes
         try:
             envelopes: list[_Envelope] = read(memoryview(data)[1:])
@@ -149,8 +152,12 @@ class Codec:
 
     def open(self, envelope: _Envelope) -> Frame:
         """The frame in an envelope; raises `MalformedFrame`."""
-        message = self._message(envelope.name, envelope.body) if envelope.name else None
-        return Frame(envelope.kind, envelope.number, envelope.duration_us / _US, message)
+        message = self.message_in(envelope)
+        return Frame(envelope.kind, envelope.number, envelope.duration_us / US, message)
+
+    def message_in(self, envelope: _Envelope) -> Any:
+        """What is in an envelope, None where there is nothing; raises `MalformedFrame`."""
+        return self._message(envelope.name, envelope.body) if envelope.name else None
 
     def decode_frames(self, data: bytes) -> list[Frame]:
         """All frames at once; raises `MalformedFrame` or `VersionMismatch`."""
@@ -159,15 +166,14 @@ class Codec:
     # ---- parts -------------------------------------------------------------------------------
 
     def _pack_of(self, kind: type) -> tuple[str, Callable[[Any], Any] | None]:
-        found = self._packs.get(kind)
-        if found is None:
-            if self._kinds.get(kind.__name__) is not kind:
-                raise TypeError(f"{kind.__name__} is not a message of this codec")
-            found = self._packs[kind] = (kind.__name__, self.table.of_class(kind).pack)
+        if self._kinds.get(kind.__name__) is not kind:
+            raise TypeError(f"{kind.__name__} is not a message of this codec")
+        found = self._packs[kind] = (kind.__name__, self.table.of_class(kind).pack)
         return found
 
     def _pack_up(self, head: tuple[Any, ...], message: object) -> bytes:
-        name, pack = self._pack_of(type(message))
+        kind = type(message)
+        name, pack = self._packs.get(kind) or self._pack_of(kind)
         try:
             packed = message if pack is None else pack(message)
             data = self._encode((*head, name, packed))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, NamedTuple
@@ -18,7 +19,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from meteor.journal.page_images import IN_ONE_GO, BulkPages, leaves_of
+from meteor.journal.page_images import BulkPages, images_ahead, leaves_of
 from meteor.journal.rows import TABLE_ROOT, checksum
 from meteor.journal.sqlite_pages import TABLE_LEAF, Unreadable, table_cell
 from meteor.journal.stretches import Bytes, Slots, Stretch, Stretches, lines_of
@@ -58,9 +59,9 @@ def read_rows(pages: BulkPages, journal: str) -> tuple[PageRows, dict[int, bytes
     cannot be read in this way, or others are not few."""
     reader = _Reader(pages, journal)
     try:
-        leaves = leaves_of(pages, TABLE_ROOT)
-        for first in range(0, len(leaves), IN_ONE_GO):
-            reader.take(leaves[first : first + IN_ONE_GO])
+        with closing(images_ahead(pages, leaves_of(pages, TABLE_ROOT))) as some:
+            for count, images in some:
+                reader.take(images, count)
     except (Unreadable, OSError):  # SQLite finds out which of them, and why
         return None
     return reader.rows(), reader.others
@@ -109,10 +110,9 @@ class _Reader:
         sequences = np.concatenate([np.zeros(0, np.int64), *self._sequences])
         return PageRows(sequences, keys, Stretches(self._values))
 
-    def take(self, numbers: Slots) -> None:
-        """Take the rows of these pages; raises `Unreadable` for what is not as usual."""
-        buffer = self._pages.images(numbers)
-        at = _cells_in(buffer, len(numbers))
+    def take(self, buffer: Bytes, count: int) -> None:
+        """Take the rows of so many pages; raises `Unreadable` for what is not as usual."""
+        at = _cells_in(buffer, count)
         cells = _taken_apart(buffer, at, self._name)
         self._taken += len(at)
         odd = np.flatnonzero(~cells.usual).tolist()
@@ -249,12 +249,9 @@ def _fit(buffer: Bytes, cells: _Cells, name_bytes: int) -> bool:
     starts = (cells.keys_at - name_bytes).tolist()
     ends = (cells.values_at + cells.value_bytes).tolist()
     places = _sums_of_places(cells.sequences, cells.key_bytes).tolist()
-    found = [  # a million of them: in line
-        crc(content[start:end], place)
-        for start, end, place in zip(starts, ends, places, strict=True)
-    ]
+    rows = map(content.__getitem__, map(slice, starts, ends))  # a million: no line for each
     written: list[int] = cells.checksums.tolist()
-    return found == written
+    return list(map(crc, rows, places)) == written
 
 
 def _sums_of_places(sequences: Integers, key_bytes: Slots) -> Sums:

@@ -129,7 +129,10 @@ class Stretches(Sequence[bytes]):
         starts, lengths = np.zeros(len(part), np.intp), np.zeros(len(part), np.intp)
         gone = np.frombuffer(self._forgotten, np.uint8)[first : first + len(part)]
         left = np.flatnonzero(gone == 0)
-        lengths[left] = part.lengths[left]
-        starts[left] = np.cumsum(lengths[left]) - lengths[left]
-        joined = b"".join([part[at] for at in left.tolist()])
+        kept = part.picked(left)
+        lengths[left] = kept.lengths
+        starts[left] = np.cumsum(kept.lengths) - kept.lengths
+        memory, ends = part.buffer.data, kept.starts + kept.lengths
+        places = zip(kept.starts.tolist(), ends.tolist(), strict=True)
+        joined = b"".join([memory[start:end] for start, end in places])
         return Stretch(np.frombuffer(joined, np.uint8), starts, lengths)

@@ -6,19 +6,24 @@ import asyncio
 import random
 import sqlite3
 from pathlib import Path
+from tempfile import TemporaryFile
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from meteor.journal.files import JournalFiles
 from meteor.journal.first_look import FirstLook
 from meteor.journal.journal import Entry, Scan
-from meteor.journal.page_images import BulkPages
+from meteor.journal.page_images import SPARE_BYTES, BulkPages
 from meteor.journal.page_rows import PageRows, read_rows
 from meteor.journal.rows import StoredRows, whole
 from meteor.journal.sqlite_journal import SqliteJournal
-from meteor.journal.sqlite_pages import TABLE_INTERIOR, TABLE_LEAF
+from meteor.journal.sqlite_pages import TABLE_INTERIOR, TABLE_LEAF, Unreadable
 from meteor.journal.sqlite_reading import Preview
 from meteor.journal.stretches import Stretches
+from meteor.journal.write_ahead_log import PAGE_BYTES
 from tests.meteor.damaged_journal import (
     DATABASE,
     LOG,
@@ -90,6 +95,43 @@ def test_they_are_those_of_sqlite(
     assert [*rows.values] == theirs.values == [entry.value for entry in entries]
     assert rows.sequences.tolist() == [*theirs.sequences]
     assert [*others.values()] == [b"commit"]
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 7])
+def test_pages_that_are_read_ahead_are_all_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr("meteor.journal.page_images.IN_ONE_GO", at_once)
+    asyncio.run(written(tmp_path / NAME, drawn(400, 500)))
+    found, theirs = by_pages(tmp_path / NAME), by_sqlite(tmp_path / NAME)
+    assert found is not None
+    assert theirs is not None
+    assert len(found[0].values.parts) > 400 * 250 // 4096 // at_once
+    assert [*found[0].values] == theirs.values
+
+
+@given(
+    wanted=st.lists(st.integers(1, 40), min_size=1, max_size=60),
+    newest=st.dictionaries(st.integers(1, 40), st.binary(min_size=1, max_size=1)),
+    most_parts=st.sampled_from([2, 3, 1024]),
+)
+def test_many_images_are_those_of_each_page(
+    wanted: list[int], newest: dict[int, bytes], most_parts: int
+) -> None:
+    """Whatever lies in between, in which order they come and which of them the log has."""
+    images = {page: image * PAGE_BYTES for page, image in newest.items()}
+    with TemporaryFile() as file, pytest.MonkeyPatch.context() as patched:
+        patched.setattr("meteor.journal.page_images._MOST_PARTS", most_parts)
+        file.write(random.Random(SEED).randbytes(30 * PAGE_BYTES))
+        file.flush()
+        pages = BulkPages(file, images)
+        try:
+            each = b"".join(map(pages.image, wanted))
+        except Unreadable:
+            with pytest.raises(Unreadable):
+                pages.images(np.array(wanted))
+        else:
+            assert pages.images(np.array(wanted)).tobytes() == each + bytes(SPARE_BYTES)
 
 
 async def test_pages_of_the_log_come_before_those_of_the_file(tmp_path: Path) -> None:

@@ -6,11 +6,14 @@ Law of this file: the same rows as one by one, many times as quick.  The profile
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Final, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
+from arms.index_bits import Mask, Slots
 from arms.index_column import OUTERMOST, Column
 from arms.index_store import Intervals
 from arms.index_table import MOST_COLUMNS, Table
@@ -20,8 +23,10 @@ from arms.profile import Profile
 from arms.values import NUMBERS, WILDCARD
 
 K = TypeVar("K", bound=Hashable)
+Item = TypeVar("Item", bound=np.generic)
 
 SPARE_COLUMNS: Final = 64
+_OBJECTS_AT_ONCE: Final = 1 << 12
 _MOSTLY_THERE: Final = 2
 """A column that one row in so many has is put in order by its rows."""
 
@@ -47,8 +52,7 @@ def insert_many(
             return None
         intervals.append(_in_order(number, parts, *ends))
     slots = table.store.extend(owners, profiles, places)
-    for each in intervals:
-        table.store.fill(slots, each)
+    table.store.fill(slots, intervals)
     table.load(slots, intervals)
     return slots
 
@@ -56,7 +60,9 @@ def insert_many(
 def _in_order(number: int, parts: Sequence[Part], low: Floats, high: Floats) -> Intervals:
     """The intervals of a column by row."""
     rows = np.concatenate([part.rows for part in parts])
-    at = np.repeat([part.at for part in parts], [len(part.rows) for part in parts])
+    at = np.repeat(
+        np.array([part.at for part in parts], np.uint8), [len(part.rows) for part in parts]
+    )
     if len(parts) == 1:
         return Intervals(number, rows, at, low, high)
     most = int(rows.max()) + 1
@@ -64,13 +70,19 @@ def _in_order(number: int, parts: Sequence[Part], low: Floats, high: Floats) -> 
         # Each is put where it belongs: to sort so many would take three times as long.
         here = np.zeros(most, bool)
         here[rows] = True
-        order = np.empty(most, np.intp)
-        order[rows] = np.arange(len(rows))
-        order = order[here]
-    else:
-        order = np.argsort(rows, kind="stable")
+        first = _put(low, rows, here)
+        last = first if high is low else _put(high, rows, here)
+        return Intervals(number, np.flatnonzero(here), _put(at, rows, here), first, last)
+    order = np.argsort(rows, kind="stable")
     first = low[order]
     return Intervals(number, rows[order], at[order], first, first if high is low else high[order])
+
+
+def _put(items: npt.NDArray[Item], rows: Slots, here: Mask) -> npt.NDArray[Item]:
+    """The items in the order of their rows, which are those that are `here`."""
+    put = np.empty(len(here), items.dtype)
+    put[rows] = items
+    return put if len(rows) == len(here) else put[here]
 
 
 def _stored(table: Table[K], number: int, parts: Sequence[Part]) -> tuple[Floats, Floats] | None:
@@ -83,11 +95,15 @@ def _stored(table: Table[K], number: int, parts: Sequence[Part]) -> tuple[Floats
         return np.full(count, -np.inf), np.full(count, np.inf)
     points = all(part.high is part.low for part in parts)
     lows, highs = [part.low for part in parts], [part.high for part in parts]
+    first: Floats
+    last: Floats
     if column.axis == NUMBERS:
         first = np.concatenate(lows)
         last = first if points else np.concatenate(highs)
     else:
-        different = {end for ends in (lows if points else lows + highs) for end in ends}
+        different: set[float | bytes] = set()
+        for some in _a_few_at_once(lows if points else lows + highs):
+            different.update(some)
         labels = _labels(table, number, column, different)
         first = _labelled(lows, labels)
         last = first if points else _labelled(highs, labels)
@@ -95,8 +111,16 @@ def _stored(table: Table[K], number: int, parts: Sequence[Part]) -> tuple[Floats
 
 
 def _labelled(parts: Sequence[Ends], labels: dict[float | bytes, float]) -> Floats:
-    found = [labels[end] for ends in parts for end in ends]
-    return np.array(found, np.float64)
+    found = (map(labels.__getitem__, some) for some in _a_few_at_once(parts))
+    return np.fromiter(chain.from_iterable(found), np.float64, sum(map(len, parts)))
+
+
+def _a_few_at_once(parts: Sequence[Ends]) -> Iterator[list[float | bytes]]:
+    """The ends as objects, some thousand at a time: those of a million rows would fill a hundred
+    megabytes only to be looked up."""
+    for ends in parts:
+        for first in range(0, len(ends), _OBJECTS_AT_ONCE):
+            yield ends[first : first + _OBJECTS_AT_ONCE].tolist()
 
 
 def _labels(

@@ -27,6 +27,7 @@ Objects = npt.NDArray[np.object_]
 
 _FIRST_CAPACITY: Final = 64
 _DOUBLED_UP_TO: Final = 1 << 14
+_FILLED_AT_ONCE: Final = 1 << 13
 _NARROW: Final = 4
 _FOUR_MARKS: Final = np.uint32(0x01010101)
 _EIGHT_MARKS: Final = np.uint64(0x0101010101010101)
@@ -39,7 +40,7 @@ class Intervals(NamedTuple):
     column: int
     rows: Slots
     """Counted on from the first of the new ones."""
-    at: Slots
+    at: npt.NDArray[np.uint8]
     """Where in its row each stands."""
     low: Floats
     high: Floats
@@ -144,12 +145,18 @@ class RowStore(Generic[K]):
         wide_columns, wide_low, wide_high = self._parts(self._lines)
         wide_columns[:, :before], wide_low[:, :before], wide_high[:, :before] = columns, low, high
 
-    def fill(self, slots: range, intervals: Intervals) -> None:
-        """Put intervals of one column into new rows."""
+    def fill(self, slots: range, intervals: Sequence[Intervals]) -> None:
+        """Put intervals of several columns into new rows."""
         columns, lows, highs = self._parts(self._lines[slots.start : slots.stop])
-        at = intervals.rows, intervals.at
-        columns[at] = intervals.column
-        lows[at], highs[at] = intervals.low, intervals.high
+        # Some thousand rows at a time, which stay in the processor's memory for all columns.
+        bounds = [*range(0, len(slots), _FILLED_AT_ONCE), len(slots)]
+        cuts = [np.searchsorted(each.rows, bounds).tolist() for each in intervals]
+        for number in range(len(bounds) - 1):
+            for each, cut in zip(intervals, cuts, strict=True):
+                some = slice(cut[number], cut[number + 1])
+                at = each.rows[some], each.at[some]
+                columns[at] = each.column
+                lows[at], highs[at] = each.low[some], each.high[some]
 
     def free(self, slot: int) -> None:
         """Forget a row."""

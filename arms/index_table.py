@@ -156,11 +156,12 @@ class Table(ABC, Generic[K]):
                     self._plan(each.column, column)
             else:
                 self._build(column, at, each.low, each.high)
-        set_bits(self.live, np.arange(slots.start, slots.stop))
         columns, _, _ = self.store.all_rows()
         for first in range(slots.start, slots.stop, _LEARNT_AT_ONCE):
             some = range(first, min(first + _LEARNT_AT_ONCE, slots.stop))
-            self._entered(np.arange(some.start, some.stop), columns[some.start : some.stop])
+            numbers = np.arange(some.start, some.stop)
+            set_bits(self.live, numbers)
+            self._entered(numbers, columns[some.start : some.stop])
         self._fresh.clear()
 
     def relabel(self, number: int, column: Column) -> None:

@@ -39,7 +39,7 @@ _NUMBER_BYTES: Final = 8
 
 Bytes = npt.NDArray[np.uint8]
 Slots = npt.NDArray[np.intp]
-Ends = npt.NDArray[np.float64] | list[bytes]
+Ends = npt.NDArray[np.float64] | npt.NDArray[np.bytes_]
 """Numbers, or words in UTF-8."""
 
 _Tree = tuple[
@@ -166,7 +166,7 @@ class PlainColumns:
         kinds = _kinds_of(shape)
         doubles = sum(1 + kind.is_range for kind in kinds if kind.axis == NUMBERS)
         number, word = 0, _NUMBER_BYTES * doubles
-        numbers = np.frombuffer(ends[:, :word].tobytes(), "<f8").reshape(len(ends), doubles)
+        numbers = np.ascontiguousarray(ends[:, :word]).view("<f8")
         for at, kind in enumerate(kinds):
             low: Ends = _NO_ENDS
             high: Ends = _NO_ENDS
@@ -188,9 +188,9 @@ _NO_ENDS: Final = np.zeros(0)
 assert WILDCARD < NUMBERS < WORDS < _RANGE, "an axis and the mark of a range share a byte"
 
 
-def _words(room: Bytes) -> list[bytes]:
+def _words(room: Bytes) -> npt.NDArray[np.bytes_]:
     """The words that stand in a column's room; numpy leaves the zeros behind them away."""
-    words: list[bytes] = np.ascontiguousarray(room).view(f"S{room.shape[1]}")[:, 0].tolist()
+    words: npt.NDArray[np.bytes_] = np.ascontiguousarray(room).view(f"S{room.shape[1]}")[:, 0]
     return words
 
 

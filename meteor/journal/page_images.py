@@ -92,9 +92,7 @@ def _in_few_calls(
         yield first, parts
 
 
-def images_ahead(
-    pages: BulkPages, numbers: Slots
-) -> Generator[tuple[int, Bytes], None, None]:
+def images_ahead(pages: BulkPages, numbers: Slots) -> Generator[tuple[int, Bytes], None, None]:
     """The images of these pages, some at a time, and how many they are; raises `Unreadable` and
     `OSError`.  Read in a thread of its own, one step ahead: the system's copies and fresh memory
     for them take a quarter of the time, and need nobody's lock.  To be closed before the file."""

@@ -171,7 +171,7 @@ class Fingerprints:
             own, there = fingerprints[at], indexes[at]
             first = np.ones(len(at), bool)  # of several at one position only the first counts
             first[1:] = (own[1:] != own[:-1]) | (there[1:] != there[:-1]).any(axis=1)
-            tree.load(InOrder(own[first], at[first].tolist(), lowest, placed))
+            tree.load(InOrder(own[first], at[first], lowest, placed))
 
     def remove(self, placed: Placed, now_ms: int) -> None:
         """A record or tombstone is on the shelf no more; `now_ms` is the wall clock's."""

@@ -69,7 +69,7 @@ class InOrder:
     def __init__(
         self,
         fingerprints: npt.NDArray[np.uint64],
-        numbers: Sequence[int],
+        numbers: npt.NDArray[np.intp],
         lowest: Sequence[int],
         placed: Callable[[int], Placed],
     ) -> None:
@@ -79,7 +79,7 @@ class InOrder:
 
     def position(self, at: int) -> int:
         """Of the record that stands there."""
-        return self._lowest[self._numbers[at]] << FINGERPRINT_BITS | int(self.fingerprints[at])
+        return self._lowest[int(self._numbers[at])] << FINGERPRINT_BITS | int(self.fingerprints[at])
 
     def total(self, low: int, high: int) -> int:
         """The sum of the fingerprints from `low` to before `high`."""
@@ -87,7 +87,7 @@ class InOrder:
 
     def placed(self, low: int, high: int) -> list[Placed]:
         """The records from `low` to before `high`."""
-        return list(map(self._placed, self._numbers[low:high]))
+        return list(map(self._placed, self._numbers[low:high].tolist()))
 
 
 @final  # so that what is none of the two is known by its type: isinstance is slow on these

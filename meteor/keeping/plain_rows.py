@@ -24,6 +24,7 @@ from squid import HilbertCurve
 Mask = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]
 T = TypeVar("T")
+Item = TypeVar("Item", bound=np.generic)
 Heads = npt.NDArray[np.void]
 """Lines of `record_front.HEAD`."""
 
@@ -111,17 +112,18 @@ def read_plain(entries: Entries, curve: HilbertCurve, now_ms: int) -> tuple[Plai
     others[taken] = False
     lives = heads["ttl_ms"] > now_ms
     living = np.flatnonzero(lives)
-    chosen = taken[living]
+    chosen = _lines_at(taken, living)
     rank = np.full(len(entries), -1, np.intp)
     columns: dict[Kind, tuple[Slots, PlainColumns]] = {}
     for number, kind in enumerate(KINDS):
-        of_kind = np.flatnonzero(heads["kind"][living] == number)
+        of_kind = np.flatnonzero(_lines_at(heads["kind"], living) == number)
         rank[chosen[of_kind]] = np.arange(len(of_kind))
         if len(of_kind):
             columns[kind] = of_kind, reader.columns(number, rank)
     rows = _rows_of(
         _picked(keys, living), _picked(entries.values, chosen),
-        heads[living], words[living], columns, _picked(keys, np.flatnonzero(~lives)),
+        _lines_at(heads, living), _lines_at(words, living), columns,
+        _picked(keys, np.flatnonzero(~lives)),
     )  # fmt: skip
     left = np.flatnonzero(others)
     return rows, Entries(_picked(entries.keys, left), _picked(entries.values, left))
@@ -132,6 +134,11 @@ def _picked(items: Sequence[T], places: Slots) -> Sequence[T]:
     if isinstance(items, Stretch | Stretches) and len(places) < len(items):
         return items.picked(places)  # type: ignore[return-value]  # they are bytes
     return items if len(places) == len(items) else [items[at] for at in places.tolist()]
+
+
+def _lines_at(lines: npt.NDArray[Item], places: Slots) -> npt.NDArray[Item]:
+    """The lines at these places, which are different and in order; not to be written to."""
+    return lines if len(places) == len(lines) else lines[places]
 
 
 def _stretches(values: Sequence[bytes]) -> Iterator[Stretch]:
@@ -201,13 +208,15 @@ class _Reader:
         return rows, heads, np.concatenate([none, *self._words])
 
     def columns(self, kind: int, rank: Slots) -> PlainColumns:
-        """The profiles of a kind, by the rank that each row was given; none for those below 0."""
+        """The profiles of a kind, by the rank that each row was given; none for those below 0.
+        To be asked once."""
         columns = PlainColumns()
-        for (of_kind, shape), parts in self._ends.items():
-            if of_kind == kind:
-                numbers = rank[np.concatenate([rows for rows, _ in parts])]
-                ends = np.concatenate([ends for _, ends in parts])
-                columns.add(shape, numbers[numbers >= 0], ends[numbers >= 0])
+        for of_kind, shape in [each for each in self._ends if each[0] == kind]:
+            parts = self._ends.pop((of_kind, shape))  # its memory is what the next one is put into
+            numbers = rank[np.concatenate([rows for rows, _ in parts])]
+            ends = np.concatenate([ends for _, ends in parts])
+            there = np.flatnonzero(numbers >= 0)
+            columns.add(shape, _lines_at(numbers, there), _lines_at(ends, there))
         return columns
 
     def take(self, first: int, values: Stretch) -> None:

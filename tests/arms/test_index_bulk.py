@@ -39,7 +39,10 @@ def test_many_at_once_are_many_one_by_one(
     for id, profile in enumerate(before):
         index.add(-id - 1, profile)
         twin.add(-id - 1, profile)
-    index.add_many([(id, resting(profile)) for id, profile in enumerate(many)])
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("arms.index_store._FILLED_AT_ONCE", 3)
+        patched.setattr("arms.index_bulk._OBJECTS_AT_ONCE", 2)
+        index.add_many([(id, resting(profile)) for id, profile in enumerate(many)])
     for id, profile in enumerate(many):
         twin.add(id, profile)
     for question in (asked, *many[:3]):

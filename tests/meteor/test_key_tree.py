@@ -160,7 +160,7 @@ def test_records_loaded_at_once_are_records_added(
     loaded.load(
         InOrder(
             np.array([fingerprint for fingerprint, _ in there], np.uint64),
-            range(len(there)),
+            np.arange(len(there)),
             [placed.lowest for _, placed in there],
             lambda number: there[number][1],
         )

@@ -37,6 +37,8 @@ SELECT journal, typeof(journal), count(*), sum(typeof(key) = 'blob'),
 FROM record INDEXED BY sqlite_autoindex_record_1 GROUP BY journal"""
 MOST_ROWS: Final = 1 << 22
 """Of more, the text of all keys would be too long for SQLite ..."""
+_SPARSE: Final = 4
+"""More than so many numbers for each row: others were deleted in between."""
 _MOST_PAGES: Final = 1 << 20
 """... and so it may be in a file of more pages."""
 
@@ -85,14 +87,24 @@ def _order(rows: array[int] | npt.NDArray[np.int64], entries: bytes) -> Slots | 
     not all rows, each once."""
     sequences = np.array(rows, np.int64)
     named = np.fromstring(entries, np.int64, sep=",")
-    if len(named) != len(sequences) or not bool((np.diff(sequences) > 0).all()):
+    if not len(named) == len(sequences) > 0 or bool((sequences[1:] <= sequences[:-1]).any()):
         return None
-    by_row = np.argsort(named)
-    if not np.array_equal(named[by_row], sequences):
+    first, last = int(sequences[0]), int(sequences[-1])
+    if int(named.min()) < first or int(named.max()) > last:
         return None
-    order = np.empty_like(by_row)
-    order[by_row] = np.arange(len(order))
-    return order
+    if last - first >= _SPARSE * len(sequences):
+        order = np.searchsorted(sequences, named)
+        is_row = bool((sequences[order] == named).all())
+    else:  # a table of all places: to search for each would take five times as long
+        places = np.full(last - first + 1, -1, np.intp)
+        places[sequences - first] = np.arange(len(sequences))
+        order = places[named - first]
+        is_row = bool((order >= 0).all())
+    if not is_row:
+        return None
+    is_named = np.zeros(len(sequences), bool)
+    is_named[order] = True
+    return order if bool(is_named.all()) else None
 
 
 def _are_the_keys(keys: Sequence[bytes], order: Slots, entries: bytes) -> bool:

@@ -62,7 +62,7 @@ def read_log(content: bytes) -> Log:
     if count < 1:
         return Log()
     header = _of_header(content[:LOG_HEADER_BYTES])
-    body = content[LOG_HEADER_BYTES : LOG_HEADER_BYTES + count * FRAME_BYTES]
+    body = memoryview(content)[LOG_HEADER_BYTES : LOG_HEADER_BYTES + count * FRAME_BYTES]
     heads = np.frombuffer(body, ">u4").reshape(count, FRAME_BYTES // 4)[:, :6]
     words = np.frombuffer(body, header.order).reshape(count, FRAME_BYTES // 4)
     salts = struct.unpack(">II", content[16:24]) if header.sound else tuple(heads[0, 2:4].tolist())
@@ -80,7 +80,7 @@ def read_log(content: bytes) -> Log:
             continue
         doubtful.pop(head[0], None)
         start = at * FRAME_BYTES + FRAME_HEADER_BYTES
-        frames.append(Frame(head[0], head[1] > 0, body[start : start + PAGE_BYTES]))
+        frames.append(Frame(head[0], head[1] > 0, bytes(body[start : start + PAGE_BYTES])))
         if frames[-1].commit and sound:
             committed = len(frames)
         elif frames[-1].commit:

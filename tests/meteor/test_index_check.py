@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import random
 import sqlite3
+from array import array
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from meteor.journal import index_check
 from meteor.journal.first_look import FirstLook
@@ -50,6 +53,26 @@ def said(path: Path) -> tuple[bool, bool, bool]:
                 fits = False
     connection.close()
     return checks[0], fits, checks[1]
+
+
+numbers = st.integers(0, 12) | st.integers(0, 300) | st.integers(-(2**63), 2**63 - 1)
+
+
+@given(rows=st.lists(numbers, max_size=12), drawn=st.randoms(), more=st.lists(numbers, max_size=2))
+def test_the_order_is_that_of_a_search_for_each(
+    rows: list[int], drawn: random.Random, more: list[int]
+) -> None:
+    """Near each other or not, in order or not, and whatever the index names instead."""
+    if drawn.random() < 0.8:
+        rows = sorted(set(rows))
+    named = [*rows, *more]
+    drawn.shuffle(named)
+    named = named[: drawn.choice([len(rows), len(named)])]
+    found = index_check._order(array("q", rows), b",".join(b"%d" % each for each in named))
+    is_fit = rows and rows == sorted(set(rows)) == sorted(named)
+    assert (None if found is None else found.tolist()) == (
+        [rows.index(each) for each in named] if is_fit else None
+    )
 
 
 async def written(path: Path, keys: list[bytes]) -> None:

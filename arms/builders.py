@@ -42,7 +42,9 @@ def between(low: str | float | None, high: str | float | None) -> Span:
 
 
 def prefix(stem: str) -> Partial:
-    """Every keyword that begins with `stem`."""
+    """Every keyword that begins with `stem`; raises `ProfileError` for what is no text."""
+    if not isinstance(stem, str):
+        raise ProfileError(f"prefix({stem!r}): only words have beginnings; give a text")
     return Partial(stem)
 
 
@@ -83,6 +85,8 @@ def _value(name: str, plain: object) -> Written:
             f"{name}: {plain!r} is no value: use a text, a number, None for presence alone, "
             "between(), prefix() or ANY"
         )
+    if isinstance(plain, float) and not math.isfinite(plain):
+        raise ProfileError(f"{name}: {plain!r} is not a finite number; give one, or ANY")
     return _scalar(plain)
 
 

@@ -7,6 +7,7 @@ and processing instructions are dropped.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -28,6 +29,8 @@ class XmlLimits:
 
 XML_LIMITS = XmlLimits()
 
+_NO_FILE = re.compile(r" \(<string>, line \d+\)$")
+"""What the parser appends where it is given no file."""
 _ENCODINGS = frozenset({"", "UTF-8", "ASCII", "US-ASCII"})
 
 
@@ -47,7 +50,8 @@ def parse_document(document: bytes, limits: XmlLimits = XML_LIMITS) -> etree._El
     try:
         root = etree.fromstring(document, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
-        raise ProfileError(f"not well-formed XML: {error}") from None
+        reason = _NO_FILE.sub("", str(error))
+        raise ProfileError(f"not well-formed XML: {reason}") from None
     information = root.getroottree().docinfo
     if information.internalDTD is not None:
         raise ProfileError("a DOCTYPE is refused: send the document without one")

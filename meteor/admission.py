@@ -79,7 +79,8 @@ def place(profile: Profile, action: str, space: KeywordSpace, *, everywhere: boo
     if box.is_whole(space.curve) and not everywhere:
         raise Refused(
             f"{action} of ({profile}) would go to every peer: constrain one of the dimensions "
-            f"{', '.join(space.names)}, or say everywhere=True (--everywhere)",
+            f"{', '.join(space.names)}, or say everywhere=True (--everywhere)"
+            f"{_slip_hint(profile, space)}",
             "everywhere",
         )
     return box
@@ -97,7 +98,11 @@ def place_packed(packed: bytes, action: str, space: KeywordSpace, *, everywhere:
 def _no_dimension(profile: Profile, space: KeywordSpace) -> str:
     names = ", ".join(space.names)
     text = f"({profile}) names none of the dimensions {names} of space {space.name!r}"
+    hint = _slip_hint(profile, space)
+    return f"{text}{hint}" if hint else f"{text}: where should it live? Give at least one"
+
+
+def _slip_hint(profile: Profile, space: KeywordSpace) -> str:
+    """The dimension that a misspelt name may mean; empty where none is like it."""
     slip = slip_in(profile, space, ALIKE)
-    if slip is not None:
-        return f"{text}; did you mean {slip[1]!r} instead of {slip[0]!r}?"
-    return f"{text}: where should it live? Give at least one"
+    return "" if slip is None else f"; did you mean {slip[1]!r} instead of {slip[0]!r}?"

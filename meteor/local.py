@@ -19,6 +19,7 @@ from meteor.links.asyncio_runtime import AsyncioRuntime
 from meteor.links.asyncio_steady_clock import steady_clock
 from meteor.links.transport import MemoryHub, MemoryTransport, Transport
 from meteor.peer import Peer
+from meteor.peer_options import check_space
 from meteor.security.credentials import ActingFor
 from meteor.security.identity import Identity
 from meteor.security.policy import Policy
@@ -44,6 +45,7 @@ class LocalOverlay:
     ) -> None:
         if peers < 1:
             raise ValueError(f"an overlay has at least one peer, not {peers}")
+        check_space(space)
         if transport not in {"memory", "websocket"}:
             raise ValueError(f"transport is 'memory' or 'websocket', not {transport!r}")
         if ids is not None and len(ids) < peers:

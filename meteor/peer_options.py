@@ -67,6 +67,7 @@ class PeerOptions:
         with which no peer could run, or none safely."""
         if isinstance(join, str):
             raise TypeError(f"join: give a list of addresses, [{join!r}]")
+        check_space(others["space"])
         options = cls(
             join=tuple(checked_address("join", address) for address in join),
             data_dir=None if data_dir is None else Path(data_dir),
@@ -118,6 +119,15 @@ def chosen_config(config: ChordConfig | None, preset: Preset | None) -> ChordCon
         raise ValueError(f"preset: {preset!r} is none of {', '.join(get_args(Preset))}")
     presets = {"local": ChordConfig.local, "lan": ChordConfig.lan, "wan": ChordConfig.wan}
     return presets[preset]()
+
+
+def check_space(space: object) -> None:
+    """Raises `TypeError` for what is neither a keyword space nor None."""
+    if not isinstance(space, KeywordSpace | None):
+        raise TypeError(
+            f"space: give a meteor.KeywordSpace, not {type(space).__name__}; "
+            "KeywordSpace.from_toml(text) makes one of a file's text"
+        )
 
 
 def check_clear(listen: str, *, protected: bool, insecure: bool) -> None:

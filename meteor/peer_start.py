@@ -24,7 +24,7 @@ from meteor.rendezvous.rendezvous_peer import RendezvousPeer
 from meteor.security.gatekeeper import Gatekeeper
 from meteor.security.policy_file import PolicyFile, reload_policy, watch_over
 from meteor.wire import codec
-from meteor.wire.greeting import greet
+from meteor.wire.greeting import greet, said_of
 from meteor.wire.operations import PeerNote
 from squid import KeywordSpace
 
@@ -150,9 +150,14 @@ async def _space_of_ring(options: PeerOptions, runtime: AsyncioRuntime) -> Keywo
         try:
             greeting = await greet(runtime, contact, None)
         except CallError as error:
-            tried.append(f"{contact.address}: {error}")
+            tried.append(said_of(contact, error))
             continue
         return KeywordSpace.from_toml(greeting.space)
     if tried:
-        raise JoinFailed(f"no ring to take a space from: {'; '.join(tried)}", tuple(tried))
+        raise JoinFailed(
+            f"no ring to take a keyword space from: {'; '.join(tried)}. Start one of these peers "
+            "first, or found a ring: give space= (--space FILE) and found_if_alone=True "
+            "(--found-if-alone)",
+            tuple(tried),
+        )
     raise SpaceError("a peer that founds a ring needs a keyword space: give space=")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import select
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -35,11 +36,22 @@ COMMANDS: Final = {
 }
 
 
+_OF_SELECTORS: Final = ("post", "get", "watch", "delete")
+
+
 class _Commands(click.Group):
     """Lists its commands without importing them: `meteor --help` is quick."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
         return list(COMMANDS)
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            if _output_is_closed():  # `meteor watch ... | head` has seen enough
+                return exit_codes.DONE
+            raise
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
@@ -92,26 +104,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.Abort:
         return exit_codes.INTERRUPTED
     except click.ClickException as error:
-        error.show()
+        _with_quoting(error).show()
         return exit_codes.BAD_INPUT
     except Exception as error:
-        if isinstance(error, BrokenPipeError) and _output_is_closed():
-            return exit_codes.DONE  # `meteor watch ... | head` has seen enough
         code = exit_codes.code_of(error)
         if code is None and isinstance(error, OSError | UnicodeDecodeError):
             code = exit_codes.BAD_INPUT  # no such interface, a file that cannot be read
         if code is None:
             raise
-        click.echo(f"meteor: {type(error).__name__}: {error}", err=True)
+        click.echo(f"meteor: {_public_name(error)}: {error}", err=True)
         return code
     return outcome if isinstance(outcome, int) else exit_codes.DONE
 
 
+def _with_quoting(error: click.ClickException) -> click.ClickException:
+    """The error, with what a selector without quotes needs: of its blanks the shell makes several
+    arguments."""
+    if not isinstance(error, click.UsageError) or error.ctx is None:
+        return error
+    of_selectors = error.ctx.command.name in _OF_SELECTORS
+    if not of_selectors or not error.message.startswith("Got unexpected extra argument"):
+        return error
+    cure = "a selector is one argument: put it in quotes, 'type=temp* temperature=20..30'"
+    return click.UsageError(f"{error.message}; {cure}", error.ctx)
+
+
+def _public_name(error: Exception) -> str:
+    """The name by which a program can catch it: a private refinement goes by its base's."""
+    import meteor  # noqa: PLC0415 - only where something failed
+
+    names = (kind.__name__ for kind in type(error).__mro__)
+    return next((name for name in names if hasattr(meteor, name)), type(error).__name__)
+
+
 def _output_is_closed() -> bool:
     """Whether nobody reads the standard output any more; if so, nothing more is written to it."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), 0)
+    is_closed = any(event & select.POLLERR for _, event in poll.poll(0))
+    if is_closed:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return True
-    return False
+    return is_closed

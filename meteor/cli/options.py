@@ -103,6 +103,16 @@ identity_option: Final = setting(
 )
 
 
+class _Seconds(click.FloatRange):
+    """Seconds to wait; named as a person would name it in an error."""
+
+    name = "number of seconds"
+
+
+PATIENCE: Final = _Seconds(min=0, min_open=True)
+"""The type of a time-out."""
+
+
 def link_options(command: Command) -> Command:
     """Give a command the options of reaching the overlay, as one argument `link`."""
 
@@ -132,7 +142,7 @@ timeout_option: Final = setting(
     "timeout",
     "--timeout",
     "timeout_s",
-    type=click.FloatRange(min=0, min_open=True),
+    type=PATIENCE,
     default=10.0,
     show_default=True,
     metavar="S",

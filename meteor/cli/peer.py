@@ -114,7 +114,7 @@ def _made(
         raise click.UsageError("--client-certificates needs --tls-ca, --tls-cert and --tls-key")
     try:
         return meteor.Peer(
-            space=None if space is None else meteor.KeywordSpace.from_toml(space.read_text()),
+            space=_space_in(space),
             config=replace(chosen_config(None, preset), placement=placement),
             moves=RelocationConfig() if placement == "load" else None,
             rest=RestConfig(token=_token(token_file), cors_origins=cors_origins),
@@ -125,6 +125,16 @@ def _made(
         if isinstance(error, meteor.MeteorError):
             raise
         raise click.UsageError(str(error)) from error
+
+
+def _space_in(path: Path | None) -> meteor.KeywordSpace | None:
+    """The keyword space of a file; raises `click.UsageError` for what is none."""
+    if path is None:
+        return None
+    try:
+        return meteor.KeywordSpace.from_toml(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"--space {path}: {error}") from error
 
 
 def _token(path: Path | None) -> str:
@@ -144,4 +154,6 @@ def _check(
     if advertise is None and listen.rpartition(":")[0] in WILDCARD_HOSTS:
         raise click.UsageError(f"--listen {listen} is no address to reach: give --advertise too")
     if not join and space is None and data_dir is None:
-        raise click.UsageError("a founder needs --space FILE (see --help for its form)")
+        raise click.UsageError(
+            "without --join this peer founds a ring, and needs --space FILE (--help shows one)"
+        )

@@ -11,6 +11,7 @@ import meteor
 from meteor.cli import exit_codes
 from meteor.cli.get import line_of, seen
 from meteor.cli.options import (
+    PATIENCE,
     Link,
     echo_json,
     everywhere_option,
@@ -33,7 +34,7 @@ from meteor.rest.json_form import match_object
 @click.option(
     "--timeout",
     "timeout_s",
-    type=click.FloatRange(min=0, min_open=True),
+    type=PATIENCE,
     metavar="S",
     help="Stop after S seconds; for ever when not given.",
 )
@@ -90,9 +91,19 @@ async def _watch(
                 break
             came += 1
             _show(notification, as_json)
-    if count is not None and 0 < came < count:
+    return _outcome(came, count, timeout_s)
+
+
+def _outcome(came: int, count: int | None, timeout_s: float | None) -> int:
+    """The exit code; what is not success is said on standard error."""
+    within = "" if timeout_s is None else f" within {timeout_s:g} s"
+    if not came:
+        click.echo(f"meteor: nothing came{within}", err=True)
+        return exit_codes.NO_MATCH
+    if count is not None and came < count:
+        click.echo(f"meteor: only {came} of {count} came{within}", err=True)
         return exit_codes.UNREACHABLE
-    return exit_codes.DONE if came else exit_codes.NO_MATCH
+    return exit_codes.DONE
 
 
 def _lost(reason: object) -> None:

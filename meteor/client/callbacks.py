@@ -43,10 +43,12 @@ class Callbacks:
 
     def error(self, runtime: Runtime, error: Exception) -> None:
         """Tell of an error, or log it."""
-        if self.on_error is None:
-            log.warning("%s", error)
-        else:
+        if self.on_error is not None:
             run_callback(runtime, self.on_error, error)
+        elif isinstance(error, MeteorError):
+            log.warning("%s", error)
+        else:  # the application's own bug: where it is, stands in the traceback
+            log.error("a handler failed: %s: %s", type(error).__name__, error, exc_info=error)
 
 
 def run_callback(runtime: Runtime, callback: Callback | None, *arguments: object) -> None:

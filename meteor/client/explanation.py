@@ -53,12 +53,13 @@ class Explanation:
         side = space.curve.side
         for name, low, high in zip(space.names, self.box.low, self.box.high, strict=True):
             yield f"  {name}: {(high - low + 1) / side:.3%} of its axis"
-        joined = "" if self.is_exact else ", with what lies between them"
-        yield f"  {len(self.clusters)} stretches of the curve{joined}, {self.share:.3%} of it"
+        joined = "" if self.is_exact else ", some joined across a gap"
+        stretches = _counted(len(self.clusters), "stretch", "es")
+        yield f"  {stretches} of the curve{joined}: {self.share:.3%} of it"
         yield f"  {len(self.touched)} of {self.peers} peers would be asked"
         for one in self.touched:
-            stored = "?" if one.stored < 0 else str(one.stored)
-            yield f"    {one.contact.address}  {one.contact.id:x}  {stored} records"
+            stored = "? records" if one.stored < 0 else _counted(one.stored, "record", "s")
+            yield f"    {one.contact.address}  {one.contact.id:x}  {stored}"
         if self.needs_everywhere:
             yield "  it is the whole space: it needs everywhere=True (--everywhere)"
 
@@ -120,3 +121,8 @@ def arcs_of(peers: Sequence[Neighbour], space: KeywordSpace, id_bits: int) -> li
         of_arc((peer.first - 1) % size, peer.contact.id, curve.index_bits, id_bits)
         for peer in peers
     ]
+
+
+def _counted(count: int, thing: str, plural: str) -> str:
+    """A number of things: 1 record, 2 records."""
+    return f"{count} {thing}{'' if count == 1 else plural}"

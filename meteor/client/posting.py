@@ -84,7 +84,7 @@ def _audience(session: Session, visible_to: Sequence[str] | None) -> tuple[str, 
     if not owner:
         raise Refused(
             "visible_to needs an identity, as what nobody owns is everybody's: "
-            "connect(..., identity=meteor.Identity.load(path))",
+            "connect(..., identity=meteor.Identity.load(path)) (--identity FILE)",
             "identity",
         )
     return checked_audience(visible_to) or (owner,)

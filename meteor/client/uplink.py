@@ -21,7 +21,7 @@ from meteor.errors import (
     VersionMismatch,
     from_fault,
 )
-from meteor.wire.greeting import why_silent
+from meteor.wire.greeting import said_of, why_silent
 from meteor.wire.messages import Greet, Greeting
 from squid import KeywordSpace
 
@@ -165,9 +165,9 @@ class Uplink:
             except (SpaceMismatch, VersionMismatch) as error:
                 if deadline is not None:  # the caller's own mistake: say so at once
                     raise
-                self._tried.append(f"{contact.address}: {error}")
+                self._tried.append(said_of(contact, error))
             except MeteorError as error:
-                self._tried.append(f"{contact.address}: {error}")
+                self._tried.append(said_of(contact, error))
             else:
                 return True
         return False

@@ -56,15 +56,18 @@ def _doubt(error: Exception) -> str:
         return f"its certificate is not accepted: {error.verify_message}"
     reason = getattr(error, "reason", None) or str(error)
     if reason == "WRONG_VERSION_NUMBER" or "RECORD_LAYER" in reason:
-        return "it does not speak TLS: leave tls= away, or give it to that peer too"
+        return "it does not speak TLS: leave out tls= (--tls-ca), or let that peer speak it"
     return f"the TLS handshake failed: {reason.lower().replace('_', ' ')}"
 
 
 def _hint(protected: bool) -> str:
     """Who asks for a certificate says so by hanging up, after our side of the handshake."""
     if protected:
-        return "it may require a certificate of its CA (cert= and key=), or has just stopped"
-    return "it may speak TLS only (tls=), or has just stopped"
+        return (
+            "it may require a certificate of its CA (cert= and key=; --tls-cert, --tls-key), or "
+            "has just stopped"
+        )
+    return "it may speak TLS only (give tls=, --tls-ca), or has just stopped"
 
 
 def _refusal(address: str, error: aiohttp.WSServerHandshakeError) -> Exception:

@@ -13,7 +13,7 @@ from typing import Final
 
 from chord import CallError, ChordNode, Contact, MeteorError, Runtime
 from meteor.errors import JoinFailed
-from meteor.wire.greeting import greet, why_silent
+from meteor.wire.greeting import greet, said_of
 from squid import KeywordSpace
 
 Find = Callable[[], Awaitable[Sequence[str]]]
@@ -37,7 +37,7 @@ async def find_ring(
         try:
             greeting = await greet(runtime, contact, space)
         except CallError as error:
-            tried.append(f"{contact.address}: {why_silent(error, contact)}")
+            tried.append(said_of(contact, error))
             continue
         if greeting.ready:
             return True
@@ -46,7 +46,7 @@ async def find_ring(
         return False
     raise JoinFailed(
         f"no ring to join: {'; '.join(tried)}. Start one of these peers first, or give "
-        "--found-if-alone to found a ring when nobody answers",
+        "found_if_alone=True (--found-if-alone) to found a ring when nobody answers",
         tuple(tried),
     )
 

@@ -18,6 +18,7 @@ import msgspec
 
 from arms import Message, Profile, ProfileError, parse_call
 from meteor.errors import LimitExceeded
+from meteor.lifetimes import TTL_S_MAX, DurationRefused
 
 FIELDS: Final = (
     "id", "action", "profile", "ttl", "data", "data_base64", "content_type", "owner", "context",
@@ -131,7 +132,7 @@ def _ttl_s(form: Mapping[str, Any]) -> float | None:
     except OverflowError:
         seconds = float("inf")
     if not isfinite(seconds) or seconds < 0:
-        raise LimitExceeded("ttl", str(value)[:40], 0)
+        raise DurationRefused("ttl", str(value)[:40], round(TTL_S_MAX))
     return seconds
 
 

@@ -33,6 +33,18 @@ class ParameterError(ValueError):
             self.position = position
 
 
+class OutOfBounds(LimitExceeded):
+    """A parameter below or above its bounds; `limit` is the bound that it misses."""
+
+    def __init__(self, name: str, value: str, limit: float, wanted: str) -> None:
+        super().__init__(name, value, limit)
+        self.args = (name, value, limit, wanted)
+        self.wanted = wanted
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.value} is out of bounds; give {self.wanted}"
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One declared parameter of a query."""
@@ -76,11 +88,12 @@ class Parameter:
             raise ParameterError(f"{self.name}={text!r} is not {kind}", self.name, text)
         value = int(text) if whole else float(text)
         if self.high is not None and not (isfinite(value) and value <= self.high):
-            raise LimitExceeded(self.name, text, self.high)
+            raise OutOfBounds(self.name, text, self.high, f"at most {self.high:.15g}")
         if self.low is not None:
             too_low = value <= self.low if self.exclusive_low else value < self.low
             if too_low:
-                raise LimitExceeded(self.name, text, self.low)
+                least = "more than" if self.exclusive_low else "at least"
+                raise OutOfBounds(self.name, text, self.low, f"{least} {self.low:.15g}")
         return value
 
 

@@ -26,7 +26,10 @@ def key_text(raw: bytes) -> str:
 def key_bytes(key: str) -> bytes:
     """The 32 bytes of a key's text; raises `ProfileError` for what is no key's one text."""
     if not isinstance(key, str) or len(key) != _TEXT_LENGTH or not key.startswith(KEY_PREFIX):
-        raise ProfileError(f"{str(key)[:80]!r} is no key: it is ed25519: and 43 characters")
+        raise ProfileError(
+            f"{str(key)[:80]!r} is no key: a key is 'ed25519:' and 43 characters, as "
+            "`meteor keygen` prints it"
+        )
     try:
         raw = base64.b64decode(key[len(KEY_PREFIX) :] + "=", altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):

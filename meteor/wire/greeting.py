@@ -30,3 +30,10 @@ def why_silent(error: CallError, contact: Contact) -> str:
     """Why a greeting brought no answer, for people: without what was asked of whom, which they
     know."""
     return str(error).removeprefix(f"{Greet.__name__} to {contact.address}: ")
+
+
+def said_of(contact: Contact, error: Exception) -> str:
+    """What became of asking a contact, for a list of those that were tried: its address once, then
+    why."""
+    why = str(error).removeprefix(f"{Greet.__name__} to {contact.address}: ")
+    return f"{contact.address}: {why.removeprefix(contact.address).lstrip(': ')}"

@@ -61,7 +61,8 @@ def place_of(full_id: str, curve: HilbertCurve) -> tuple[str, Box, int | None]:
     stem, dot, region = full_id.partition(".") if isinstance(full_id, str) else ("", "", "")
     if not dot:
         raise ProfileError(
-            f"{full_id!r} is no full id: take `receipt.id`, which ends in the region"
+            f"{full_id!r} is no full id: give the whole id that the post returned (receipt.id), "
+            "with the dot and what follows it"
         )
     check_stem(stem)
     place = _unpack(region, curve) if len(region) <= _text_length_max(curve) else None

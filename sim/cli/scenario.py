@@ -78,7 +78,9 @@ def command(name: str | None, seeds: range, listed: bool, traces: Path, as_json:
     if listed:
         click.echo(listing())
         return DONE
-    if name is None or name not in {*EVERY, "all"}:
+    if name is None:
+        raise click.UsageError(f"name a scenario, or `all`; there are:\n{listing()}")
+    if name not in {*EVERY, "all"}:
         raise click.UsageError(f"no scenario {name!r}; there are:\n{listing()}")
     chosen = list(EVERY.values()) if name == "all" else [EVERY[name]]
     failed: list[Report] = []

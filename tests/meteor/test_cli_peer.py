@@ -233,7 +233,7 @@ def test_a_port_in_use_is_refused(address: str, space_file: Path) -> None:
     ("space", "listen", "said"),
     [
         (SPACE, "192.0.2.1:0", "192.0.2.1"),  # an address that no host has (RFC 5737)
-        ("name = ", "127.0.0.1:0", "SpaceError"),
+        ("name = ", "127.0.0.1:0", "is not TOML"),
         ("\udcff", "127.0.0.1:0", "decode"),
     ],
     ids=["address", "toml", "text"],

@@ -75,3 +75,25 @@ def test_long_work_shows_how_far_it_has_come(address: str, tmp_path: Path) -> No
                  "--peer", address]  # fmt: skip
     assert "100%" in at_a_terminal(*arguments)
     assert "%" not in in_a_pipe(*arguments)
+
+
+def test_a_reader_that_has_seen_enough_is_no_failure(address: str) -> None:
+    """`meteor get ... | head -1` found something: it exited with 1, "no match"."""
+    in_a_pipe("post", "temperature=1", "--peer", address)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "meteor", "get", "temperature=*", "--everywhere", "--peer", address],
+        cwd=ROOT, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=WAIT_S, check=False,
+    )  # fmt: skip
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_error_goes_by_its_public_name(address: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "meteor", "post", "temperature=1", "--ttl=1e9", "--peer", address],
+        cwd=ROOT, capture_output=True, text=True, timeout=WAIT_S, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith("meteor: LimitExceeded: ttl: 1000000000.0 is not between")

@@ -52,7 +52,7 @@ async def test_every_message_says_the_operation_the_value_the_limit_and_what_to_
             (lambda: client.post("type=a", "fetch"), ["'fetch'", "known are store"]),
             (lambda: client.retrieve("type=*"), ["retrieve of (type=*)", "everywhere=True"]),
             (lambda: client.retrieve("type=a,b"), ["comma", "quote the value", "^"]),
-            (lambda: client.cancel("abc"), ["'abc'", "take `receipt.id`"]),
+            (lambda: client.cancel("abc"), ["'abc'", "receipt.id"]),
             (lambda: store("tempreture=3"), ["tempreture", "did you mean 'temperature'"]),
         ]:
             error = await refusal(of)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -105,3 +106,23 @@ def test_a_failure_prints_the_line_that_replays_it_and_keeps_its_trace(
     assert len(events) > 100
     assert len(json.loads(events[0])) == 5
     assert lines[-1] == "  meteor-sim scenario calm --seed 2"
+
+
+def test_a_scenario_has_to_be_named(capsys: Printed) -> None:
+    assert main(["scenario"]) == BAD_INPUT
+    said = capsys.readouterr().err
+    assert "name a scenario" in said
+    assert "None" not in said
+
+
+def test_a_reader_that_has_seen_enough_is_no_failure() -> None:
+    """`python -m sim scenario --list | head -1` exited with 1, "something was violated"."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "sim", "scenario", "--list"],
+        cwd=Path(__file__).parents[2], stdout=writer, stderr=subprocess.PIPE, text=True,
+        timeout=60, check=False,
+    )  # fmt: skip
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (DONE, "")

@@ -119,6 +119,8 @@ class LocalOverlay:
         """A client that is linked to the `peer`-th living peer, and knows the others; an
         `identity` signs what it posts."""
         living = self.living
+        if not -len(living) <= peer < len(living):
+            raise ValueError(f"peer: {peer} is not one of {len(living)} living peers, from 0")
         addresses = [other.address for other in living[peer:] + living[:peer]]
         runtime = AsyncioRuntime(
             Contact(self._seed * 1_000_003 + len(self._clients) + 1, ""),

@@ -75,7 +75,8 @@ class Draft:
 
 def warn_unused(draft: Draft) -> None:
     """Say that a post was prepared and never carried out, as Python does of coroutines."""
-    warnings.warn(f"the {draft} was never awaited", RuntimeWarning, stacklevel=3)
+    cure = "nothing was asked; await it, iterate over it or call all()"
+    warnings.warn(f"the {draft} was never awaited: {cure}", RuntimeWarning, stacklevel=3)
 
 
 @lru_cache(maxsize=PROFILES_KEPT)

@@ -92,6 +92,8 @@ def _fields(error: Exception) -> dict[str, Any]:
     """What a program may act on."""
     names = ("name", "value", "limit", "position", "rule", "action", "expected")
     found = {name: getattr(error, name) for name in names if hasattr(error, name)}
+    if isinstance(error, SelectorError):
+        found["value"] = error.text
     return {name: _plain(value) for name, value in found.items()}
 
 

@@ -118,3 +118,10 @@ def test_a_handler_that_fails_shows_where(caplog: pytest.LogCaptureFixture) -> N
     (record,) = caplog.records
     assert record.getMessage() == "a handler failed: ZeroDivisionError: division by zero"
     assert record.exc_info is not None
+
+
+async def test_a_client_is_linked_to_a_peer_that_there_is() -> None:
+    async with meteor.LocalOverlay(2, space=SPACE) as overlay:
+        with pytest.raises(ValueError, match="peer: 2 is not one of 2 living peers"):
+            await overlay.connect(2)
+        assert (await overlay.connect(-1)).peer_address == overlay.peers[1].address

@@ -159,7 +159,7 @@ async def test_a_cancel_of_nothing_is_404(http: Any, double: Double) -> None:
 @pytest.mark.parametrize(
     ("error", "status", "fields"),
     [
-        (meteor.SelectorError("a=", 2, "no value", "give one"), 400, {"position": 2}),
+        (meteor.SelectorError("a=", 2, "none", "give one"), 400, {"value": "a=", "position": 2}),
         (meteor.TypeMismatch("temperature", "hot", "a number"), 400, {"value": "hot"}),
         (meteor.LimitExceeded("ttl", -1, 0), 400, {"name": "ttl", "value": -1, "limit": 0}),
         (meteor.LimitExceeded("data bytes", 2, 1), 413, {"value": 2, "limit": 1}),

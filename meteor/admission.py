@@ -31,6 +31,9 @@ KEPT_KINDS: Mapping[str, str] = {
 
 ACTIONS = (*KEPT_KINDS, "delete_data", "delete_interest")
 
+VERSION_MAX = 2**62
+"""Of an author's counter, which runs in microseconds; half of what can travel and be kept."""
+
 PAYLOAD_BYTES_MAX = 1_000_000
 """The largest payload that a peer takes."""
 
@@ -63,6 +66,14 @@ def check_ttl_ms(ttl_s: float) -> int:
     if not (math.isfinite(ttl_s) and 0 <= ttl_s <= TTL_S_MAX):
         raise DurationRefused("ttl", ttl_s, round(TTL_S_MAX))
     return int(ttl_s * 1000)
+
+
+def check_version(version: int) -> int:
+    """An author's counter; raises `LimitExceeded`.  Peers count on from it, and what they say must
+    travel: none of them may be made to fail by it."""
+    if not 0 <= version <= VERSION_MAX:
+        raise LimitExceeded("version", version, VERSION_MAX)
+    return version
 
 
 def place(profile: Profile, action: str, space: KeywordSpace, *, everywhere: bool) -> Box:

@@ -7,11 +7,19 @@ where it is now (DESIGN section 4).
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
 from typing import Final
 
 from arms import DATA
 from chord import Contact, Runtime, replace
-from meteor.admission import KEPT_KINDS, check_timeout_s, check_ttl_ms, read_document
+from meteor.admission import (
+    KEPT_KINDS,
+    check_timeout_s,
+    check_ttl_ms,
+    check_version,
+    read_document,
+)
 from meteor.errors import MeteorError, ProfileError
 from meteor.rendezvous.asking import Asking
 from meteor.rendezvous.moves import runs_of, with_missing
@@ -24,6 +32,7 @@ from meteor.wire.found_pages import readable
 from meteor.wire.messages import Amend, Document, Post, PostReply
 from meteor.wire.operations import Carried, Operation, Route
 from meteor.wire.record_id import make_id, split_id
+from meteor.wire.went import last_in
 from squid import Box, HilbertCurve, Outcome, Router
 
 BURIED_WITHIN_S: Final = 30.0
@@ -55,6 +64,7 @@ class Amending:
     async def amend(self, sender: Contact, amend: Amend) -> PostReply:
         """Carry out what a client asks of an id; raises `Refused`, and what is malformed."""
         check_timeout_s(amend.timeout_s)
+        check_version(amend.version)
         if amend.verb == "replace":
             with reading(sender):
                 document = read_document(amend.document)
@@ -72,10 +82,9 @@ class Amending:
 
     async def once(self, sender: Contact, amend: Amend, admitted: Admitted) -> PostReply:
         """Renew, cancel or find by id, following a record that was replaced to its new id."""
-        full_id, collector, seen = amend.id, Collector(), set[str]()
+        full_id, collector, came_with = amend.id, Collector(), -1
         deadline = self._runtime.now() + amend.timeout_s
-        while True:
-            seen.add(full_id)
+        for places in count(1):
             _, box = split_id(full_id, self._curve)
             operation = Operation(
                 verb=amend.verb,
@@ -94,13 +103,13 @@ class Amending:
             )
             summaries = summaries_of(outcome)
             raise_refusals(operation, summaries)
-            moved = {summary.moved_to for summary in summaries} - {""} - seen
-            if not moved:
+            went = last_in(summaries)
+            if went is None or went.version <= came_with:
                 break
-            if self._runtime.now() >= deadline or len(seen) == PLACES_MAX:
-                outcome = self._unmet(outcome, max(moved))
+            if self._runtime.now() >= deadline or places == PLACES_MAX:
+                outcome = self._unmet(outcome, went.id)
                 break
-            full_id = max(moved)
+            full_id, came_with = went.id, went.version
         return PostReply(
             id=full_id,
             complete=outcome.complete,
@@ -116,21 +125,19 @@ class Amending:
     async def bury(self, word: Carried, version: int) -> None:
         """What was deleted where it was lives no more where it went, nor where it went from there:
         word is left that it is back, as two tombstones of one record would be two states of it."""
-        went_to, seen = word.moved_to, {word.id}
+        leave = Operation(
+            "cancel", word.moved_to, version, word.owner, 0, moved_to=word.id,
+            came_with=word.version,
+        )  # fmt: skip
         deadline = self._runtime.now() + BURIED_WITHIN_S
-        while went_to and len(seen) <= PLACES_MAX and self._runtime.now() < deadline:
-            seen.add(went_to)
-            try:
-                _, box = split_id(went_to, self._curve)
-            except ProfileError:  # other peers have named it
-                return
-            body = codec.encode(
-                Operation("cancel", went_to, version, word.owner, 0, moved_to=word.id)
-            )
-            left_s = max(deadline - self._runtime.now(), 0.0)
-            outcome = await self._router.disseminate(box, body, timeout_s=left_s)
-            found = {one.moved_to for one in summaries_of(outcome)} - {""}
-            went_to = max(found - seen, default="")
+        with suppress(ProfileError):  # other peers have named where it went
+            while self._runtime.now() < deadline:
+                outcomes, leave = await self._follow(leave, deadline)
+                newer = [one for one in summaries_of(outcomes[-1]) if one.refused == "older"]
+                if not newer:
+                    return
+                # An author's clock may be ahead of the one here; a delete wins over every version.
+                leave = replace(leave, version=max(one.version for one in newer) + 1)
 
     async def _replace(
         self, sender: Contact, amend: Amend, document: Document, admitted: Admitted
@@ -175,25 +182,13 @@ class Amending:
         reply: PostReply,
         deadline: float,
     ) -> PostReply:
-        """The second half of a replace: the old region has word of where the record is now, and so
-        has wherever it went from there before, of which the caller had not heard."""
+        """The second half of a replace: the region where the record is has word of where it is now,
+        be it the old one or another, where it went before without the caller's hearing of it."""
         _, box = split_id(operation.id, self._curve)
-        outcomes, went_to, seen = list[Outcome](), amend.id, {operation.id}
-        while went_to:
-            left_s = max(deadline - self._runtime.now(), 0.0)
-            if outcomes and (not left_s or len(outcomes) == PLACES_MAX):
-                outcomes.append(self._unmet(outcomes.pop(), went_to))
-                break
-            seen.add(went_to)
-            _, old_box = split_id(went_to, self._curve)
-            leave = replace(
-                operation, verb="cancel", id=went_to, moved_to=operation.id, document=b""
-            )
-            outcomes.append(
-                await self._router.disseminate(old_box, codec.encode(leave), timeout_s=left_s)
-            )
-            found = {one.moved_to for one in summaries_of(outcomes[-1])} - {""}
-            went_to = max(found - seen, default="")
+        first = replace(
+            operation, verb="cancel", id=amend.id, moved_to=operation.id, document=b""
+        )
+        outcomes, leave = await self._follow(first, deadline)
         summaries = [one for outcome in outcomes for one in summaries_of(outcome)]
         refused = {summary.refused for summary in summaries}
         left_s = max(deadline - self._runtime.now(), 0.0)
@@ -204,12 +199,34 @@ class Amending:
             back_out = Amend(amend.token, "cancel", operation.id, amend.version, 0.0, left_s)
             await self.once(sender, back_out, replace(admitted, issued_ms=0))
         raise_refusals(operation, summaries)
+        if leave.id != amend.id and left_s:  # the next one to come by the old id goes straight on
+            straight = replace(first, came_with=operation.version)
+            _, old_box = split_id(amend.id, self._curve)
+            await self._router.disseminate(old_box, codec.encode(straight), timeout_s=left_s)
         return replace(
             reply,
             complete=reply.complete and all(outcome.complete for outcome in outcomes),
             missing=sum((outcome.missing for outcome in outcomes), reply.missing),
             repeated=reply.repeated or any(summary.repeated for summary in summaries),
         )
+
+    async def _follow(self, leave: Operation, deadline: float) -> tuple[list[Outcome], Operation]:
+        """Let a record leave the place where it is: what came of it at each place that it went to
+        from the first one, and what was asked at the last."""
+        outcomes = list[Outcome]()
+        while True:
+            _, box = split_id(leave.id, self._curve)
+            left_s = max(deadline - self._runtime.now(), 0.0)
+            if outcomes and (not left_s or len(outcomes) == PLACES_MAX):
+                outcomes.append(self._unmet(outcomes.pop(), leave.id))
+                return outcomes, leave
+            outcomes.append(
+                await self._router.disseminate(box, codec.encode(leave), timeout_s=left_s)
+            )
+            went = last_in(summaries_of(outcomes[-1]))
+            if went is None or went.version <= leave.came_with:
+                return outcomes, leave
+            leave = replace(leave, id=went.id, came_with=went.version)
 
     def _unmet(self, outcome: Outcome, full_id: str) -> Outcome:
         """A record may be where this id says, and nobody has asked there."""

@@ -65,25 +65,9 @@ class Amendments:
             refused = "deleted" if operation.moved_to else ""
             return Summary(self._buried_in(part, task.mark), refused=refused)
         if operation.moved_to:
-            if (
-                known is not None
-                and known.carried.kind != MOVED
-                and (known.carried.id == operation.id and known.carried.version > operation.version)
-            ):
-                return Summary(0, refused="older")
-            left = living(self._shelf, task.old_key)
-            if left is not None and left.carried.version > operation.version:
-                return Summary(0)  # it was left once more since
-            if known is not None and known.carried.kind not in {GONE, MOVED}:
-                gone = replace(known.carried, owner=sent.owner, visible_to=sent.visible_to)
-                now, is_data = self._runtime.now(), gone.kind == DATA
-                self._moves.note(operation.id, operation.moved_to, gone, now, is_data=is_data)
-            is_here = known is not None and known.carried.id == operation.id
-            went_to = "" if left is None or is_here else left.carried.moved_to
-            await self._lay_to_rest(task, write)
-            return Summary(0, moved_to=went_to)
+            return await self._leave(sent, task, known, write)
         if known is None or known.carried.id != operation.id:
-            return Summary(0, moved_to=self._moved_to(task, known))
+            return self._elsewhere(task, known)
         record = self._shelf.store.get(*task.key)
         if record is None:
             return Summary(0)
@@ -104,7 +88,7 @@ class Amendments:
             return [], Summary(0, refused=refused)
         known = living(self._shelf, task.key)
         if known is None or (known.carried.id != task.operation.id and known.carried.kind != GONE):
-            return [], Summary(0, moved_to=self._moved_to(task, known))
+            return [], self._elsewhere(task, known)
         if known.carried.kind == GONE:
             return [], Summary(0, refused="deleted")
         record = self._shelf.store.get(*task.key)
@@ -112,12 +96,40 @@ class Amendments:
             return [], Summary(0, refused="" if record is None else "no interest")
         return pages_of([found_of(self._shelf, record)]), Summary(1, known=True)
 
-    def _moved_to(self, task: Task, known: Placed | None) -> str:
-        """Where a record is now that was replaced; empty when nothing is known of it."""
-        if known is not None:
-            return known.carried.id
+    async def _leave(
+        self, sent: Operation, task: Task, known: Placed | None, write: Write
+    ) -> Summary:
+        """The second half of a replace: the record leaves this place, if it is here.  Else it is
+        said where it went from here, and nothing is written, so that whoever asks once more hears
+        the same; where nothing later is known of it, word is left for whoever looks for it here."""
+        operation, told = task.operation, self._elsewhere(task, known)
         left = living(self._shelf, task.old_key)
-        return "" if left is None else left.carried.moved_to
+        if left is not None and _is_word_of(operation, left.carried):
+            return Summary(0)  # this was carried out before
+        if known is not None and known.carried.id == operation.id:
+            if known.carried.version > operation.version:
+                return Summary(0, refused="older", version=known.carried.version)
+            gone = replace(
+                known.carried, owner=sent.owner, visible_to=sent.visible_to,
+                version=operation.version,
+            )  # fmt: skip
+            now, is_data = self._runtime.now(), gone.kind == DATA
+            self._moves.note(operation.id, operation.moved_to, gone, now, is_data=is_data)
+        elif told.version >= operation.version:
+            return Summary(0, refused="older", version=told.version)
+        elif told.version > operation.came_with:
+            return told
+        await self._lay_to_rest(task, write)
+        return Summary(0)
+
+    def _elsewhere(self, task: Task, known: Placed | None) -> Summary:
+        """What is said of a record that is not here: where it went last, if that is known."""
+        operation, left = task.operation, living(self._shelf, task.old_key)
+        words = [] if left is None else [(left.carried.version, left.carried.moved_to)]
+        if known is not None and known.carried.id not in {operation.id, operation.moved_to}:
+            words.append((known.carried.version, known.carried.id))
+        version, moved_to = max(words, default=(0, ""))
+        return Summary(0, moved_to=moved_to, version=version)
 
     def _buried_in(self, part: Intervals, operation_id: bytes) -> int:
         """How many records an operation on one identity took whose lowest cell lies in `part`."""
@@ -172,6 +184,10 @@ class Amendments:
         if self._shelf.store.get(*record.key) is None:
             return  # deleted meanwhile by another holder of a part of it
         self._telling.moved(self._shelf.record_of(written, record.profile))
+
+
+def _is_word_of(operation: Operation, word: Carried) -> bool:
+    return (word.version, word.moved_to) == (operation.version, operation.moved_to)
 
 
 def _is_of_one_client(one: Route, other: Route | None) -> bool:

@@ -6,7 +6,7 @@ region, and whether it may be asked, was decided before.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from chord import Contact, Runtime, replace
 from meteor.rendezvous.moves import region_of, runs_of, with_missing
@@ -16,7 +16,7 @@ from meteor.wire.collector import Collector, Relay, raise_refusals, summaries_of
 from meteor.wire.found_pages import is_page
 from meteor.wire.messages import PostReply, ResultPage
 from meteor.wire.operations import Operation, Summary
-from meteor.wire.record_id import stem_of
+from meteor.wire.went import Went
 from squid import Box, HilbertCurve, Outcome, Router
 
 MOVES_MAX = 8
@@ -29,6 +29,11 @@ STEM_LENGTH = 62
 PAGE_WAITS_S = 0.001
 """How long a page may wait for the reply: less than anybody notices, longer than the report that
 follows it needs."""
+
+
+def ids_of(moved: Mapping[tuple[str, str], Went]) -> list[str]:
+    """Where some records went, in an order of its own."""
+    return sorted(went.id for went in moved.values())
 
 
 def _once_more(operation: Operation, turn: int) -> Operation:
@@ -93,20 +98,18 @@ class Asking:
         """Ask the whole region, and once more where something went while it was being asked.
 
         What moves later only was at its place all the while; so each turn looks for what the first
-        asking may have missed, and for nothing else."""
+        asking may have missed, where it went since, and for nothing else."""
         body, deadline = codec.encode(operation), self._runtime.now() + timeout_s
         whole = await self._router.disseminate(
             box, body, timeout_s=timeout_s, on_frame=on_frame, asks=asks
         )
         summaries = summaries_of(whole)
-        asked: set[str] = set()
         moved = relay.unseen(summaries)
-        missed = {stem_of(full_id) for full_id in moved}
+        missed = dict(moved)
         for turn in range(MOVES_MAX):
-            again = region_of(sorted(moved), box, self._curve)
+            again = region_of(ids_of(moved), box, self._curve)
             if again is None:
                 return whole, summaries
-            asked |= moved
             if operation.verb in DELETES:
                 body = codec.encode(_once_more(operation, turn))
             left_s = max(deadline - self._runtime.now(), 0.0)
@@ -114,10 +117,11 @@ class Asking:
                 again, body, timeout_s=left_s, on_frame=on_frame, asks=asks
             )
             whole = with_missing(whole, outcome.missing)
-            summaries += summaries_of(outcome)
-            unseen = relay.unseen(summaries) - asked
-            moved = {full_id for full_id in unseen if stem_of(full_id) in missed}
-        return with_missing(whole, runs_of(moved, box, self._curve)), summaries
+            summaries += (told := summaries_of(outcome))
+            unseen = relay.unseen(told).items()
+            moved = {key: went for key, went in unseen if key in missed and went > missed[key]}
+            missed |= moved
+        return with_missing(whole, runs_of(ids_of(moved), box, self._curve)), summaries
 
     async def _send_later(self, client: Contact, token: int, relay: Relay) -> None:
         """A page waits a moment for the reply, or for others, so that they travel as one."""

@@ -17,6 +17,7 @@ from meteor.admission import (
     KEPT_KINDS,
     check_timeout_s,
     check_ttl_ms,
+    check_version,
     place_packed,
     read_document,
 )
@@ -194,6 +195,7 @@ class Entry:
         with reading(sender):
             check_stem(post.stem)
             check_timeout_s(post.timeout_s)
+            check_version(post.version)
             box = self._place(document.profile, document.action, post.everywhere)
             admitted = self._gatekeeper.admit_post(post, document, self._runtime.now())
         owner = admitted.actor.owner

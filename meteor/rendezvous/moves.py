@@ -20,6 +20,7 @@ from chord import replace
 from meteor.errors import ProfileError
 from meteor.wire.operations import Carried
 from meteor.wire.record_id import split_id
+from meteor.wire.went import Went
 from squid import Box, HilbertCurve, Intervals, Outcome
 
 KEPT_S: Final = 10.0
@@ -97,19 +98,19 @@ class Moves:
 
     def from_within(
         self, box: Box, now: float, sees: Callable[[Carried], bool], *, is_data: bool
-    ) -> tuple[str, ...]:
-        """The new ids of the data, or the interests, that moved lately from a place in a query's
-        box, the last to move first, and its sender `sees`."""
+    ) -> list[Went]:
+        """Where the data, or the interests, went that moved lately from a place in a query's box,
+        the last to move first, and its sender `sees`."""
         self._forget(now)
-        told = []
+        told: list[Went] = []
         for move in reversed(self._moves.values()):
             if move.is_data not in {None, is_data} or move.place.intersection(box) is None:
                 continue
             if sees(move.carried):
-                told.append(move.new_id)
+                told.append(Went(move.carried.version, move.new_id, move.carried.owner))
                 if len(told) == TOLD_MAX:
                     break
-        return tuple(told)
+        return told
 
     def _forget(self, now: float) -> None:
         while self._moves:

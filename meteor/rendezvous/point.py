@@ -39,6 +39,7 @@ from meteor.wire import codec
 from meteor.wire.action_messages import Willing
 from meteor.wire.operations import Carried, Summary
 from meteor.wire.view import View
+from meteor.wire.went import Went, telling
 from squid import Box, HandOn, HilbertCurve, Work, covers, intersect, merge, subtract
 
 FROZEN_PAUSE_S = 0.02
@@ -284,21 +285,21 @@ class RendezvousPoint:
         return () if is_data else intersect(part, self._holdings.lost)
 
     @staticmethod
-    def _passed(following: Following, moved: tuple[str, ...], missing: Intervals) -> Work:
+    def _passed(following: Following, moved: Sequence[Went], missing: Intervals) -> Work:
         return Work(
             frames=following.pages.all(),
-            body=codec.encode(Summary(following.pairs, moved=moved)),
+            body=codec.encode(telling(Summary(following.pairs), moved)),
             missing=missing,
         )
 
-    def _moved_lately(self, passing: Record) -> tuple[str, ...]:
+    def _moved_lately(self, passing: Record) -> Sequence[Went]:
         """What a query may have missed at both its places."""
         if passing.action != "retrieve":
             return ()
         assert isinstance(passing.region, Box)
         return self._moved_within(passing.region, passing.owner, is_data=True)
 
-    def _moved_within(self, box: Box, owner: str, *, is_data: bool) -> tuple[str, ...]:
+    def _moved_within(self, box: Box, owner: str, *, is_data: bool) -> Sequence[Went]:
         if not self._moves:
             return ()
         sees, now = partial(self._shelf.sees, owner), self._runtime.now()
@@ -325,7 +326,7 @@ class RendezvousPoint:
             frames, summary = await self._delete(task, part, write, ends)
             is_data = task.operation.verb == "delete_data"
             moved = self._moved_within(task.box, task.operation.owner, is_data=is_data)
-            summary = replace(summary, moved=moved)
+            summary = telling(summary, moved)
         else:
             doubtful = self._recall.may_be_repeat(task.operation, part)
             summary = await self.changes.amend(task, part, write, doubtful=doubtful)

@@ -17,6 +17,7 @@ from meteor.wire.found_pages import PAGE_BYTES, readable, unpack
 from meteor.wire.messages import Found
 from meteor.wire.operations import Operation, Summary
 from meteor.wire.record_id import stem_of
+from meteor.wire.went import Went, moves_in
 from squid import Outcome
 
 Collect = Callable[[Sequence[Found]], None]
@@ -142,13 +143,13 @@ class Relay:
         pages, self._waiting, self._size = tuple(self._waiting), [], 0
         return pages
 
-    def unseen(self, summaries: Sequence[Summary]) -> set[str]:
-        """The new ids of what was replaced while the query was under way, and not surely met."""
-        moved = {full_id for summary in summaries for full_id in summary.moved}
+    def unseen(self, summaries: Sequence[Summary]) -> dict[tuple[str, str], Went]:
+        """Where that went which was replaced while the query was under way, and not surely met."""
+        moved = moves_in(summaries)
         if not moved or self._kept_size > KEPT_BYTES:
             return moved
-        met = {stem_of(one.id) for one in readable(self._kept)}
-        return {full_id for full_id in moved if stem_of(full_id) not in met}
+        met = {(one.owner, stem_of(one.id)) for one in readable(self._kept)}
+        return {key: went for key, went in moved.items() if key not in met}
 
 
 def summaries_of(outcome: Outcome) -> list[Summary]:

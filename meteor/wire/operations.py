@@ -42,6 +42,9 @@ class Operation:
     """The selector of the delegation under which this is asked of an id, packed."""
     issued_ms: int = 0
     """When its sender signed it, by his clock; 0 where nobody did."""
+    came_with: int = 0
+    """Of the second half of a replace: the version with which the record is said to have come to
+    this place.  Word that it left before that is not where it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,10 @@ class Summary:
     """Of a query: the new ids of what left this part lately for another place."""
     repeated: bool = False
     """Whether this is what was said of the same signed request before: nothing was done now."""
+    version: int = 0
+    """With which the record went to `moved_to`; of `older`, the one that is kept."""
+    moves: tuple[tuple[str, int], ...] = ()
+    """Of each of `moved`: whose it is, and the version with which it went there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from meteor.wire import codec
 from meteor.wire.collector import Relay
 from meteor.wire.operations import Carried, Operation, Summary
 from meteor.wire.record_id import make_id, split_id
+from meteor.wire.went import telling
 from squid import Box, HilbertCurve, Outcome
 
 CURVE = HilbertCurve(2, 4)
@@ -35,13 +36,15 @@ class MovesOn:
         self.later: list[list[str]] = []
         """What begins to move when all has been asked once."""
         self._moves, self._ways = Moves(CURVE), [list(way) for way in ways]
+        self._version = 1
         self._step()
 
     def _step(self) -> None:
         for way in self._ways:
             if len(way) > 1:
                 old = way.pop(0)
-                word = Carried("data", old.partition(".")[0], "", 1, "store", 0, b"", 0, 0, None)
+                self._version += 1
+                word = Carried("data", old, "", self._version, "store", 0, b"", 0, 0, None)
                 self._moves.note(old, way[0], word, now=0.0, is_data=True)
 
     async def disseminate(self, box: Box, body: bytes, **_: Any) -> Outcome:
@@ -50,7 +53,7 @@ class MovesOn:
         self._ways += self.later
         self.later = []
         self._step()
-        summary = codec.encode(Summary(0, moved=told))
+        summary = codec.encode(telling(Summary(0), told))
         return Outcome(True, (), ((cast("Any", None), summary),), 1, 1)
 
     def ask(self) -> Outcome:
@@ -70,6 +73,23 @@ def test_what_moves_on_is_followed_from_place_to_place() -> None:
     ring = MovesOn([way])
     assert ring.ask().complete
     assert ring.asked == [WHOLE, *(split_id(one, CURVE)[1] for one in way[1:])]
+
+
+def test_what_goes_to_and_fro_is_followed_too() -> None:
+    """It was asked for at each of both places once, and then the answer said that it was complete,
+    without what had lived all the time."""
+    one, other = MANY[:2]
+    ring = MovesOn([[at("badge", place) for place in (one, other, one, other, one)]])
+    assert ring.ask().complete
+    assert ring.asked == [WHOLE, *(Box(place, place) for place in (other, one, other, one))]
+
+
+def test_what_went_to_and_fro_before_and_is_not_selected_is_asked_for_once() -> None:
+    one, other = MANY[:2]
+    ring = MovesOn([[at("badge", place) for place in (one, other, one)]])
+    ring._step()
+    assert ring.ask().complete
+    assert ring.asked == [WHOLE, Box(one, one)]
 
 
 def test_what_moves_on_each_time_is_named_in_the_end() -> None:

@@ -10,6 +10,7 @@ from meteor.wire.collector import FIRST_BYTES, KEPT_BYTES, Attempt, Collector, N
 from meteor.wire.found_pages import PAGE_BYTES, pack
 from meteor.wire.messages import Found
 from meteor.wire.operations import Summary
+from meteor.wire.went import Went, telling
 
 PEER = Contact(1, "a:1")
 
@@ -87,12 +88,27 @@ def test_the_first_page_goes_at_once_and_later_ones_in_company() -> None:
 def test_what_moved_and_was_met_is_not_asked_for_again() -> None:
     relay = Relay(waits_for_reply=False)
     relay.take(page_of(one("a.new"), one("b.x")))
-    summaries = [Summary(1, moved=("a.new",)), Summary(1, moved=("c.new", "a.new"))]
-    assert relay.unseen([Summary(1)]) == set()
-    assert relay.unseen(summaries) == {"c.new"}
+    a, c = Went(2, "a.new"), Went(3, "c.new")
+    summaries = [telling(Summary(1), [a]), telling(Summary(1), [c, a])]
+    assert relay.unseen([Summary(1)]) == {}
+    assert relay.unseen(summaries) == {("", "c"): c}
     relay.take(page_of(one("c.new", bytes(KEPT_BYTES))))
     relay.take(page_of(one("d.x")))
-    assert relay.unseen(summaries) == {"a.new", "c.new"}, "so much is not kept"
+    assert relay.unseen(summaries) == {("", "a"): a, ("", "c"): c}, "so much is not kept"
+
+
+def test_what_another_owner_calls_alike_is_not_what_was_met() -> None:
+    """An answer lacked what moved as it was asked for, and said that it was complete, when somebody
+    else had posted under the same name."""
+    relay, theirs = Relay(waits_for_reply=False), Went(2, "a.new", "them")
+    relay.take(page_of(one("a.x")))
+    assert relay.unseen([telling(Summary(1), [theirs])]) == {("them", "a"): theirs}
+
+
+def test_of_what_moved_on_the_last_place_counts() -> None:
+    relay, ways = Relay(waits_for_reply=False), [Went(3, "a.back"), Went(2, "a.there")]
+    told = [telling(Summary(1), [way]) for way in ways]
+    assert relay.unseen(told) == relay.unseen(told[::-1]) == {("", "a"): ways[0]}
 
 
 def test_a_page_that_cannot_be_read_is_a_gap() -> None:

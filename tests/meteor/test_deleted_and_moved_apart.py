@@ -12,13 +12,14 @@ from tests.meteor.copies_world import ask, assert_whole_within, build, index_of,
 from tests.meteor.test_copies_apart import HEALED_WITHIN_S
 
 
-@pytest.mark.parametrize("moves", [1, 2, 4])
+@pytest.mark.parametrize(("moves", "ahead_s"), [(1, 0), (2, 0), (4, 0), (2, 3600)])
 @pytest.mark.parametrize("deleted_on", [0, 1])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_what_was_deleted_on_one_side_does_not_live_on_where_the_other_moved_it(
-    seed: int, deleted_on: int, moves: int
+    seed: int, deleted_on: int, moves: int, ahead_s: int
 ) -> None:
-    """The tombstone lies at its old place, and beside it the word of where it went."""
+    """The tombstone lies at its old place, and beside it the word of where it went; by a clock that
+    is ahead of the peers' it was newer there than any delete, and lived on."""
     overlay, drawn = build(seed, 9, disk_s=0.001), random.Random(seed)
     (first,) = store_some(overlay, overlay.client(), drawn, 1)
     assert_whole_within(overlay)
@@ -29,6 +30,7 @@ def test_what_was_deleted_on_one_side_does_not_live_on_where_the_other_moved_it(
     overlay.run_for(8.0)
     assert overlay.run(clients[deleted_on].cancel(first)).matches == 1
     newest = first
+    clients[1 - deleted_on]._session._author._first += ahead_s * 1_000_000
     for _ in range(moves):
         moved_to = profile(draw_data(drawn))
         moved = overlay.run(clients[1 - deleted_on].replace(newest, moved_to, b"y", ttl=7200))

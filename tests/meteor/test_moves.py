@@ -9,12 +9,17 @@ from meteor.rendezvous.moves import KEPT_MAX, KEPT_S, Moves, region_of
 from meteor.wire.codec import wire_codec
 from meteor.wire.operations import Carried
 from meteor.wire.record_id import make_id
+from meteor.wire.went import Went
 from sim.overlay import Overlay
 from squid import Box, HilbertCurve
 from tests.meteor.building import SPACE
 
 CURVE = HilbertCurve(2, 8)
 ANYBODYS = Carried("data", "a", "", 1, "store", 0, b"", 0, 0, None)
+
+
+def went(stem: str, x: int, y: int) -> Went:
+    return Went(1, at(stem, x, y))
 
 
 def at(stem: str, x: int, y: int) -> str:
@@ -25,12 +30,12 @@ def test_a_move_is_told_to_queries_of_its_old_place_while_it_is_fresh() -> None:
     moves = Moves(CURVE)
     moves.note(at("a", 1, 1), at("a", 9, 9), ANYBODYS, now=100.0, is_data=True)
     both, old, new = Box((0, 0), (20, 20)), Box((0, 0), (5, 5)), Box((6, 6), (20, 20))
-    assert moves.from_within(both, 100.0, bool, is_data=True) == (at("a", 9, 9),)
-    assert moves.from_within(both, 100.0, lambda carried: carried.owner != "", is_data=True) == ()
-    assert moves.from_within(old, 100.0, bool, is_data=True) == (at("a", 9, 9),)
-    assert moves.from_within(new, 100.0, bool, is_data=True) == ()
-    assert moves.from_within(both, 100.0 + KEPT_S, bool, is_data=True) == (at("a", 9, 9),)
-    assert moves.from_within(both, 100.1 + KEPT_S, bool, is_data=True) == ()
+    assert moves.from_within(both, 100.0, bool, is_data=True) == [went("a", 9, 9)]
+    assert moves.from_within(both, 100.0, lambda carried: carried.owner != "", is_data=True) == []
+    assert moves.from_within(old, 100.0, bool, is_data=True) == [went("a", 9, 9)]
+    assert moves.from_within(new, 100.0, bool, is_data=True) == []
+    assert moves.from_within(both, 100.0 + KEPT_S, bool, is_data=True) == [went("a", 9, 9)]
+    assert moves.from_within(both, 100.1 + KEPT_S, bool, is_data=True) == []
     assert len(moves) == 0
 
 
@@ -41,8 +46,8 @@ def test_of_a_word_alone_nobody_knows_what_moved_and_both_are_told() -> None:
         moves.note(old, new, ANYBODYS, now=100.0, is_data=is_data)
     data = moves.from_within(box, 100.0, bool, is_data=True)
     interests = moves.from_within(box, 100.0, bool, is_data=False)
-    assert data == (at("n2", 9, 9), at("n0", 9, 9))
-    assert interests == (at("n2", 9, 9), at("n1", 9, 9))
+    assert data == [went("n2", 9, 9), went("n0", 9, 9)]
+    assert interests == [went("n2", 9, 9), went("n1", 9, 9)]
 
 
 def test_moves_are_bounded_and_the_oldest_goes_first() -> None:
@@ -58,7 +63,7 @@ def test_moves_are_bounded_and_the_oldest_goes_first() -> None:
     assert len(moves) == KEPT_MAX
     told = moves.from_within(Box((0, 0), (3, 3)), 1.0, bool, is_data=True)
     assert len(told) < KEPT_MAX
-    assert told[0] == at(f"n{KEPT_MAX}", 2, 2)
+    assert told[0] == went(f"n{KEPT_MAX}", 2, 2)
 
 
 def test_the_region_to_ask_again_lies_in_the_querys_own() -> None:

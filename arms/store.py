@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import filterfalse, islice, repeat
+from itertools import filterfalse, repeat
 from operator import itemgetter
 from typing import Final, Literal, NamedTuple, overload
 
@@ -30,6 +30,9 @@ from squid import replace
 Outcome = Literal["stored", "same", "older", "deleted"]
 
 KINDS: Final[tuple[Kind, ...]] = (DATA, INTEREST, WATCH)
+
+PASSED_AT_ONCE: Final = 5000
+"""Keys that are passed by in one turn: a millisecond where most are of what is hidden."""
 
 
 class Records(Sequence[Record]):
@@ -256,12 +259,21 @@ class Store:
         """All records of a kind, expired ones included, to be looked at a few at a time."""
         return Records(objects_of(list(self._indexes[kind])))
 
-    def public_records(self, begin: int = 0) -> Iterator[Record]:
-        """As `records`, without what not everybody may see, from the `begin`-th on: those before it
-        are passed by their keys, as to look at a million would hold the peer up for a second."""
-        hidden = set[Key]().union(*self._hidden.values())
-        keys: Iterator[Key] = filterfalse(hidden.__contains__, self._kept)
-        return (self._at(key).record for key in islice(keys, begin, None))
+    def public_records(self, begin: int = 0) -> Iterator[Record | None]:
+        """As `records`, without what not everybody may see, from the `begin`-th on.  Those before
+        it are passed by their keys, some at a time, with None in between: as to pass a hundred
+        thousand takes longer than a turn may, others go first then, and may change the store."""
+        keys, hidden = list(self._kept), self._hidden.values()
+        for at in range(0, len(keys), PASSED_AT_ONCE):
+            some = keys[at : at + PASSED_AT_ONCE]
+            for of_kind in filter(None, hidden):
+                some = list(filterfalse(of_kind.__contains__, some))
+            for key in some[begin:]:
+                if (kept := self._find(key)) is not None:
+                    yield kept.record
+            if begin >= len(some):
+                yield None
+            begin = max(begin - len(some), 0)
 
     def public_count(self, kind: Kind | None = None) -> int:
         """How many they are, of one kind or of all."""

@@ -28,29 +28,36 @@ class RegistryPage:
     """Where the next page begins; None when there is none."""
 
 
-def look_through(
-    records: Iterable[Record],
-    *,
-    kind: str | None,
-    search: str,
-    limit: int,
-    begin: int,
-    belongs: Callable[[Record], bool],
-) -> RegistryPage:
-    """The records of a kind that hold every word of `search` in their profile or id, of those that
-    begin with the `begin`-th of all; `belongs` says for which the peer answers."""
-    words = [normal_form(word) for word in search.split()[:WORDS_MAX]]
-    found: list[Record] = []
-    examined = 0
-    for record in records:
-        if examined >= EXAMINED_MAX or len(found) >= limit:
-            return RegistryPage(tuple(found), examined, begin + examined)
-        examined += 1
-        if kind not in (None, record.kind) or not belongs(record):
-            continue
-        if not words or _holds(record, words):
-            found.append(record)
-    return RegistryPage(tuple(found), examined, None)
+class Looking:
+    """One page in the making: it is shown record after record."""
+
+    def __init__(
+        self, *, kind: str | None, search: str, limit: int, belongs: Callable[[Record], bool]
+    ) -> None:
+        """Records of a kind that hold every word of `search` in their profile or id; `belongs` says
+        for which the peer answers."""
+        self._kind, self._limit, self._belongs = kind, limit, belongs
+        self._words = [normal_form(word) for word in search.split()[:WORDS_MAX]]
+        self._found: list[Record] = []
+        self._examined = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the next record is the first one of another page."""
+        return self._examined >= EXAMINED_MAX or len(self._found) >= self._limit
+
+    def look_at(self, record: Record) -> None:
+        """Put a record on the page, if it is one of those that are looked for."""
+        self._examined += 1
+        if self._kind not in (None, record.kind) or not self._belongs(record):
+            return
+        if not self._words or _holds(record, self._words):
+            self._found.append(record)
+
+    def page(self, begin: int, *, more: bool) -> RegistryPage:
+        """The page that began with the `begin`-th of all, behind which there is `more`, or not."""
+        after = begin + self._examined if more else None
+        return RegistryPage(tuple(self._found), self._examined, after)
 
 
 def _holds(record: Record, words: Iterable[str]) -> bool:

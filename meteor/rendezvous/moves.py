@@ -12,9 +12,11 @@ again for nothing, and count twice what else lies there.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple
+
+import numpy as np
 
 from chord import replace
 from meteor.errors import ProfileError
@@ -27,6 +29,8 @@ KEPT_S: Final = 10.0
 """How long a move is spoken of: as long as a query with the usual time-out may be under way."""
 KEPT_MAX: Final = 4096
 """So many moves are known at most; the oldest are forgotten first."""
+ROWS: Final = 64
+"""For so many there is room at first."""
 MISSING_RUNS: Final = 16
 """In so many intervals a region is named where something may be that was not met."""
 TOLD_MAX: Final = 256
@@ -66,10 +70,10 @@ class _Move(NamedTuple):
     """One record that left its place."""
 
     at_s: float
-    place: Box
     new_id: str
     carried: Carried
     is_data: bool | None
+    row: int
 
 
 class Moves:
@@ -79,6 +83,14 @@ class Moves:
         self._curve = curve
         self._moves: OrderedDict[str, _Move] = OrderedDict()
         """By the full id at the old place."""
+        self._notes = 0
+        # Every question looks where all of them were: a row for each, as thousands of boxes, one
+        # after the other, take ten times as long as the question.
+        self._lows = self._highs = np.empty((0, curve.dimensions), np.int64)
+        self._order = np.empty(0, np.int64)
+        """How many were noted up to this one; 0 of a row that is free."""
+        self._in_rows: list[_Move | None] = []
+        self._free: list[int] = []
 
     def __len__(self) -> int:
         return len(self._moves)
@@ -90,11 +102,15 @@ class Moves:
         and who may see it where it goes.  `is_data` is None where only its word is known."""
         self._forget(now)
         place = split_id(old_id, self._curve)[1]
+        self._drop(old_id)
+        if len(self._moves) == KEPT_MAX:
+            self._drop(next(iter(self._moves)))
+        row = self._free.pop() if self._free else self._new_row()
         carried = replace(carried, blob=b"", route=None)
-        self._moves[old_id] = _Move(now, place, new_id, carried, is_data)
-        self._moves.move_to_end(old_id)
-        while len(self._moves) > KEPT_MAX:
-            self._moves.popitem(last=False)
+        self._notes += 1
+        self._lows[row], self._highs[row], self._order[row] = place.low, place.high, self._notes
+        move = _Move(now, new_id, carried, is_data, row)
+        self._moves[old_id] = self._in_rows[row] = move
 
     def from_within(
         self, box: Box, now: float, sees: Callable[[Carried], bool], *, is_data: bool
@@ -103,17 +119,43 @@ class Moves:
         the last to move first, and its sender `sees`."""
         self._forget(now)
         told: list[Went] = []
-        for move in reversed(self._moves.values()):
-            if move.is_data not in {None, is_data} or move.place.intersection(box) is None:
-                continue
-            if sees(move.carried):
+        for move in self._within(box):
+            if move.is_data in {None, is_data} and sees(move.carried):
                 told.append(Went(move.carried.version, move.new_id, move.carried.owner))
                 if len(told) == TOLD_MAX:
                     break
         return told
 
+    def _within(self, box: Box) -> Iterator[_Move]:
+        """The moves away from a box, the last first."""
+        meets = (self._lows <= box.high).all(axis=1) & (self._highs >= box.low).all(axis=1)
+        rows = np.flatnonzero(meets & (self._order > 0))
+        for row in rows[np.argsort(-self._order[rows])].tolist():
+            move = self._in_rows[row]
+            assert move is not None, "a row that is not free has a move"
+            yield move
+
+    def _new_row(self) -> int:
+        rows = len(self._in_rows)
+        if rows == len(self._order):  # twice as many, as few of the questions meet many moves
+            more = max(rows, ROWS)
+            self._lows, self._highs = (
+                np.concatenate([each, np.zeros((more, self._curve.dimensions), np.int64)])
+                for each in (self._lows, self._highs)
+            )
+            self._order = np.concatenate([self._order, np.zeros(more, np.int64)])
+        self._in_rows.append(None)
+        return rows
+
+    def _drop(self, old_id: str) -> None:
+        move = self._moves.pop(old_id, None)
+        if move is not None:
+            self._order[move.row], self._in_rows[move.row] = 0, None
+            self._free.append(move.row)
+
     def _forget(self, now: float) -> None:
         while self._moves:
-            if now - next(iter(self._moves.values())).at_s <= KEPT_S:
+            old_id, move = next(iter(self._moves.items()))
+            if now - move.at_s <= KEPT_S:
                 break
-            self._moves.popitem(last=False)
+            self._drop(old_id)

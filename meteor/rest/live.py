@@ -13,14 +13,14 @@ from typing import Final
 from aiohttp import web
 
 from meteor.errors import Busy, Refused
-from meteor.keeping.registry import look_through, record_object
+from meteor.keeping.registry import Looking, RegistryPage, record_object
 from meteor.rest.answers import json_answer
 from meteor.rest.call import Call, Operation, Resource
 from meteor.rest.config import RestConfig
 from meteor.rest.feed import Event
 from meteor.rest.negotiation import EVENTS
 from meteor.rest.overlay import Facts, may_look_in
-from meteor.rest.parameters import Parameter
+from meteor.rest.parameters import Parameter, Parameters
 from meteor.rest.schemas import ref
 from meteor.rest.streaming import StreamWriter
 
@@ -106,17 +106,7 @@ class Live:
     async def _records(self, call: Call) -> web.Response:
         self._check(call)
         core = self._peer.core
-        held = core.holdings.held
-        parameters = call.parameters
-        begin = parameters.integer("after", 0)
-        page = look_through(
-            core.shelf.store.public_records(begin),
-            kind=parameters.optional("kind"),
-            search=parameters.optional("search") or "",
-            limit=parameters.integer("limit", 50),
-            begin=begin,
-            belongs=lambda record: core.shelf.lives_in(record, held),
-        )
+        page = await self._page(call.parameters)
         form = {
             "records": [record_object(one, core.shelf.ttl_ms(one)) for one in page.records],
             "kept": core.shelf.store.public_count(),
@@ -129,3 +119,22 @@ class Live:
             form["next"] = str(query)
             headers["Link"] = f'<{query}>; rel="next"'
         return json_answer(form, headers=headers)
+
+    async def _page(self, parameters: Parameters) -> RegistryPage:
+        """What everybody may see, from a place on that it takes some turns to come to."""
+        shelf, holdings = self._peer.core.shelf, self._peer.core.holdings
+        begin = parameters.integer("after", 0)
+        looking = Looking(
+            kind=parameters.optional("kind"),
+            search=parameters.optional("search") or "",
+            limit=parameters.integer("limit", 50),
+            belongs=lambda record: shelf.lives_in(record, holdings.held),
+        )
+        for record in shelf.store.public_records(begin):
+            if record is None:
+                await asyncio.sleep(0.0)
+            elif looking.is_full:
+                return looking.page(begin, more=True)
+            else:
+                looking.look_at(record)
+        return looking.page(begin, more=False)

@@ -76,6 +76,16 @@ class SelectorList:
             *(self._points_of[name] for name in spanned if name in self._points_of),
         )
 
+    def taken_apart(self) -> Iterator[None]:
+        """Let go of all that this was made of, a piece a step; it is of no use afterwards."""
+        while self.trees:
+            self.trees.pop()
+            yield
+        for made in (self._pool, self.names, self.places, self._by_key, self._points_of):
+            while made:
+                made.popitem()
+                yield
+
     def _pooled(self, node: Node) -> Node:
         children = tuple(map(self._pooled, node.children))
         ids = tuple(map(id, children))

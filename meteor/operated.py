@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from meteor.links.asyncio_aside import aside
 from meteor.operation.snapshot import Snapshot, take
 from meteor.security import policy_file
 
@@ -47,11 +48,11 @@ def snapshot(
     return take(core, runtime, transport, journal)
 
 
-def reload_policy(options: PeerOptions, core: RendezvousPeer) -> None:
+async def reload_policy(options: PeerOptions, core: RendezvousPeer) -> None:
     """Read the policy's file again; raises `PolicyError`, `ValueError` where there is none."""
     if options.policy_file is None:
         raise ValueError("reload_policy: this peer was given no policy file")
-    policy_file.reload_policy(options.policy_file, core.gatekeeper)
+    await policy_file.reload_policy(options.policy_file, core.gatekeeper, aside)
 
 
 def reload_certificates(options: PeerOptions, transport: Transport | None) -> None:

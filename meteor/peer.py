@@ -215,10 +215,10 @@ class Peer(Verbs):
         """What it has counted so far; None while it does not serve."""
         return operated.snapshot(self._core, self._runtime, self._transport, self._journal)
 
-    def reload_policy(self) -> None:
+    async def reload_policy(self) -> None:
         """Read the policy's file again now; raises `PolicyError` for a bad one, and the policy
         before it stays, or `ValueError` where there is no file."""
-        operated.reload_policy(self._options, self.core)
+        await operated.reload_policy(self._options, self.core)
 
     def reload_certificates(self) -> None:
         """Read the files of TLS again now: links that open from here on use them.
@@ -261,7 +261,7 @@ class Peer(Verbs):
             config=options.config, copies=options.copies, actions=self._actions,
             routing=options.routing,
         )  # fmt: skip
-        begin_policy(options, self._core.gatekeeper, self._runtime)
+        await begin_policy(options, self._core.gatekeeper, self._runtime)
         session = self._own_session = Session(
             self._runtime, [contact], space=space, callbacks=self.callbacks,
             first_version=time.time_ns() // 1000, signer=options.identity, wall_clock=time.time,

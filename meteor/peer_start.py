@@ -15,6 +15,7 @@ from meteor.journal.first_look import FirstLook
 from meteor.journal.journal import Entries, Entry, Journal, MemoryJournal, Scan
 from meteor.journal.no_collections import no_collections
 from meteor.keeping.shelf_journal import Contents, read
+from meteor.links.asyncio_aside import aside
 from meteor.links.asyncio_event_files import EventFiles
 from meteor.links.asyncio_runtime import AsyncioRuntime
 from meteor.links.transport import Transport
@@ -86,12 +87,14 @@ async def open_event_log(
     return files
 
 
-def begin_policy(options: PeerOptions, gatekeeper: Gatekeeper, runtime: AsyncioRuntime) -> None:
+async def begin_policy(
+    options: PeerOptions, gatekeeper: Gatekeeper, runtime: AsyncioRuntime
+) -> None:
     """Let the policy hold that was given; a file is followed from now on.  Raises `PolicyError`."""
     policy = options.policy
     if isinstance(policy, PolicyFile):
-        reload_policy(policy, gatekeeper)
-        runtime.spawn(watch_over(runtime, policy, gatekeeper))
+        await reload_policy(policy, gatekeeper, aside)
+        runtime.spawn(watch_over(runtime, policy, gatekeeper, aside))
     elif policy is not None:
         gatekeeper.install(policy)
 

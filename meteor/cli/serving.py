@@ -91,14 +91,24 @@ def _heed_hangups(peer: meteor.Peer) -> None:
     """Read policy and certificates again when SIGHUP comes, as daemons do; what is bad is said, and
     not taken."""
 
-    def reload() -> None:
-        for again in (peer.reload_policy, peer.reload_certificates):
-            try:
-                again()
-            except ValueError as error:
-                _log.warning("SIGHUP: %s", error)
+    async def reload() -> None:
+        try:
+            peer.reload_certificates()
+        except ValueError as error:
+            _log.warning("SIGHUP: %s", error)
+        try:
+            await peer.reload_policy()
+        except ValueError as error:
+            _log.warning("SIGHUP: %s", error)
 
-    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
+    reloading: set[asyncio.Task[None]] = set()
+
+    def begin() -> None:
+        task = asyncio.ensure_future(reload())
+        reloading.add(task)  # the loop alone would let go of it
+        task.add_done_callback(reloading.discard)
+
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, begin)
 
 
 def _say(peer: meteor.Peer, as_json: bool) -> None:

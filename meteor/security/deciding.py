@@ -8,12 +8,22 @@ is looked at only where its selector can hold; all rules of one decision share o
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from arms import OverBudget, Profile, SelectorList, Weighing
+from chord import dataclass
 from meteor.security.audience import ANYONE, GROUP_PREFIX, SIGNED, UNSIGNED
-from meteor.security.policy import COST, DEFAULT, Policy, Request, Rule, Verdict
+from meteor.security.policy import (
+    COST,
+    DEFAULT,
+    Policy,
+    Request,
+    Rule,
+    Verdict,
+    named_keys,
+)
+from squid import KeywordSpace
 
 MOST_STEPS: Final = 8_000
 """Of all selectors together that one post is held against: half a microsecond to one each."""
@@ -27,10 +37,17 @@ class Decider:
         self._listed = SelectorList([rule.selector for rule in policy.rules])
         self._who = [frozenset(rule.who) for rule in policy.rules]
         self._denying = frozenset(at for at, rule in enumerate(policy.rules) if not rule.allows)
-        self._groups_of: Mapping[str, set[str]] = defaultdict(set)
+        self._groups_of: dict[str, set[str]] = defaultdict(set)
         for name, keys in policy.groups.items():
             for key in keys:
                 self._groups_of[key] |= {name, GROUP_PREFIX + name}  # as `includes` has it
+
+    def taken_apart(self) -> Iterator[None]:
+        """As of `SelectorList`."""
+        yield from self._listed.taken_apart()
+        while self._groups_of:
+            self._groups_of.popitem()
+            yield
 
     def weighing(self, profile: Profile, *, is_subject: bool) -> Weighing:
         """A profile that is to be decided about, with its steps."""
@@ -74,3 +91,34 @@ class Decider:
         if not key:
             return frozenset((ANYONE, UNSIGNED))
         return frozenset((ANYONE, SIGNED, key)).union(self._groups_of.get(key, ()))
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A policy with all that is made of it: what takes a second where it has 60,000 terms."""
+
+    policy: Policy
+    """In the terms of the space."""
+    named: frozenset[str]
+    """The keys that it speaks of by themselves."""
+    decider: Decider
+
+
+def made_ready(policy: Policy, space: KeywordSpace) -> Ready:
+    """Touches nothing that others have, so that any thread may do it; raises `TypeMismatch` and
+    `LimitExceeded` for a policy that does not fit the space."""
+    typed = policy.typed(space)
+    return Ready(typed, named_keys(typed), Decider(typed))
+
+
+def taken_apart(done_with: list[Ready]) -> Iterator[None]:
+    """Let go of what nobody else has any more, a piece a step.  What is let go of in one step,
+    Python frees in one step, in which no thread does anything else: 60,000 terms in some 40 ms."""
+    ready = done_with.pop()
+    rules, decider = [*ready.policy.rules], ready.decider
+    del ready
+    yield from decider.taken_apart()
+    del decider
+    while rules:
+        rules.pop()
+        yield

@@ -17,7 +17,7 @@ from meteor.errors import Refused
 from meteor.security.audience import checked_audience, may_see
 from meteor.security.credentials import Request as Signable
 from meteor.security.credentials import statement_of
-from meteor.security.deciding import Decider
+from meteor.security.deciding import Ready, made_ready
 from meteor.security.policy import (
     COST,
     FORGET,
@@ -25,7 +25,6 @@ from meteor.security.policy import (
     REPLY_ADDRESSES,
     Policy,
     Request,
-    named_keys,
 )
 from meteor.security.quotas import Counted, Holding, Ledger
 from meteor.security.verifying import DELEGATION, NOBODY, Actor, Verifier
@@ -61,7 +60,12 @@ class Gatekeeper:
         self.ledger = Ledger()
         self.denials: Counter[str] = Counter()
         """Refusals by the name of their rule, since the peer started."""
-        self.install(policy)
+        self._ready = made_ready(policy, space)
+
+    @property
+    def policy(self) -> Policy:
+        """The policy that holds, in the terms of the space."""
+        return self._ready.policy
 
     @property
     def is_open(self) -> bool:
@@ -72,9 +76,16 @@ class Gatekeeper:
     def install(self, policy: Policy) -> None:
         """Let another policy hold from now on; raises `TypeMismatch` for one that does not fit the
         space, and the old one stays."""
-        self.policy = policy.typed(self._space)
-        self._named = named_keys(self.policy)
-        self._decider = Decider(self.policy)
+        self.take(self.made_ready(policy))
+
+    def made_ready(self, policy: Policy) -> Ready:
+        """What `take` takes; raises as `install`.  For any thread: it changes nothing here."""
+        return made_ready(policy, self._space)
+
+    def take(self, ready: Ready) -> Ready:
+        """Let a policy that is ready hold from now on; returns the one before."""
+        former, self._ready = self._ready, ready
+        return former
 
     # -- who asks for what
 
@@ -150,14 +161,14 @@ class Gatekeeper:
         in all."""
         profile = unpack_profile(document.profile).typed(self._space)
         is_subject = document.action in SUBJECTS
-        weighing = self._decider.weighing(profile, is_subject=is_subject)
+        weighing = self._ready.decider.weighing(profile, is_subject=is_subject)
         _check_delegated(limit, profile, weighing)
         context = dict(document.context)
         request = Request(actor.key, document.action, profile, is_subject, context)
         self._check_policy(request, weighing)
 
     def _check_policy(self, request: Request, weighing: Weighing | None = None) -> None:
-        verdict = self._decider.decide(request, weighing)
+        verdict = self._ready.decider.decide(request, weighing)
         if verdict.allows:
             return
         who = request.key or "whoever does not sign"
@@ -177,7 +188,7 @@ class Gatekeeper:
 
     def _is_named(self, key: str) -> bool:
         """Whether the policy speaks of this one by himself; whoever does not sign is one."""
-        return not key or key in self._named
+        return not key or key in self._ready.named
 
     # -- how much is left
 

@@ -84,7 +84,7 @@ PEER: Final = Mirror(
         "whereabouts": "reads",
         "unreadiness": "reads",
         "snapshot": "calls",
-        "reload_policy": "calls",
+        "reload_policy": "waits",
         "reload_certificates": "calls",
         "callbacks": "own",
         "action": "own",

@@ -134,7 +134,7 @@ class Peer(Verbs, PeerLife):
     def reload_policy(self) -> None:
         """Read the policy's file again now; raises `PolicyError` for a bad one, and the policy
         before it stays, or `ValueError` where there is no file."""
-        return self._thread.call(self._peer.reload_policy)
+        return self._thread.wait(self._peer.reload_policy)
 
     def reload_certificates(self) -> None:
         """Read the files of TLS again now: links that open from here on use them.

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
+from typing import TypeVar
 
 import pytest
 
-from meteor import Client, LocalOverlay, Peer, Policy, PolicyError, Refused, parse_policy, profile
+from meteor import (
+    Client,
+    KeywordSpace,
+    LocalOverlay,
+    Peer,
+    Policy,
+    PolicyError,
+    Refused,
+    Word,
+    parse_policy,
+    profile,
+)
 from meteor.admission import place
-from meteor.security.policy_file import LOOK_S
+from meteor.security.policy_file import LOOK_S, PolicyFile, reload_policy, watch_over
 from meteor.security.quotas import Ledger
 from meteor.wire.record_id import make_id
 from sim.overlay import Overlay
@@ -17,6 +33,7 @@ from tests.meteor.building import SPACE
 from tests.meteor.copies_world import primary_of
 from tests.meteor.security.signers import ALICE, BOB, identity
 
+T = TypeVar("T")
 A = "type=light temperature=20"
 
 POLICY = parse_policy(f"""
@@ -32,6 +49,13 @@ who = ["signed"]
 actions = ["notify_data", "retrieve"]
 when = {{ situation = "emergency" }}
 """)
+
+LARGE = "".join(
+    f'[[rules]]\nname = "r{at}"\nwho = ["anyone"]\nselector = "{terms}"\n'
+    for at in range(200)
+    for terms in [" | ".join(f"kind=a{60 * at + term}" for term in range(60))]
+)
+"""12,000 terms, a fifth of the largest that may be."""
 
 
 def refused_rule(overlay: Overlay, posted: object) -> str:
@@ -258,26 +282,55 @@ async def test_a_peer_follows_its_policy_file(
     async with Peer(space=SPACE, policy=path) as peer:
         await peer.store(A, b"1")
         path.write_text('default = "deny"')
-        peer.reload_policy()
+        await peer.reload_policy()
         with pytest.raises(Refused, match="rule 'default'"):
             await peer.store(A, b"2")
         path.write_text("rubbish")
         with pytest.raises(PolicyError, match=r"policy\.toml"):
-            peer.reload_policy()
+            await peer.reload_policy()
         with pytest.raises(Refused, match="rule 'default'"):
             await peer.store(A, b"2")
 
 
+async def test_the_loop_goes_on_while_a_large_policy_is_read(tmp_path: Path) -> None:
+    """By calls, as the machines are shared: of some hundred thousand the loop's thread does few,
+    also where the file is looked at by itself."""
+    path = tmp_path / "policy.toml"
+    path.write_text('default = "allow"\n' + LARGE)
+    calls = 0
+
+    def count(_: FrameType, event: str, __: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    space = KeywordSpace("building", [Word("type")], max_attributes=64)
+    async with Peer(space=space, policy=path) as peer:
+        await peer.store("type=light", b"1")
+        sys.setprofile(count)
+        try:
+            await peer.reload_policy()
+            path.write_text('default = "deny"\n' + LARGE)
+            while peer.core.gatekeeper.policy.allows_by_default:  # noqa: ASYNC110 - who would say
+                await asyncio.sleep(0.05)
+        finally:
+            sys.setprofile(None)
+        assert len(peer.core.gatekeeper.policy.rules) == 200
+        with pytest.raises(Refused, match="rule 'default'"):
+            await peer.store("type=light", b"2")
+    assert calls < 20_000
+
+
 def test_a_changed_file_is_seen_by_itself(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    from meteor.security.policy_file import PolicyFile, reload_policy, watch_over
+    async def at_once(work: Callable[[], T]) -> T:
+        return work()
 
     path = tmp_path / "policy.toml"
     path.write_text('default = "deny"')
     overlay = Overlay(peers=1, space=SPACE, seed=1)
     peer = overlay.peers[0]
     file = PolicyFile(path)
-    reload_policy(file, peer.core.gatekeeper)
-    peer.runtime.spawn(watch_over(peer.runtime, file, peer.core.gatekeeper))
+    overlay.run(reload_policy(file, peer.core.gatekeeper, at_once))
+    peer.runtime.spawn(watch_over(peer.runtime, file, peer.core.gatekeeper, at_once))
     assert refused_rule(overlay, overlay.client().store(A, b"1")) == "default"
     with caplog.at_level(logging.ERROR):
         path.write_text("default = 'rubbish'")
@@ -300,7 +353,7 @@ async def test_a_peer_does_not_start_with_a_bad_policy(tmp_path: Path) -> None:
         await Peer(space=SPACE, policy=path).start()
     async with Peer(space=SPACE) as peer:
         with pytest.raises(ValueError, match="no policy file"):
-            peer.reload_policy()
+            await peer.reload_policy()
 
 
 async def test_a_peer_signs_what_it_posts_itself() -> None:

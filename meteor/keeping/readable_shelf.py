@@ -141,25 +141,29 @@ class ReadableShelf:
             return False
         return self.table.may_show(carried, now_ms)
 
-    def news(self, carried: Iterable[Carried]) -> list[tuple[Carried, Profile | None]]:
+    def news(
+        self, carried: Iterable[Carried], *, shown: bool = False
+    ) -> list[tuple[Carried, Profile | None]]:
         """What of another peer's records is not known here in this or a newer version, with the
-        local time of expiry; what cannot be read is left out."""
+        local time of expiry; what cannot be read is left out.  Where it is to be `shown` at once,
+        what a change of this peer's own is only about to show is not known."""
         found: list[tuple[Carried, Profile | None]] = []
         for one in carried:
             profile = readable(one, self._curve)
             if profile is None:
                 continue
             mine = replace(one, ttl_ms=one.ttl_ms + self.wall_ms())
-            if self._is_news(mine):
+            if self._is_news(mine, shown=shown):
                 found.append((mine, profile or None))
         return found
 
-    def _is_news(self, carried: Carried) -> bool:
+    def _is_news(self, carried: Carried, *, shown: bool) -> bool:
         """Whether it counts more than all that is known of its identity."""
         key, now_ms = key_of(carried), self.wall_ms()
         if not self._may_come(key, carried, now_ms):
             return False
-        known = (*self._begun.of(key), *self.table.known(key, now_ms))
+        begun = () if shown else self._begun.of(key)
+        known = (*begun, *self.table.known(key, now_ms))
         return not known or all(is_later(carried, one) for one in known)
 
     def _left_behind(self, word: Carried) -> Key | None:

@@ -106,15 +106,16 @@ class Shelf(ReadableShelf):
 
     async def admit(self, carried: Iterable[Carried], admission: Admission) -> None:
         """Take records of another holder in, without matching: their interval is not held here,
-        or only as a copy.  They keep the numbers that they were given there."""
+        or only as a copy.  They keep the numbers that they were given there.  All shows when this
+        returns, also what a change of this peer's own, that waits for a silent copy, says too."""
         batch = list(carried)
         for one in batch:
             admission.enter(one)
-        news = self.news(batch)
+        news = self.news(batch, shown=True)
         self.number = max((self.number, *(max(one.number, one.acknowledged) for one, _ in news)))
         await self.commit([one for one, _ in news])
         for one, profile in news:
-            if self._is_news(one):  # another one may have come meanwhile
+            if self._is_news(one, shown=True):  # another one may have come meanwhile
                 self.take_in(one, profile)
 
     def _number_for(self, carried: Carried) -> int:

@@ -10,6 +10,7 @@ owner.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from chord import CallError, Contact, RequestTimeout, Runtime
@@ -88,15 +89,17 @@ class Lease:
         return intersect(intersect(merge(*left), part), self._views.held())
 
     async def _inquire(self, view: View, token: Token, silent: set[int]) -> None:
-        """About all of it: one word of a copy ends the whole doubt."""
+        """About all of it: one word of a copy ends the whole doubt.  Where nobody has a copy, the
+        ring may name the very ones that fell, while others took over: whoever is silent is passed
+        over, until somebody answers or nobody is left."""
         self._doubted = merge(self._doubted, view.intervals)
-        witnesses = [one for one in self._witnesses(view) if one.id not in silent]
+        witnesses = [one for one in self._witnesses(view, silent) if one.id not in silent]
         tasks = [self._runtime.spawn(self._touch(one, view, token)) for one in witnesses]
-        vouched, gone = not view.copies, []
+        vouched, gone = not (view.copies or witnesses), []
         for witness, task in zip(witnesses, tasks, strict=True):
             reply = await task
             silent |= {witness.id} if reply is None else set()
-            if reply is None or not (reply.copy or reply.newer):
+            if reply is None or (view.copies and not (reply.copy or reply.newer)):
                 gone.append(witness)
             elif not reply.newer:
                 vouched = True
@@ -125,9 +128,10 @@ class Lease:
         self._asked += 1
         return "epoch confirmed", self._asked
 
-    def _witnesses(self, view: View) -> tuple[Contact, ...]:
-        """Who would know of a later view: the copies, else whom the ring names as heirs."""
-        return view.copies or self._replication.wanted()
+    def _witnesses(self, view: View, silent: Collection[int] = ()) -> tuple[Contact, ...]:
+        """Who would know of a later view: the copies, else whom the ring names as heirs, and who
+        comes after those that are silent: whoever began a view told the next eight."""
+        return view.copies or self._replication.wanted(silent)
 
     def pulse(self) -> None:
         """The loop of this peer runs."""

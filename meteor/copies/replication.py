@@ -9,7 +9,8 @@ records comes to the copies of a view is in `copying.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import islice
 from typing import Final
 
 from chord import ChordNode, Contact, Runtime, replace
@@ -235,9 +236,10 @@ class Replication:
         others = [one for one in known.values() if one.id not in {peer.id for peer in named}]
         return tuple((*named, *others)[: self._config.copies - 1])
 
-    def wanted(self) -> tuple[Contact, ...]:
-        """Who should have copies: the next k - 1 on the ring."""
-        return self._node.successors[: self._config.copies - 1]
+    def wanted(self, silent: Collection[int] = ()) -> tuple[Contact, ...]:
+        """Who should have copies: the next k - 1 on the ring, as it is without the silent ones."""
+        named = (one for one in self._node.successors if one.id not in silent)
+        return tuple(islice(named, self._config.copies - 1))
 
     async def install(self, view: View, adopted_epoch: int = 0) -> View | None:
         """Make an own view durable at all its copies and here; a copy that fails is left out, in a

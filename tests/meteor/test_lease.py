@@ -79,3 +79,19 @@ def test_the_doubt_of_all_is_not_over_as_somebody_vouches_for_a_part() -> None:
     stale = world.primary.core.views.touching(world.ended)
     assert not stale or not world.lease.in_touch(world.ended)
     world.overlay.run_for(1.0)
+
+
+def test_who_lost_all_its_copies_asks_those_behind_them() -> None:
+    """The ring named the fallen ones for some time yet, and as nobody else was asked, nobody spoke
+    against what a primary remembered that had slept meanwhile."""
+    world = Doubting(1)
+    for one in world.copies:
+        world.overlay.faults.partition([one.contact])
+    views, node = world.primary.core.views, world.primary.core.node
+    fallen = {one.contact.id for one in world.copies}
+    assert {one.id for one in node.successors[:2]} == fallen
+    (behind,) = (one for one in world.overlay.peers if one.contact == node.successors[2])
+    behind.core.views.chronicle.note(world.later())
+    world.overlay.run(world.lease.confirm(world.ended))
+    assert {one.id for one in node.successors[:2]} == fallen, "it knows by now who fell"
+    assert not views.touching(world.ended)

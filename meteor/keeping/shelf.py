@@ -49,6 +49,8 @@ class Shelf(ReadableShelf):
         self.number = 0  # the latest that was drawn here, or heard of
         self.displaced: Callable[[Carried, Carried], None] = lambda _, __: None
         """Hears of a record that takes the place here of its own version from another region."""
+        self.others: Callable[[], list[Entry]] = list
+        """What others have in this journal by now, as far as they wrote it in this life."""
         self.take_in: Callable[[Carried, Profile | None], None] = self.show
         """Shows what another holder wrote; who also answers for it sees to what follows."""
 
@@ -143,7 +145,9 @@ class Shelf(ReadableShelf):
         durable = [one for one in self._begun if self.table.may_show(one, now_ms)]
         records = [*(placed.carried for placed in self.table), *durable, *self._coming]
         written = self._clock.as_written(records)
-        await self._journal.replace(anew(scan, written, self.attic, views, self._curve))
+        entries = anew(scan, written, self.attic, views, self._curve)
+        # What others wrote while the scan was waited for is not in it: of a key the last counts.
+        await self._journal.replace([*entries, *self.others()])
 
     # -- leaving things behind, and coming back
 

@@ -109,6 +109,7 @@ class RendezvousPeer:
         self.router = Router(self.node, runtime, space, self.point, id_bits=bits, config=routing)
         self.actions = ApplicationActions() if actions is None else actions
         self._assemble_entry()
+        self.shelf.others = self._ring_note.entries
         self.telling.here = self._tell_here
         self.placing = placing_of(self.node, runtime, self._config, self.shelf, space.curve)
         self._handlers = self._handlers_of()

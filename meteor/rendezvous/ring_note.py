@@ -18,14 +18,20 @@ class RingNote:
 
     def __init__(self, journal: Journal, runtime: Runtime) -> None:
         self._journal, self._runtime = journal, runtime
+        self._kept: RingState | None = None
 
     def keep(self, state: RingState) -> None:
         """Write the ring's state down, soon."""
-        self._runtime.spawn(self._write(state))
+        self._kept = state
+        self._runtime.spawn(self._write())
 
-    async def _write(self, state: RingState) -> None:
+    def entries(self) -> list[Entry]:
+        """What was written since this peer was started, or is about to be."""
+        return [] if self._kept is None else [Entry(RING_KEY, codec.encode(self._kept))]
+
+    async def _write(self) -> None:
         try:
-            await self._journal.append([Entry(RING_KEY, codec.encode(state))])
+            await self._journal.append(self.entries())
         except JournalFailed:
             return  # full, or closing: the next change is written again
 

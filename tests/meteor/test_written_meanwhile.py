@@ -6,10 +6,15 @@ from dataclasses import replace
 
 import pytest
 
+from chord import Contact, RingState
+from meteor.journal.journal import Scan
 from meteor.keeping.placement import GONE, MOVED, Admission, key_of
 from meteor.keeping.views import Views
+from meteor.rendezvous.ring_note import RingNote
 from meteor.wire.operations import Carried
-from tests.meteor.test_shelf import World, carried
+from sim.network import Network
+from sim.runtime import SimRuntime
+from tests.meteor.test_shelf import HERE, World, carried
 
 
 @pytest.mark.parametrize("kind", [GONE, "data"])
@@ -71,3 +76,31 @@ def test_the_word_of_a_move_does_not_erase_what_moved_here() -> None:
         found = shelf.find(key_of(after))
         assert found is not None
         assert (found.carried.id, found.carried.version) == (after.id, 2)
+
+
+def test_a_journal_that_begins_anew_has_what_others_wrote_while_it_was_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The note of the ring as it was before came back: who was restarted then asked peers that had
+    left long ago."""
+    world = World()
+    journal = world.shelf._journal
+    scan = journal.scan
+    runtime = SimRuntime(world.kernel, Network(world.kernel), HERE)
+    note = RingNote(journal, runtime)
+    world.shelf.others = note.entries
+    before = RingState(HERE, Contact(2, "two:1"), (Contact(4, "four:1"),), ())
+    after = replace(before, predecessor=Contact(7, "seven:1"))
+    note.keep(before)
+    world.kernel.run(until_s=world.kernel.now() + 1.0)
+
+    async def slowly() -> Scan:
+        found = await scan()
+        note.keep(after)
+        await world.kernel.sleep(1.0)
+        return found
+
+    monkeypatch.setattr(journal, "scan", slowly)
+    world.run(world.shelf.rewrite(Views()))
+    monkeypatch.undo()
+    assert world.run(note.read()) == [after]

@@ -92,7 +92,7 @@ class Amending:
                 version=amend.version,
                 owner=admitted.actor.owner,
                 ttl_ms=check_ttl_ms(amend.ttl_s),
-                route=Route(self._runtime.contact, sender.id),
+                route=Route(self._runtime.contact, sender.id, amend.token),
                 limit=admitted.limit,
                 issued_ms=admitted.issued_ms,
             )
@@ -156,7 +156,7 @@ class Amending:
             owner=admitted.actor.owner,
             ttl_ms=check_ttl_ms(amend.ttl_s),
             document=amend.document,
-            route=Route(self._runtime.contact, sender.id),
+            route=Route(self._runtime.contact, sender.id, amend.token),
             visible_to=document.visible_to,
             limit=admitted.limit,
             issued_ms=admitted.issued_ms,

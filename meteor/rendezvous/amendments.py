@@ -31,6 +31,14 @@ def living(shelf: Shelf, key: Key) -> Placed | None:
     return None if over else placed
 
 
+def route_since(known: Route | None, come: Route | None) -> Route | None:
+    """Where to tell a client of a record, as a request comes that changes nothing else of that: the
+    first try of one that was repeated at another peer may come last."""
+    if known is None or come is None or known.client != come.client:
+        return come
+    return known if known.peer.id != come.peer.id and known.asked > come.asked else come
+
+
 class Amendments:
     """What one peer does to a record that is named by its id."""
 
@@ -165,7 +173,7 @@ class Amendments:
             until_ms = max(until_ms, carried.ttl_ms)
         # Whoever else renews it is not who is told; who attaches to it posts it again.
         if route is not None and not is_late and _is_of_one_client(route, operation.route):
-            route = operation.route
+            route = route_since(route, operation.route)
         renewed = replace(
             carried,
             ttl_ms=until_ms,

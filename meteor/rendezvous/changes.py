@@ -18,7 +18,7 @@ from chord import Runtime, replace
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.placement import GONE, MOVED, key_of
 from meteor.keeping.shelf import Shelf
-from meteor.rendezvous.amendments import Amendments, living
+from meteor.rendezvous.amendments import Amendments, living, route_since
 from meteor.rendezvous.deletes import TOMBSTONE_MS, Deletes, Write
 from meteor.rendezvous.moves import KEPT_S, Moves
 from meteor.rendezvous.ownership import Ownership
@@ -106,7 +106,8 @@ class Changes:
         if known is not None and known.carried.version == carried.version:
             # Its time runs since it came first: a repeat may have lain before a peer that was held.
             kept = known.carried
-            carried = replace(carried, ttl_ms=kept.ttl_ms, renewed=kept.renewed)
+            route = route_since(kept.route, carried.route)
+            carried = replace(carried, ttl_ms=kept.ttl_ms, renewed=kept.renewed, route=route)
         carried = (await write([carried]))[0]
         record = self._shelf.record_of(carried, task.profile)
         # What ran out as it was written meets what is there all the same, as if in time.

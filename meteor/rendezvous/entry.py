@@ -210,7 +210,7 @@ class Entry:
             owner=owner,
             ttl_ms=check_ttl_ms(post.ttl_s),
             document=post.document,
-            route=Route(self._runtime.contact, sender.id) if kept else None,
+            route=Route(self._runtime.contact, sender.id, post.token) if kept else None,
             mode=post.mode,
             dry_run=post.dry_run,
             visible_to=document.visible_to,

@@ -17,6 +17,8 @@ class Route:
 
     peer: Contact
     client: WideInt
+    asked: int = 0
+    """The client's count of its requests, when it said so; each try of one has a number."""
 
 
 @dataclass(frozen=True, slots=True)

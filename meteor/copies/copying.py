@@ -54,7 +54,8 @@ class Copying:
         """Make changes about `part` durable here and at every copy; the caller shows them in the
         turn in which this returns.  Raises `Superseded` when the part is another peer's meanwhile,
         or when the time is up: what was written may show later, and is not acknowledged."""
-        numbered = self._shelf.begin(carried)
+        changes = list(carried)
+        numbered = self._shelf.begin(changes)
         ticket = self._order.begin()
         local = self._runtime.begin(self._shelf.commit(numbered))
         try:
@@ -70,7 +71,8 @@ class Copying:
         finally:
             self._order.end(ticket)
             self._shelf.end(numbered)
-        return numbered
+        self._shelf.leave(numbered[len(changes) :])
+        return numbered[: len(changes)]
 
     def _check_held(self, part: Intervals) -> None:
         if subtract(part, self._holdings.held):

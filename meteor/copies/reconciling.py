@@ -150,6 +150,7 @@ class Reconciling:
         shows when this returns, also what another conversation is just taking in: its caller says
         that the past is known.  Raises `Superseded` when the holding ended meanwhile."""
         news = [one for one, _ in self._shelf.news(carried)]
+        news += self._shelf.words_over(carried)
         coming = self._shelf.is_coming(map(key_of, carried))
         ends_s = self._runtime.now() + MERGE_S
         for view in list(self._views.own.values()) if news else ():

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from meteor.keeping.placement import GONE, Key, key_of
+from meteor.keeping.standing import is_before
 from meteor.wire.operations import Carried
 
 
@@ -29,8 +30,8 @@ class Coming:
         return self._changes.get(key, ())
 
     def outlives(self, key: Key, word: Carried) -> bool:
-        """Whether one of a record counts beside the word that it lives elsewhere."""
-        return any(one.kind == GONE or one.version >= word.version for one in self.of(key))
+        """Whether one of a record counts beside the word that it lives elsewhere, or is over."""
+        return any(one.kind == GONE or not is_before(one, word) for one in self.of(key))
 
     def add(self, changes: Iterable[Carried]) -> None:
         """They are on their way."""

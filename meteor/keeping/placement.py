@@ -19,7 +19,8 @@ from meteor.wire.record_id import place_of, split_id, stem_of
 from squid import Box, HilbertCurve
 
 GONE, MOVED = "gone", "moved"
-"""Kinds of tombstone: deleted for good, or replaced and living elsewhere under a newer version."""
+"""Kinds of tombstone: deleted for good, or replaced and living elsewhere under a newer version; or
+nowhere, where something took its place that would run out before it (`outlived`)."""
 
 KINDS = frozenset({"data", "interest", "watch", GONE, MOVED})
 

@@ -18,7 +18,7 @@ from meteor.keeping.holdings import Intervals
 from meteor.keeping.placement import GONE, MOVED, Key, Placed, key_of, lowest_in
 from meteor.keeping.plain_rows import PlainRows
 from meteor.keeping.resting_rows import RestingRows
-from meteor.keeping.standing import is_later
+from meteor.keeping.standing import is_before, is_later
 from meteor.wire.operations import Carried
 from squid import Box, HilbertCurve, Interval
 
@@ -77,10 +77,10 @@ class PlacementTable:
         return self[key] if isinstance(placed, int) else placed
 
     def has_moved_on(self, carried: Carried) -> bool:
-        """Whether word was left here that this very record lives elsewhere in a later version; what
-        was deleted lives nowhere."""
+        """Whether word was left here that this very record lives elsewhere in a later version, or
+        was followed by one that may be over; what was deleted lives nowhere."""
         word = None if carried.kind == GONE else self.find((carried.owner, carried.id))
-        return word is not None and carried.version < word.carried.version
+        return word is not None and is_before(carried, word.carried)
 
     def known(self, key: Key, now_ms: int) -> tuple[Carried, ...]:
         """What is known of an identity, and not over: not swept yet, it is as if not there."""

@@ -14,6 +14,7 @@ from arms import Profile, Record
 from chord import replace
 from meteor.keeping.coming import Coming
 from meteor.keeping.expiry_clock import ExpiryClock
+from meteor.keeping.outlived import word_over
 from meteor.keeping.placement import (
     GONE,
     MOVED,
@@ -25,7 +26,7 @@ from meteor.keeping.placement import (
     readable,
 )
 from meteor.keeping.placement_table import PlacementTable
-from meteor.keeping.standing import is_later
+from meteor.keeping.standing import is_before, is_later
 from meteor.wire.document import decode_document, unpack_profile
 from meteor.wire.operations import Carried, PulledPage
 from meteor.wire.record_id import place_of, stem_of
@@ -174,8 +175,28 @@ class ReadableShelf:
         placed = self.table.find(key)
         if placed is None or placed.carried.id != word.id:
             return None
-        is_left = placed.carried.kind != GONE and placed.carried.version < word.version
+        is_left = placed.carried.kind != GONE and is_before(placed.carried, word)
         return key if is_left else None
+
+    def words_over(self, carried: Iterable[Carried]) -> list[Carried]:
+        """The words of what another holder has, and would outlive what follows it here."""
+        found = []
+        for one in carried:
+            mine = replace(one, ttl_ms=one.ttl_ms + self.wall_ms())
+            for known in self.table.known(key_of(one), self.wall_ms()):
+                word = self._word_over(known, mine)
+                if word is not None and self._is_news(word, shown=False):
+                    found.append(word)
+        return found
+
+    def _word_over(self, carried: Carried, known: Carried | None = None) -> Carried | None:
+        """The word that a state leaves of what is `known`, else of what is here, and would outlive
+        it."""
+        now_ms = self.wall_ms()
+        if known is None:
+            (known,) = self.table.known(key_of(carried), now_ms) or (None,)
+        (left,) = self.table.known((carried.owner, carried.id), now_ms) or (None,)
+        return word_over(carried, known, left, now_ms)
 
     # -- forms
 

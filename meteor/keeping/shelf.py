@@ -65,18 +65,26 @@ class Shelf(ReadableShelf):
 
     def begin(self, carried: Iterable[Carried]) -> list[Carried]:
         """Number changes that are about to be written; `end` them in the turn in which they show,
-        or when they failed."""
+        or when they failed.  Behind them what they leave word of: see `leave`."""
         numbered = [replace(one, number=self._number_for(one)) for one in carried]
+        numbered += [word for one in numbered if (word := self._word_over(one)) is not None]
         self._begun.add(numbered)
         return numbered
 
+    def leave(self, words: Iterable[Carried]) -> None:
+        """Word shows of what is about to be followed by something that lives shorter; who shows
+        that, in this very turn, finds it still here."""
+        for word in words:
+            if self.table.may_show(word, self.wall_ms()):
+                self.place(word)
+
     async def commit(self, numbered: Sequence[Carried]) -> None:
         """Return when these records are durable here, and what they take the place of is gone."""
+        self._coming.add(numbered)  # what comes with a word may be what is here from now on
         left = [
             key for one in numbered if (key := self._left_behind(one)) is not None
             and not self._coming.outlives(key, one) and not self._begun.outlives(key, one)
         ]  # fmt: skip
-        self._coming.add(numbered)
         entries = [entry_of(one, self._curve) for one in self._clock.as_written(numbered)]
         await self._journal.append(entries + [Entry(journal_key(key), None) for key in left])
         self._coming.remove(numbered)

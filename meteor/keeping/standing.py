@@ -63,6 +63,11 @@ def is_renewal(carried: Carried, known: Carried) -> bool:
     return same and state.renewed > there.renewed
 
 
+def is_before(carried: Carried, word: Carried) -> bool:
+    """Whether a record is in an earlier state than the one of which word was left at its place."""
+    return (carried.version, carried.renewed) < (word.version, word.renewed)
+
+
 @lru_cache(maxsize=256)
 def fingerprint(owner: str, full_id: str, state: Standing) -> int:
     """64 bits for a record in a state: the same at all its holders.  The last are remembered, as

@@ -65,7 +65,8 @@ class Ownership:
         placed = self._shelf.find((owner, task.key[1]))
         if placed is not None and placed.carried.id == task.operation.id:
             return True
-        return self._shelf.find((owner, task.operation.id)) is not None
+        word = self._shelf.find((owner, task.operation.id))
+        return word is not None and bool(word.carried.moved_to)
 
 
 def keys_of(task: Task) -> list[Key]:

@@ -14,7 +14,7 @@ from arms import Profile
 from chord import dataclass
 from meteor.admission import KEPT_KINDS
 from meteor.errors import MeteorError
-from meteor.keeping.placement import GONE, Key, Placed
+from meteor.keeping.placement import GONE, MOVED, Key, Placed
 from meteor.lifetimes import TTL_S_MAX
 from meteor.wire import codec
 from meteor.wire.document import decode_document, unpack_profile
@@ -116,5 +116,6 @@ def refusal(carried: Carried, known: Placed | None) -> str:
     if known.carried.kind == GONE:
         return "deleted"
     newer = known.carried.version > carried.version
-    other = known.carried.version == carried.version and known.carried.blob != carried.blob
-    return "older" if newer or other else ""
+    is_its_own = known.carried.kind == MOVED and not known.carried.moved_to
+    same = known.carried.version == carried.version and not is_its_own  # word that it left itself
+    return "older" if newer or (same and known.carried.blob != carried.blob) else ""

@@ -108,6 +108,9 @@ class Changes:
             kept = known.carried
             route = route_since(kept.route, carried.route)
             carried = replace(carried, ttl_ms=kept.ttl_ms, renewed=kept.renewed, route=route)
+        elif left is not None and left.carried.version == carried.version:
+            # It ran out: in the state of its first post it would be what the word keeps away.
+            carried = replace(carried, renewed=left.carried.renewed)
         carried = (await write([carried]))[0]
         record = self._shelf.record_of(carried, task.profile)
         # What ran out as it was written meets what is there all the same, as if in time.

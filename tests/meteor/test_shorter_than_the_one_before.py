@@ -11,9 +11,11 @@ from meteor import Client, profile
 from meteor.keeping.outlived import SPARE_MS
 from meteor.keeping.placement import MOVED, Admission, key_of
 from meteor.rendezvous.task import refusal
-from meteor.wire.operations import Carried
+from meteor.wire import codec
+from meteor.wire.operations import Carried, Operation
+from meteor.wire.record_id import split_id, stem_of
 from sim.overlay import Overlay
-from tests.meteor.building import draw_data
+from tests.meteor.building import SPACE, draw_data
 from tests.meteor.copies_world import (
     ask,
     assert_whole_within,
@@ -21,6 +23,8 @@ from tests.meteor.copies_world import (
     client_away_from,
     copies_of,
     crash,
+    is_shown,
+    primary_of,
     restart_all,
 )
 from tests.meteor.test_shelf import World, carried
@@ -93,6 +97,29 @@ def test_what_the_other_side_of_a_partition_shortened_does_not_live_on(seed: int
     overlay.run(overlay.restart(ancient))
     overlay.run_for(BACK_WITHIN_S)
     assert ask(overlay, clients[1]) == (set(), True)
+
+
+def test_what_is_posted_again_after_it_ran_out_is_at_all_copies() -> None:
+    """An interest is, under its version, where a part of its region did not say whether it is there
+    still.  Its copies had word of the renewal that had shortened it, and took it for what was there
+    before that."""
+    overlay = build(1, 9, disk_s=0.001)
+    client = overlay.client()
+    record = overlay.run(client.store("type=lamp temperature=1 humidity=2", b"x", ttl=7200)).id
+    known = primary_of(overlay, record).core.shelf.find(("", stem_of(record)))
+    assert known is not None
+    posted = known.carried
+    assert overlay.run(client.renew(record, ttl=5)).matches == 1
+    assert_whole_within(overlay)
+    overlay.run_for(8.0)
+    assert ask(overlay, client) == (set(), True)
+    again = Operation("store", record, posted.version, "", 600_000, document=posted.blob)
+    box = split_id(record, SPACE.curve)[1]
+    router = overlay.peers[0].core.router
+    assert overlay.run(router.disseminate(box, codec.encode(again), timeout_s=5)).complete
+    for peer in [primary_of(overlay, record), *copies_of(overlay, record)]:
+        assert is_shown(peer, record)
+    assert ask(overlay, client) == ({record}, True)
 
 
 def shown(world: World, *changes: Carried) -> list[Carried]:

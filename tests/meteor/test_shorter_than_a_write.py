@@ -32,8 +32,8 @@ def test_it_takes_the_place_of_the_version_before_it_at_all_holders() -> None:
     sensor = overlay.client()
     overlay.run(sensor.store(LAMP, b"before", id="it", ttl=600))
     assert overlay.disk is not None
-    overlay.disk.write_latency_s = 0.4
-    receipt = overlay.run(sensor.store(LAMP, b"after", id="it", ttl=0.3))
+    overlay.disk.write_latency_s = 0.2
+    receipt = overlay.run(sensor.store(LAMP, b"after", id="it", ttl=0.15))
     overlay.disk.write_latency_s = 0.001
     overlay.run_for(2.0)
     for holder in (primary_of(overlay, receipt.id), *copies_of(overlay, receipt.id)):

@@ -16,6 +16,7 @@ from meteor.cli.configuration import Configuration
 from meteor.cli.options import (
     DEFAULT_PEER,
     Link,
+    counted,
     echo_json,
     json_option,
     link_options,
@@ -29,7 +30,7 @@ _COLOURS: Final = {"problem": "red", "warning": "yellow"}
 _WIDTH: Final = 78
 _OWN: Final = (
     "listen", "advertise", "insecure", "join", "found_if_alone", "space", "data_dir", "tls.ca",
-    "tls.cert", "tls.key",
+    "tls.cert", "tls.key", "policy",
 )  # fmt: skip
 
 
@@ -133,9 +134,9 @@ async def _examine(link: Link, timeout_s: float, report: _Report) -> tuple[list[
     if picture is None:
         return [], report.add(found, "")
     found.extend(of_picture(picture))
-    bad = report.add(found, f"{len(picture.peers)} peers, closed, nothing lost")
+    bad = report.add(found, f"{counted(len(picture.peers), 'peer')}, closed, nothing lost")
     answering = [peer.contact.address for peer in picture.peers if peer.answers]
-    report.begin(f"{len(answering)} peers one by one")
+    report.begin(f"{counted(len(answering), 'peer')} one by one")
     now = datetime.now(UTC)
     visited = await visit_all(answering, link.tls(), timeout_s)
     own = [finding for facts in visited for finding in of_peer(facts, now)]
@@ -163,7 +164,7 @@ def _examine_settings(context: click.Context, answering: list[str], report: _Rep
     path = None if configuration is None else configuration.path
     report.begin(f"settings of a peer here ({path or 'environment'})")
     given = {name.replace(".", "_"): rows[name]["value"] for name in _OWN if name not in unfit}
-    for name in ("space", "data_dir", "tls_ca", "tls_cert", "tls_key"):
+    for name in ("space", "data_dir", "tls_ca", "tls_cert", "tls_key", "policy"):
         given[name] = Path(given[name]) if given.get(name) else None
     given["join"] = tuple(given.get("join", ()))
     settings = PeerSettings(**{"listen": DEFAULT_PEER, **given})

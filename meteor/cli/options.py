@@ -191,3 +191,8 @@ def say_slip(profile: str, client: Client) -> None:
 def echo_json(form: dict[str, Any]) -> None:
     """One object on one line."""
     click.echo(json.dumps(form, ensure_ascii=False))
+
+
+def counted(count: int, thing: str) -> str:
+    """A number of things: 1 peer, 2 peers."""
+    return f"{count} {thing}{'' if count == 1 else 's'}"

@@ -11,7 +11,14 @@ import click
 
 import meteor
 from meteor.cli import exit_codes
-from meteor.cli.options import Link, echo_json, json_option, link_options, timeout_option
+from meteor.cli.options import (
+    Link,
+    counted,
+    echo_json,
+    json_option,
+    link_options,
+    timeout_option,
+)
 from meteor.cli.ring_table import Line, table, tree
 
 Interval = tuple[int, int]
@@ -164,4 +171,4 @@ def _print(picture: meteor.RingPicture, lines: Iterable[Line]) -> None:
     for one in _lost(picture):
         click.echo(click.style(f"lost: {_text(one)}", **_STYLES["alarm"]))
     state = "closed" if picture.closed else "NOT closed: the walk did not come back"
-    click.echo(f"{len(picture.peers)} peers, the ring is {state}")
+    click.echo(f"{counted(len(picture.peers), 'peer')}, the ring is {state}")

@@ -20,6 +20,7 @@ from meteor.errors import MeteorError
 from meteor.links.address import WILDCARD_HOSTS, host_of, is_loopback
 from meteor.operation.findings import Finding, of_expiry
 from meteor.security.certificates import is_issued_by, read_certificate
+from meteor.security.policy_file import PolicyFile
 from meteor.security.tls import TLS
 from squid import KeywordSpace
 
@@ -42,6 +43,7 @@ class PeerSettings:
     tls_ca: Path | None = None
     tls_cert: Path | None = None
     tls_key: Path | None = None
+    policy: Path | None = None
 
     @property
     def reached_at(self) -> str:
@@ -61,6 +63,7 @@ def of_settings(settings: PeerSettings, now: datetime, *, serving: bool) -> Iter
     else:
         yield from _of_directory(settings.data_dir, serving)
     yield from _of_tls(settings, now)
+    yield from _of_policy(settings.policy)
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if files != resource.RLIM_INFINITY and files < FILES_MIN:
         yield Finding(
@@ -145,6 +148,18 @@ def holder_of(path: Path) -> str:
             except BlockingIOError:
                 return file.read(32).decode("ascii", "replace").strip() or "unknown"
     return ""
+
+
+def _of_policy(path: Path | None) -> Iterator[Finding]:
+    if path is None:
+        return
+    try:
+        PolicyFile(path).read()
+    except MeteorError as error:
+        yield Finding(
+            "problem", "policy", str(error),
+            "name the file that holds it, or leave policy out: then everybody may do everything",
+        )  # fmt: skip
 
 
 def _of_tls(settings: PeerSettings, now: datetime) -> Iterator[Finding]:

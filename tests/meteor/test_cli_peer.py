@@ -184,7 +184,7 @@ def test_the_ring_is_shown(run: Any, address: str) -> None:
     code, lines, _ = run("ring")
     assert code == exit_codes.DONE
     assert address in lines[1]
-    assert lines[-1] == "1 peers, the ring is closed"
+    assert lines[-1] == "1 peer, the ring is closed"
     (line,) = run("ring", "--json")[1]
     assert json.loads(line)["answers"] is True
 

@@ -180,6 +180,7 @@ def test_right_settings_have_no_findings() -> None:
         ({"data_dir": Path("/nowhere/below")}, "/nowhere does not exist"),
         ({"data_dir": Path("/etc/hostname")}, "is no directory"),
         ({"space": Path("/nowhere.toml")}, "problem space /nowhere.toml"),
+        ({"policy": Path("/nowhere.toml")}, "problem policy policy /nowhere.toml: [Errno 2]"),
         ({"found_if_alone": True, "join": ()}, "warning found_if_alone"),
     ],
     ids=str,

@@ -201,11 +201,15 @@ class _Reader:
     """By kind and shape: of which rows, and their ends as lines."""
 
     def taken(self) -> tuple[Slots, Heads, Words]:
-        """The rows that were taken, in order, with their heads and lowest indexes."""
+        """The rows that were taken, in order, with their heads and lowest indexes.  To be asked
+        once."""
         none = np.zeros((0, index_words(self.curve)), np.uint64)
         rows = np.concatenate([np.zeros(0, np.intp), *self._rows])
         heads = np.concatenate([np.zeros(0, HEAD), *self._heads])
-        return rows, heads, np.concatenate([none, *self._words])
+        words = np.concatenate([none, *self._words])
+        for parts in (self._rows, self._heads, self._words):
+            parts.clear()  # what comes next is put into their memory
+        return rows, heads, words
 
     def columns(self, kind: int, rank: Slots) -> PlainColumns:
         """The profiles of a kind, by the rank that each row was given; none for those below 0.
@@ -231,13 +235,15 @@ class _Reader:
         fits &= (heads["bits"] == self.curve.bits) & (heads["kind"] < len(KINDS))
         ends_at = behind + heads["shape_bytes"].astype(np.intp) + heads["ends_bytes"]
         fits &= (heads["shape_bytes"] > 0) & (ends_at < lengths[rows])
-        rows, heads = rows[fits], heads[fits]
-        taken = np.zeros(len(rows), bool)
+        fitting = np.flatnonzero(fits)
+        rows, heads = _lines_at(rows, fitting), _lines_at(heads, fitting)
+        is_taken = np.zeros(len(rows), bool)
         for shape, at, ends in _by_shape(buffer, starts[rows] + behind, heads):
-            taken[at] = True
+            is_taken[at] = True
             kind = int(heads["kind"][at[0]])
             self._ends.setdefault((kind, shape), []).append((first + rows[at], ends))
-        rows, heads = rows[taken], heads[taken]
+        taken = np.flatnonzero(is_taken)
+        rows, heads = _lines_at(rows, taken), _lines_at(heads, taken)
         self._rows.append(first + rows)
         self._heads.append(heads)
         words = lines_of(buffer, starts[rows] + HEAD.itemsize, index_bytes).view(">u8")

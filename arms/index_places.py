@@ -2,12 +2,15 @@
 
 Law of this file: pure bookkeeping.  Profiles that came at once, after a restart, have their rows
 one behind the other, so that the number of one says where its row is: no entry is made for each.
+The others lie in a dictionary for every lot of some thousand: one of a hundred thousand that grows
+is made anew in one step, and the store's and the shelf's are in the same one.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator
+from itertools import chain
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -22,11 +25,14 @@ Place = int | tuple[int, ...]
 
 class Places(Generic[K]):
     """Places by id; `number_of` says which of those that came at once an id is, below 0 for none of
-    them."""
+    them: then the number is that of its lot, and later ones are of lower lots."""
 
     def __init__(self, number_of: Callable[[K], int] | None = None) -> None:
         self._number_of = number_of
-        self._single: dict[K, Place] = {}
+        self._lots: dict[int, dict[K, Place]] = {}
+        """The others, in the order in which they came; no lot is empty."""
+        self._single = 0
+        """How many they are."""
         self._numbers: Slots = np.zeros(0, np.intp)
         """Of those that came at once, in order."""
         self._in_a_row = False
@@ -38,13 +44,16 @@ class Places(Generic[K]):
         self._first = self._step = 0
 
     def __len__(self) -> int:
-        return len(self._single) + self._many
+        return self._single + self._many
 
     def __contains__(self, id: K) -> bool:
         return self.get(id) is not None
 
     def __setitem__(self, id: K, place: Place) -> None:
-        self._single[id] = place
+        lot = self._lots.setdefault(self._lot_of(id), {})
+        before = len(lot)
+        lot[id] = place
+        self._single += len(lot) - before
 
     def load(self, numbers: Slots, first: int, step: int) -> bool:
         """Note those of these numbers, given in order, from the place `first` on, every `step`-th;
@@ -60,19 +69,31 @@ class Places(Generic[K]):
         """The place of an id; None where it is not here."""
         at = self._rank(id)
         if at is None:
-            return self._single.get(id)
+            lot = self._lots.get(self._lot_of(id))
+            return None if lot is None else lot.get(id)
         return self._first + at * self._step if self._there[at] else None
 
     def pop(self, id: K) -> Place | None:
         """The same, and it is not here any more."""
         at = self._rank(id)
         if at is None:
-            return self._single.pop(id, None)
+            return self._pop_single(id)
         if not self._there[at]:
             return None
         self._there[at] = False
         self._many -= 1
         return self._first + at * self._step
+
+    def _pop_single(self, id: K) -> Place | None:
+        number = self._lot_of(id)
+        lot = self._lots.get(number)
+        place = None if lot is None else lot.pop(id, None)
+        if lot is None or place is None:
+            return None
+        self._single -= 1
+        if not lot:
+            del self._lots[number]
+        return place
 
     def there(self) -> Slots:
         """Of those that came at once and are here, which place behind the first each has."""
@@ -80,7 +101,10 @@ class Places(Generic[K]):
 
     def single(self) -> Iterator[K]:
         """The others, in the order in which they came."""
-        return iter(self._single)
+        return chain.from_iterable(self._lots.values())
+
+    def _lot_of(self, id: K) -> int:
+        return 0 if self._number_of is None else self._number_of(id)
 
     def _rank(self, id: K) -> int | None:
         if not len(self._numbers) or self._number_of is None:

@@ -78,7 +78,7 @@ class Kept(AtRest):
 
     __slots__ = ("number", "record")
     number: int
-    """Of those that came at once; of others below 0."""
+    """Of those that came at once; of others that of their lot, below 0."""
     record: Record
 
     def _awake(self) -> Mapping[str, object]:

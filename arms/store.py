@@ -77,6 +77,8 @@ class Store:
         """Of what came at once, its number there."""
         self._loaded: list[Kept | None] = []
         """By that number."""
+        self._lot, self._in_lot = -1, 0
+        """What comes by itself has the number of its lot, and so many of the last came by now."""
         self._owners: dict[str, dict[str, None]] = {}
         """By stem, of what somebody owns: a few bytes for what nobody does would be too many."""
         self._hidden: dict[Kind, set[Key]] = {kind: set() for kind in KINDS}
@@ -315,7 +317,10 @@ class Store:
     def _enter(self, record: Record) -> Kept:
         """Begin to keep a record, where a former version had its place."""
         kept = self._kept[record.key] = Kept()
-        kept.record, kept.number = record, _ALONE
+        kept.record, kept.number = record, self._lot
+        self._in_lot += 1
+        if self._in_lot == _LOT:
+            self._lot, self._in_lot = self._lot - 1, 0
         if record.owner:
             self._owners.setdefault(record.stem, {})[record.owner] = None
         if record.visible_to:
@@ -350,8 +355,8 @@ class Store:
             self._loaded[kept.number] = None
 
 
-_ALONE: Final = -1
-"""The number of what did not come with others."""
+_LOT: Final = 1 << 14
+"""So many that come one after the other are a lot: a dictionary of them grows in no time."""
 
 
 def _number_of(kept: Kept) -> int:

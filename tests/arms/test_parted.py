@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arms import DATA, Profile, Record, Store
 from arms.deadlines import Deadlines
 from arms.index_places import Places
 from arms.parted import Parted
@@ -73,7 +75,7 @@ def test_places_of_those_that_came_at_once_are_as_any(
     at_once: set[int], history: list[tuple[str, int]]
 ) -> None:
     numbers = sorted(at_once)
-    ours = Places[int](lambda id: id if id <= 40 else -1)
+    ours = Places[int](lambda id: id if id <= 40 else -1 - (id > 50))
     assert ours.load(np.array(numbers, np.intp), 30, 3)
     twin: dict[int, int] = {number: 30 + 3 * at for at, number in enumerate(numbers)}
     for what, id in history:
@@ -84,6 +86,26 @@ def test_places_of_those_that_came_at_once_are_as_any(
         assert ours.get(id) == twin.get(id)
         assert (id in ours, len(ours)) == (id in twin, len(twin))
     left = [numbers[at] for at in ours.there().tolist()]
-    assert [*left, *ours.single()] == [id for id in twin if id <= 40] + [
-        id for id in twin if id > 40
-    ]
+    assert left == [id for id in twin if id <= 40]
+    for lot in (range(41, 51), range(51, 61)):
+        assert [id for id in ours.single() if id in lot] == [id for id in twin if id in lot]
+    assert sorted(ours.single()) == sorted(id for id in twin if id > 40)
+
+
+def test_the_places_of_what_a_store_keeps_are_never_made_anew_as_a_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("arms.store._LOT", 100)
+    store = Store()
+    profile = Profile.parse("type=lamp")
+    stems = [f"{at:026x}" for at in range(1000)]
+    for stem in stems:
+        store.put(Record(DATA, stem, "", 1, f"{stem}.a", "store", profile, b"", 9.0), 0.0)
+    found = store.all_of(DATA)
+    assert [record.stem for record in found[:]] == stems, "in the order in which they came"
+    assert store._indexes[DATA]._subjects is not None
+    lots = store._indexes[DATA]._subjects._places._lots
+    assert max(map(len, lots.values())) == 100
+    for stem in stems[:150]:
+        store.remove("", stem)
+    assert [len(lot) for lot in lots.values()] == [50, *[100] * 8]

@@ -5,8 +5,9 @@ asks for little all the while.
 Processor time of the thread is counted as well as the wall clock's, as the machines are shared.
 That is not enough where others work, too: a fixed piece of work of one millisecond was seen to take
 nine of processor time.  So it is said how often the process was taken off the processor during the
-longest callback, and how long Python's collector took at most; and every turn of a sweep is taken
-several times, of which the shortest counts: what the peer itself does there it does every time.
+longest callback, how long the longest was in which it was not, and how long Python's collector took
+at most; and every turn of a sweep is taken several times, of which the shortest counts: what the
+peer itself does there it does every time.
 One JSON line each; nothing is asserted.
 """
 
@@ -50,6 +51,8 @@ class Held:
 
     def __init__(self) -> None:
         self.processor_ms = self.wall_ms = self.collection_ms = 0.0
+        self.undisturbed_ms = 0.0
+        """Of those in which nobody else had the processor."""
         self.what = ""
         self.taken_off = 0
         """How often others had the processor meanwhile."""
@@ -72,9 +75,12 @@ class Held:
                 return  # the client's work, whose process this is only here
             if "._sweep()" in task:
                 self.sweeps_ms.append(used_ms)
+            taken_off = times_taken_off() - taken_off
+            if not taken_off:
+                self.undisturbed_ms = max(self.undisturbed_ms, used_ms)
             if used_ms > self.processor_ms:
                 self.processor_ms, self.what = used_ms, task[:160]
-                self.taken_off = times_taken_off() - taken_off
+                self.taken_off = taken_off
             self.wall_ms = max(self.wall_ms, (time.perf_counter() - wall_s) * 1000)
 
         events.Handle._run = run  # type: ignore[method-assign]
@@ -141,8 +147,8 @@ async def measured(what: str, client: Client, work: Awaitable[Any]) -> Any:
         await asking
     report(
         "turns", what=what, stored=STORED, took_s=took_s, longest_processor_ms=held.processor_ms,
-        taken_off=held.taken_off, longest_wall_ms=held.wall_ms, longest=held.what,
-        longest_collection_ms=held.collection_ms,
+        taken_off=held.taken_off, longest_undisturbed_ms=held.undisturbed_ms,
+        longest_wall_ms=held.wall_ms, longest=held.what, longest_collection_ms=held.collection_ms,
         little_p50_ms=1000 * median(durations_s), little_max_ms=1000 * max(durations_s),
     )  # fmt: skip
     return outcome

@@ -93,6 +93,11 @@ def _selector_term(values: list[Value], name: str, space: Space) -> Term:
 def _subject_term(values: list[Value], name: str, space: Space) -> Term:
     if not values:
         return Absent()
+    if len(values) == 1:  # what nearly all have, without the lists and generators of several
+        axis = values[0].axis
+        if axis > WILDCARD:
+            return _interval(values[0], name, space)
+        return Whole() if axis == WILDCARD else Absent()
     if any(value.axis == WILDCARD for value in values):
         return Whole()
     return _hull(

@@ -302,7 +302,8 @@ class Store:
 
     def sift_selecting(self, kind: Kind, subject: Profile) -> Candidates:
         """The same for `selecting`."""
-        return _candidates(self._indexes[kind].sift_subject(subject))
+        index = self._indexes[kind]
+        return _candidates(index.sift_subject(subject)) if len(index) else _NOBODY
 
     def _insert(self, record: Record) -> None:
         former = self._find(record.key)
@@ -357,6 +358,10 @@ class Store:
 
 _LOT: Final = 1 << 14
 """So many that come one after the other are a lot: a dictionary of them grows in no time."""
+
+
+_NOBODY: Final = Candidates((), ())
+"""Where nothing is kept that could select anything: so it is for most data, most of the time."""
 
 
 def _number_of(kept: Kept) -> int:

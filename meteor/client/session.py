@@ -323,7 +323,7 @@ class Session:
         asked = self._signed(asked)
         attempt = self._attempts[asked.token] = Attempt(collect)
         try:
-            reply = await self.runtime.ask(peer, asked, left_s)
+            reply = await self.runtime.call(peer, asked, left_s)
         finally:
             del self._attempts[asked.token]
         if not isinstance(reply, PostReply):

@@ -17,6 +17,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from operator import attrgetter
 from typing import Final, final
 
 import numpy as np
@@ -32,6 +33,7 @@ LEAF_MERGE: Final = 32
 """... and a subtree becomes a leaf again at this, so that it does not do so at every other step."""
 _SUM_MASK: Final = (1 << FINGERPRINT_BITS) - 1
 _NOTHING: Final = np.zeros(1, np.uint64)
+_LOWEST: Final = attrgetter("lowest")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +122,11 @@ class _Leaf(AtRest):
     def find(self, position: int) -> int:
         """How many records stand before `position`."""
         index, fingerprint = position >> FINGERPRINT_BITS, position & _SUM_MASK
-        low, high = 0, len(self.placed)
-        while low < high:
-            middle = (low + high) // 2
-            there = self.placed[middle].lowest
-            if there < index or (there == index and self.fingerprints[middle] < fingerprint):
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        placed, count = self.placed, len(self.placed)
+        at = bisect_left(placed, index, key=_LOWEST)
+        while at < count and placed[at].lowest == index and self.fingerprints[at] < fingerprint:
+            at += 1  # few records have one index
+        return at
 
     def holds(self, at: int, position: int) -> bool:
         return at < len(self.placed) and self.position(at) == position
@@ -222,7 +220,7 @@ class KeyTree:
             if node.holds(at, position):
                 return False
             node.insert(at, fingerprint, placed)
-            if node.records > LEAF_MAX:
+            if len(node.placed) > LEAF_MAX:
                 self._replace(path, node, _split(node))
         for fork in path:
             fork.records += 1

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from functools import partial
 from typing import Final
 
 from chord import (
@@ -276,7 +275,9 @@ class PeerLinks:
         link.channel = channel
         link.dial = None
         link.opened_s = self.loop.time()
-        channel.read_with(partial(self._received, link), partial(self._ended, link))
+        channel.read_with(
+            lambda data: self._received(link, data), lambda reason: self._ended(link, reason)
+        )
         link.flush()
 
     # ---- arriving ----------------------------------------------------------------------------

@@ -87,6 +87,9 @@ class Codec:
         self.table = PackerTable()
         self._packs: dict[type, tuple[str, Callable[[Any], Any] | None]] = {}
         self._unpacks: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {}
+        self._latest: tuple[object, Any] = None, None
+        """What was packed last, and its form: copies are sent one and the same message, one after
+        the other.  Set in one step, as loops of several threads may share a codec."""
         self._encode = msgspec.msgpack.Encoder().encode
         self._bare = msgspec.msgpack.Decoder(_Bare).decode
         self._envelopes = msgspec.msgpack.Decoder(_Envelopes).decode
@@ -175,7 +178,12 @@ class Codec:
         kind = type(message)
         name, pack = self._packs.get(kind) or self._pack_of(kind)
         try:
-            packed = message if pack is None else pack(message)
+            packed: Any = message
+            if pack is not None:
+                latest = self._latest
+                if latest[0] is not message:
+                    latest = self._latest = message, pack(message)
+                packed = latest[1]
             data = self._encode((*head, name, packed))
         except (OverflowError, AttributeError, ValueError) as error:
             raise TypeError(f"{name} holds a value that cannot travel: {error}") from error

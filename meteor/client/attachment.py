@@ -161,7 +161,9 @@ class Attachment:
     async def _is_attached_again(self) -> bool:
         """Whether it need not be tried again."""
         try:
-            await self._renew(self._session.config.reattach_timeout_s)
+            async with self._session.uplink.renewals:
+                if self.is_active:
+                    await self._renew(self._session.config.reattach_timeout_s)
         except MeteorError as error:
             if self.is_active:
                 if isinstance(error, Refused) and error.rule == DELETED:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from chord import CallError, Contact, LinkClosed, RemoteFault, RequestTimeout, Runtime, Task
 from meteor.client.config import ClientConfig
+from meteor.client.gate import Gate
 from meteor.client.mailbox import Signal
 from meteor.errors import (
     Closed,
@@ -24,6 +25,11 @@ from meteor.errors import (
 from meteor.wire.greeting import said_of, why_silent
 from meteor.wire.messages import Greet, Greeting
 from squid import KeywordSpace
+
+RENEWALS_AT_ONCE: Final = 256
+"""Renewals in the background that may be under way over a link.  Of thousands of interests that are
+brought to a new link at one moment a peer takes a few hundred and refuses the others, posts too;
+and those that wait long, for a silent part of the ring, shall not hold up all others."""
 
 
 class UplinkObserver(Protocol):
@@ -54,6 +60,7 @@ class Uplink:
         self._runtime, self._observer, self._config = runtime, observer, config
         self._peers = list(peers)
         self._changed = Signal(runtime)
+        self.renewals = Gate(runtime, RENEWALS_AT_ONCE)
         self._process = os.getpid()
         self._whom: Contact | None = None
         """How the peer that serves names itself: `peer` is how it was dialled, perhaps by a name of

@@ -234,6 +234,21 @@ def test_calls_and_one_way_frames_of_one_link_keep_their_order(world: World) -> 
     world.run(scenario)
 
 
+def test_several_are_asked_at_once_without_a_conversation_each(world: World) -> None:
+    async def scenario() -> None:
+        a, b = await two(world)
+        late, soon = (a.runtime.ask(b.contact, Ask(what), 5.0) for what in ("later", "echo"))
+        refused = a.runtime.ask(b.contact, Ask("refuse"), 5.0)
+        a.runtime.ask(b.contact, Ask("refuse"), 5.0)  # a failure that nobody awaits is nobody's
+        assert await late == Told(0, "later")
+        assert await soon == Told(0, "echo")
+        with pytest.raises(RemoteFault):
+            await refused
+
+    world.run(scenario)
+    assert world.failures == []
+
+
 def test_what_a_handler_sends_arrives_before_its_reply(world: World) -> None:
     async def scenario() -> None:
         a, b = await two(world)

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
 from chord import CallError, ChordNode, Contact, DialRefused, Runtime
+from meteor.copies.evidence import Evidence, as_before
 from meteor.copies.giving import HandoffConfig
-from meteor.copies.takeover import Asked, Evidence, Step, as_before, plan
+from meteor.copies.takeover import Asked, Step, plan
 from meteor.keeping.holdings import Intervals
 from meteor.keeping.views import Views
 from meteor.wire.operations import Claim, ClaimAnswer, HeardOf
@@ -55,6 +56,8 @@ class Found:
     """What others are just taking over."""
     tried: set[tuple[ViewKey, int]] = field(default_factory=set)
     """Views, and in which epochs of theirs, that never began, as their primaries say themselves."""
+    passed_over: set[tuple[ViewKey, int]] = field(default_factory=set)
+    """The same of next epochs of what these primaries had."""
     refused: set[int] = field(default_factory=set)
     everybody: bool = True
     """Whether everybody asked either answered, or is dead."""
@@ -168,6 +171,8 @@ class Heirs:
         awaited = intersect(answer.awaited, (found.interval,))
         found.awaited = merge(found.awaited, awaited[:AWAITED_MAX])
         found.tried |= {((contact.id, number), epoch) for number, epoch in answer.tried}
+        passed_over = {((contact.id, number), epoch) for number, epoch in answer.passed_over}
+        found.passed_over |= passed_over
         found.forgetful |= {contact.id} if answer.damaged else set()
         found.conclusive = found.conclusive and answer.settled
         held = intersect(answer.held, (found.interval,))
@@ -194,6 +199,8 @@ class Heirs:
         damaged, learning = self._views.damaged, parts_of(self._views.learning(), part)
         found.heard[own] = self._views.heard.of(part)
         found.tried |= {((own.id, number), epoch) for number, epoch in self._views.tried.of(part)}
+        passed_over = self._views.tried.next_of(part)
+        found.passed_over |= {((own.id, number), epoch) for number, epoch in passed_over}
         found.forgetful |= {own.id} if damaged else set()
         found.evidence += [Evidence(own, view, False, damaged=True) for view in learning]
         taken_in = self._views.taken_in.within(part)
@@ -234,6 +241,7 @@ class Heirs:
         asked = Asked(
             found.answered.values(), dead, patient, found.everybody, unanswered, found.forgetful,
             self._views.chronicle.all_of((found.interval,)), found.heard, found.awaited,
+            given_up=found.tried, passed_over=found.passed_over,
         )  # fmt: skip
         evidence = as_before(found.evidence, self._given_up, self._runtime.contact)
         return plan((found.interval,), evidence, asked, orphaned=orphaned)

@@ -20,6 +20,7 @@ not know of before it was restarted says nothing when its journal has lost somet
 that is silent. And what anybody was told to have begun later stands against all of this, though
 nobody is left who has it; while a holder that lived all the time, and heard of nothing so late, has
 not moved on (`meteor.keeping.chronicle`; DESIGN section 5).
+What never began hides nothing that did, though a copy has it whole (`meteor.copies.evidence`).
 """
 
 from __future__ import annotations
@@ -29,27 +30,13 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from chord import Contact
+from meteor.copies.evidence import Evidence, as_it_was, has_all_of, has_piece, without_passed_over
 from meteor.wire.operations import HeardOf
 from meteor.wire.view import Ended, View, ViewKey
 from squid import Interval, Intervals, intersect, merge
 
 SILENT_MAX = 1
 """Silent holders beside which a restarted copy still counts: see the head of this file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """Somebody has a view's content, or the memory of it."""
-
-    contact: Contact
-    view: View
-    fresh: bool
-    """Whether it is a copy that was whole all the time."""
-    damaged: bool = False
-    """Whether it only knows of the epoch: its journal has lost something, or it was still being
-    filled."""
-    taken_in: tuple[Ended, ...] = ()
-    """Of which ended views of others it has all content as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +66,10 @@ class Asked:
     tried: Collection[tuple[ViewKey, int]] = ()
     """Views, and in which epochs of theirs, that never began, as their primaries say themselves: a
     primary that found the past may have gone on without it all the same."""
+    given_up: Collection[tuple[ViewKey, int]] = ()
+    """The same, whoever took them and has them whole (`meteor.copies.evidence.as_it_was`)."""
+    passed_over: Collection[tuple[ViewKey, int]] = ()
+    """Views, and in which next epochs of theirs, that were passed over as they should begin."""
 
     def is_behind(self, named: Contact, view: View, piece: Interval) -> bool:
         """Whether a holder that a view names lived all the time, and did not hear of it, nor of any
@@ -94,7 +85,7 @@ class Asked:
 
     def went_on(self, view: View, piece: Interval) -> bool:
         """Whether something is known to have begun after a view of a piece."""
-        return any(one.epoch > view.epoch and _has(one, piece) for one in self.begun)
+        return any(one.epoch > view.epoch and has_piece(one, piece) for one in self.begun)
 
     def waits_for(self, silent: Iterable[Contact]) -> bool:
         """Whether one of these may still answer.  Whose identifier another peer has now, as it was
@@ -125,21 +116,6 @@ def is_peer(contact: Contact, named: Contact) -> bool:
     )
 
 
-def as_before(
-    evidence: Iterable[Evidence], given_up: Mapping[ViewKey, View], own: Contact
-) -> list[Evidence]:
-    """What the asker's own views that not all copies took are evidence of: nothing began under
-    them, and who took one has all of the view that it was to take over."""
-    found = []
-    for one in evidence:
-        adopted = given_up.get(one.view.key)
-        if adopted is None:
-            found.append(one)
-        elif one.contact != own and (before := adopted.within(one.view.intervals)) is not None:
-            found.append(replace(one, view=before))
-    return found
-
-
 def _speaks_for(contact: Contact, named: Contact, evidence: Iterable[Evidence]) -> bool:
     """Whether a peer is the one that a view names, or a later life of it, and not one that had its
     identifier before: that was granted anew while it was down, and names two since it is back."""
@@ -165,7 +141,10 @@ def plan(
     that a piece without evidence is lost at once."""
     steps: list[Step] = []
     for piece in _pieces(part, evidence, asked):
-        of_piece = [_cut_to(e, piece) for e in evidence if _has(e.view, piece)]
+        of_piece = [_cut_to(e, piece) for e in evidence if has_piece(e.view, piece)]
+        of_piece = as_it_was(of_piece, asked.given_up)
+        began = [one for one in asked.begun if has_piece(one, piece)]
+        of_piece = without_passed_over(of_piece, asked.passed_over, began)
         step = _decide(piece, of_piece, asked, orphaned)
         if step.kind == "lost":
             left = [e for e in of_piece if not _died_before(e.view, piece, of_piece, asked)]
@@ -257,7 +236,7 @@ def _died_before(
         for one in asked.answered
     )
     remembers = any(_speaks_for(one.contact, view.primary, evidence) for one in evidence)
-    began = any(one.epoch >= view.epoch and _has(one, piece) for one in asked.begun)
+    began = any(one.epoch >= view.epoch and has_piece(one, piece) for one in asked.begun)
     return came_back and not remembers and not began
 
 
@@ -310,16 +289,7 @@ def _is_behind(one: Evidence, newest: View, survivors: Sequence[Evidence]) -> bo
     """Whether a copy was not told of the newest view: what it has whole is earlier, and not beside
     that one, as all that it has is with every survivor of the newest as well."""
     earlier = one.fresh and one.view.epoch < newest.epoch
-    return earlier and all(_has_all_of(survivor, one.view) for survivor in survivors)
-
-
-def _has_all_of(survivor: Evidence, view: View) -> bool:
-    if view.primary in (survivor.contact, survivor.view.primary):  # one after the other
-        return True
-    return any(
-        ended.primary == view.primary.id and ended.since <= view.epoch <= ended.epoch
-        for ended in survivor.taken_in
-    )
+    return earlier and all(has_all_of(survivor, one.view) for survivor in survivors)
 
 
 def _is_next_of(one: Evidence, newest: View) -> bool:
@@ -349,10 +319,6 @@ def _cut_to(one: Evidence, piece: Interval) -> Evidence:
     """What was taken in of a piece at whose borders all evidence changes."""
     of_piece = (ended for ended in one.taken_in if intersect(ended.intervals, (piece,)))
     return replace(one, taken_in=tuple(of_piece)) if one.taken_in else one
-
-
-def _has(view: View, piece: Interval) -> bool:
-    return intersect(view.intervals, (piece,)) == (piece,)
 
 
 def _same(left: Step, right: Step) -> bool:

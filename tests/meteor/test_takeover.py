@@ -10,7 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chord import Contact
-from meteor.copies.takeover import Asked, Evidence, Step, as_before, plan
+from meteor.copies.evidence import Evidence, as_before
+from meteor.copies.takeover import Asked, Step, plan
 from meteor.wire.view import Ended, View
 from squid import Interval, Intervals, merge
 

@@ -1,0 +1,120 @@
+"""What an heir was told, and what of it is word of views that never began.
+
+Law of this file: pure.  A copy that took a view which never began knows nothing else any more, and
+has all of what that view took the place of: it speaks for that.  Taken at its word, it would hide
+the last view that began behind one of which nobody can prove anything, and an interval of which
+somebody has everything would be lost (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from chord import Contact
+from meteor.wire.view import Ended, View, ViewKey
+from squid import Interval, intersect
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Somebody has a view's content, or the memory of it."""
+
+    contact: Contact
+    view: View
+    fresh: bool
+    """Whether it is a copy that was whole all the time."""
+    damaged: bool = False
+    """Whether it only knows of the epoch: its journal has lost something, or it was still being
+    filled."""
+    taken_in: tuple[Ended, ...] = ()
+    """Of which ended views of others it has all content as well."""
+
+
+def as_before(
+    evidence: Iterable[Evidence], given_up: Mapping[ViewKey, View], own: Contact
+) -> list[Evidence]:
+    """What the asker's own views that not all copies took are evidence of: nothing began under
+    them, and who took one has all of the view that it was to take over."""
+    found = []
+    for one in evidence:
+        adopted = given_up.get(one.view.key)
+        if adopted is None:
+            found.append(one)
+        elif one.contact != own and (before := adopted.within(one.view.intervals)) is not None:
+            found.append(replace(one, view=before))
+    return found
+
+
+def as_it_was(
+    evidence: Sequence[Evidence], given_up: Collection[tuple[ViewKey, int]]
+) -> list[Evidence]:
+    """The same of what others gave up, as they say themselves: of one piece, and only where all
+    who have such a view are known to have all of one that came before."""
+    found = list(evidence)
+    for key, epoch in sorted(given_up):
+        at = [e for e in found if (e.view.key, e.view.epoch) == (key, epoch)]
+        having = [e for e in at if not e.damaged]
+        before = [_took_the_place_of(e, found) for e in having]
+        if key[1] != epoch or any(e.contact.id == key[0] for e in having):
+            continue  # not its first epoch, or its primary had it all the same
+        instead = [replace(e, view=view) for e, view in zip(having, before, strict=True) if view]
+        if len(instead) == len(having):
+            found = [*(e for e in found if e not in at), *instead]
+    return found
+
+
+def _took_the_place_of(one: Evidence, evidence: Iterable[Evidence]) -> View | None:
+    """The last view of which a copy has all beside the one that it has now, if anybody names it."""
+    past = [ended for ended in one.taken_in if ended.epoch < one.view.epoch] if one.fresh else []
+    if not past:
+        return None
+    last = max(past, key=lambda ended: ended.epoch)
+    named = (e.view for e in evidence if e.view.primary.id == last.primary)
+    return next((view for view in named if view.epoch == last.epoch and not last.since), None)
+
+
+def without_passed_over(
+    evidence: Sequence[Evidence],
+    passed_over: Collection[tuple[ViewKey, int]],
+    begun: Sequence[View],
+) -> list[Evidence]:
+    """A next epoch of a view that was passed over as it should begin, in a higher one than the view
+    that passed it over: its primary had the epoch before, all of which is with that later view."""
+    found = list(evidence)
+    for key, epoch in sorted(passed_over):
+        had = [e.view for e in found if e.view.key == key and e.contact.id == key[0]
+               and e.view.epoch < epoch and not e.damaged]  # fmt: skip
+        before = max(had, key=lambda view: view.epoch, default=None)
+        if before is not None and _goes_on(before, epoch, found, begun):
+            found = [
+                replace(e, view=before) if (e.view.key, e.view.epoch) == (key, epoch) else e
+                for e in found
+            ]
+    return found
+
+
+def _goes_on(before: View, epoch: int, evidence: Sequence[Evidence], begun: Sequence[View]) -> bool:
+    """Whether a view began between an epoch of another one and its next, and has all of it."""
+    between = [one for one in begun if one.key != before.key and before.epoch < one.epoch < epoch]
+    last = max(between, key=lambda view: view.epoch, default=None)
+    if last is None:
+        return False
+    fresh = [e for e in evidence if e.fresh and not e.damaged
+             and (e.view.key, e.view.epoch) == (last.key, last.epoch)]  # fmt: skip
+    return bool(fresh) and all(has_all_of(e, before) for e in fresh)
+
+
+def has_all_of(survivor: Evidence, view: View) -> bool:
+    """Whether a copy has everything that was acknowledged under another view as well."""
+    if view.primary in (survivor.contact, survivor.view.primary):  # one after the other
+        return True
+    return any(
+        ended.primary == view.primary.id and ended.since <= view.epoch <= ended.epoch
+        for ended in survivor.taken_in
+    )
+
+
+def has_piece(view: View, piece: Interval) -> bool:
+    """Whether a view is of all of a piece."""
+    return intersect(view.intervals, (piece,)) == (piece,)

@@ -195,6 +195,10 @@ class Reconciling:
                 self._runtime, self._config, source, TakeOver(interval, frozen.grant), Yours
             )
             self._views.see(given.epoch)
+            # its copies name its view from now on, and it does not know of it any more
+            known = subtract((interval,), doubtful)
+            self._views.taken_in.learn(frozen.taken_in, (interval,))
+            self._views.taken_in.note(source.id, frozen.epoch, known)
         except (CallError, Superseded):
             return False
         finally:

@@ -40,7 +40,7 @@ def test_what_was_promised_holds(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "seed"),
     # A store, and a write to a copy, lay before a held peer: what had run out came back.
-    [("long-pauses", 3), ("long-pauses", 8), ("long-pauses", 9)],
+    [("long-pauses", 3), ("long-pauses", 8), ("long-pauses", 9), ("moving-apart", 42)],
 )
 def test_what_a_seed_found_stays_mended(name: str, seed: int) -> None:
     checked(SCENARIOS[name], seed)

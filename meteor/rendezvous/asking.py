@@ -36,9 +36,13 @@ def ids_of(moved: Mapping[tuple[str, str], Went]) -> list[str]:
     return sorted(went.id for went in moved.values())
 
 
-def _once_more(operation: Operation, turn: int) -> Operation:
-    """A delete where something went: what was done there before is not all of it.  Its name is of
-    the first one's, so that who sends a signed one again is known by it."""
+def _once_more(operation: Operation, turn: int, moved: Mapping[tuple[str, str], Went]) -> Operation:
+    """The same where something went, which may be on its way there yet.  A delete is another one
+    there: what was done there before is not all of it.  Its name is of the first one's, so that who
+    sends a signed one again is known by it."""
+    operation = replace(operation, came_with=max(1, *(went.version for went in moved.values())))
+    if operation.verb not in DELETES:
+        return operation
     stem, _, region = operation.id.partition(".")
     return replace(operation, id=f"{stem[:STEM_LENGTH]}-{turn}.{region}")
 
@@ -110,8 +114,7 @@ class Asking:
             again = region_of(ids_of(moved), box, self._curve)
             if again is None:
                 return whole, summaries
-            if operation.verb in DELETES:
-                body = codec.encode(_once_more(operation, turn))
+            body = codec.encode(_once_more(operation, turn, moved))
             left_s = max(deadline - self._runtime.now(), 0.0)
             outcome = await self._router.disseminate(
                 again, body, timeout_s=left_s, on_frame=on_frame, asks=asks

@@ -112,6 +112,8 @@ class RendezvousPoint:
             return Work(missing=part)
         if not task.passes or not self._lease.in_touch(part) or self._holdings.doubted(part):
             return None
+        if _follows(task):
+            return None
         return self._told_at_once(task, part) or self._pass_now(task, part)
 
     def copied(self) -> Intervals:
@@ -130,6 +132,8 @@ class RendezvousPoint:
             await self._step_up(view)
             if subtract(intersect(view.intervals, part), self._holdings.held):
                 return None  # somebody near knows of a later view
+        if _follows(task) and subtract(part, self._holdings.held):
+            return None  # the primary alone knows whether it is on its way
         if subtract(part, merge(self._views.copied(), self._holdings.held)):
             return None
         work = await self._pass(task, part)
@@ -154,6 +158,9 @@ class RendezvousPoint:
 
     async def _perform(self, task: Task, part: Intervals, ends: Ends) -> Work:
         await self._settled(task, part, ends())
+        if _follows(task):
+            # Where it was, a copy of this place perhaps, it shows no more as soon as it is written.
+            await self._replication.barrier()
         if task.passes:
             await self._lease.confirm(part)
         else:
@@ -366,6 +373,11 @@ class RendezvousPoint:
 def _asks(task: Task) -> bool:
     """Whether its sender is to get what is kept."""
     return task.operation.verb in {"retrieve", PERFORM}
+
+
+def _follows(task: Task) -> bool:
+    """Whether it looks here for what left another place; who names one record waits for that."""
+    return task.operation.came_with > 0 and (task.passes or _is_delete(task))
 
 
 def _is_delete(task: Task) -> bool:

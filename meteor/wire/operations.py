@@ -45,8 +45,9 @@ class Operation:
     issued_ms: int = 0
     """When its sender signed it, by his clock; 0 where nobody did."""
     came_with: int = 0
-    """Of the second half of a replace: the version with which the record is said to have come to
-    this place.  Word that it left before that is not where it is."""
+    """The version with which a record is said to have come to this place; 0 of what follows none.
+    To the second half of a replace word that it left before that is not where it is; a question,
+    or a delete, waits here for what is being written, as that may be it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,8 +130,7 @@ class Giving:
         if lots:
             page = self._shelf.attic.page(lots, interval, message.cursor, self._shelf.outgoing)
             whole = self._views.has_stored((interval,), message.epoch)
-            since = self._views.stored_since((interval,), message.epoch)
-            return replace(page, whole=whole, since=since)
+            return replace(page, whole=whole, since=message.epoch)
         if subtract((interval,), self._views.kept()):
             raise Fault("Moved", "the interval is not kept here")
         page = self._shelf.page(interval, message.cursor)

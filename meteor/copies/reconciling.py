@@ -142,8 +142,7 @@ class Reconciling:
                 except Superseded:
                     return False
         if primary_id is not None and self._views.has_stored(piece, epoch):
-            since = self._views.stored_since(piece, epoch)
-            self._views.taken_in.note(primary_id, epoch, piece, since)
+            self._views.taken_in.note(primary_id, epoch, piece, epoch)
         return True
 
     async def merge(self, carried: Sequence[Carried]) -> int:

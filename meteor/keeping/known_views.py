@@ -166,14 +166,6 @@ class KnownViews:
         stored = [one.view.intervals for one in self.stored if one.view.epoch == epoch]
         return not self.damaged and not subtract(part, merge(*stored))
 
-    def stored_since(self, part: Intervals, epoch: int) -> int:
-        """From which epoch of its primary on that is in the attic: 0 for all of them, as on the
-        shelf; not where the view calls the past lost, or names a rival."""
-        views = [one.view for one in self.stored if one.view.epoch == epoch]
-        if not subtract(part, merge(*(subtract(one.intervals, one.unknown) for one in views))):
-            return 0
-        return max((one.since for one in views if intersect(one.intervals, part)), default=epoch)
-
     # -- which view is the later
 
     def next_epoch(self) -> int:

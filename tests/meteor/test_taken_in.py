@@ -12,7 +12,7 @@ from meteor.keeping.taken_in import NOTES_MAX, TakenIn
 from meteor.keeping.views import Views
 from meteor.wire import codec
 from meteor.wire.copy_messages import ViewsNote
-from meteor.wire.view import Rival, Stored, View
+from meteor.wire.view import View
 from squid import Interval, Intervals, merge
 
 SIZE = 10
@@ -110,19 +110,3 @@ def test_a_primary_that_lost_the_past_and_began_anew_does_not_speak_for_what_it_
     views.put(replace(anew, primary=Contact(8, "eight"), number=30, epoch=30, lost=()))
     assert views.taken_in.of(7, 21) == part
     assert views.taken_in.of(7, 12) == ()
-
-
-def test_what_lies_in_the_attic_speaks_for_the_earlier_epochs_of_its_primary_too() -> None:
-    """Seed 93 of `moving-apart`: a primary tried an epoch, went on alone in the next one, and that
-    lay in its attic when it was merged.  A copy had word of the epoch between, which nobody could
-    show any more, and the interval was named for good."""
-    views, part, primary = Views(1), ((0, 9),), Contact(7, "seven")
-    alone = View(primary, 20, 23, part, ())
-    views.stored.append(Stored(alone, 1))
-    assert views.stored_since(part, 23) == 0
-    assert views.stored_since(part, 22) == 22, "nothing is there of that one"
-    views.stored[:] = [Stored(replace(alone, lost=((3, 4),)), 1)]
-    assert views.stored_since(((5, 9),), 23) == 0
-    assert views.stored_since(part, 23) == 20
-    views.stored[:] = [Stored(replace(alone, rivals=(Rival(((3, 4),), 21, ()),)), 1)]
-    assert views.stored_since(part, 23) == 20

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chord import ChordNode, Contact, Deferred, Fault, Handler, Runtime
-from meteor.copies.gifts import begun
 from meteor.copies.replication import Replication
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.shelf import Shelf
@@ -244,9 +243,11 @@ class Giving:
         """Not at once: whom the taker names as its copies must still have the part when its view
         comes, and would let go of it by this.  Nor before the taker has begun."""
         await self._runtime.sleep(self._config.linger_s)
-        await begun(self._runtime, self._views)
+        gifts = self._replication.gifts
         for number in numbers:
-            await self._replication.change(number)
+            await gifts.begun()
+            while not await self._replication.change(number, patient=True) and gifts.are_open():
+                await gifts.begun()  # more was given while this change waited for its turn
 
     def _latest(self, part: Intervals) -> int:
         """The latest epoch of what this peer keeps of a part as its primary; 0 of nothing."""

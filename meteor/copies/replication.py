@@ -17,6 +17,7 @@ from chord import ChordNode, Contact, Runtime, replace
 from meteor.copies.adopted import Adopted
 from meteor.copies.config import CopiesConfig
 from meteor.copies.copying import Copying
+from meteor.copies.gifts import Gifts
 from meteor.copies.inquiry import Inquiry
 from meteor.copies.turns import Mutex
 from meteor.copies.witnesses import Witnesses
@@ -53,7 +54,7 @@ class Replication:
         """Held by whoever changes what this peer is the primary of."""
         self.learners: dict[int, tuple[Contact, int]] = {}
         """Who is being filled, and for which view."""
-        self.adopted = Adopted()
+        self.adopted, self.gifts = Adopted(), Gifts(runtime, views)
         self.resync: set[int] = set()
         """Views with content that their copies may lack: it came from a former life."""
         self._beside: list[View] = []
@@ -90,12 +91,20 @@ class Replication:
         self.on_changed()
 
     async def change(
-        self, number: int, *, without: Sequence[Contact] = (), add: Contact | None = None
+        self,
+        number: int,
+        *,
+        without: Sequence[Contact] = (),
+        add: Contact | None = None,
+        patient: bool = False,
     ) -> bool:
-        """Another copy, or some less; whether the view is so now."""
+        """Another copy, or some less; whether the view is so now.  A `patient` change is none while
+        something that was given has not begun, be it that it was given while this one waited."""
         await self.changing.enter()
         try:
             view = self._views.own.get(number)
+            if patient and self.gifts.are_open():
+                return False
             if view is None or (add is not None and add.id not in self.learners):
                 return False  # who was being filled missed a change
             gone = {one.id for one in (*without, *((add,) if add is not None else ()))}
@@ -203,6 +212,8 @@ class Replication:
         try:
             own = self._views.own
             if own.get(one.number) != one or own.get(other.number) != other:
+                return
+            if self.gifts.are_open():
                 return
             view = replace(
                 one,

@@ -15,7 +15,6 @@ from typing import Final
 from chord import Contact, Runtime
 from meteor.copies.config import CopiesConfig
 from meteor.copies.entropy import AntiEntropy
-from meteor.copies.gifts import begun
 from meteor.copies.replication import Replication
 from meteor.copies.turns import Bell
 from meteor.keeping.shelf import Shelf
@@ -69,8 +68,7 @@ class Tending:
         return any(self._replication.lacks(view) for view in self._views.own.values())
 
     async def _look(self) -> None:
-        if not self._is_pressing():
-            await begun(self._runtime, self._views)
+        await self._replication.gifts.begun(self._is_pressing)
         await self._recruit()
         self._resync()
         await self._unify()
@@ -100,7 +98,7 @@ class Tending:
         surplus = [copy for copy in view.copies if copy.id not in ids]
         enough = len(view.copies) - len(surplus) >= self._config.copies - 1
         if surplus and enough:
-            await self._replication.change(number, without=surplus)
+            await self._replication.change(number, without=surplus, patient=True)
 
     async def _fill(self, view: View, contact: Contact) -> bool:
         """Make a recruit a copy; whether it is one now."""
@@ -122,11 +120,21 @@ class Tending:
             last = Keep(view.intervals, under_way, taken_in)
             if (under_way or taken_in) and not await self._give(contact, last):
                 return False
-            if not self._is_pressing():
-                await begun(self._runtime, self._views)
-            return await self._replication.change(view.number, add=contact)
+            return await self._add(view.number, contact)
         finally:
             learners.pop(contact.id, None)
+
+    async def _add(self, number: int, contact: Contact) -> bool:
+        """Where a view has no copy at all it does not wait for what was given; else it does, also
+        for what is given while it waits for its turn."""
+        change, gifts = self._replication.change, self._replication.gifts
+        while True:
+            await gifts.begun(self._is_pressing)
+            patient = not self._is_pressing()
+            if await change(number, add=contact, patient=patient):
+                return True
+            if not patient or not gifts.are_open() or contact.id not in self._replication.learners:
+                return False
 
     async def _push(self, contact: Contact, intervals: Intervals) -> bool:
         """Send a copy everything; whether it has it now."""

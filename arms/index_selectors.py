@@ -31,7 +31,7 @@ from arms.index_bits import (
 )
 from arms.index_column import Column, Cut, is_exact
 from arms.index_rows import Test, ambiguous_paths
-from arms.index_store import Numbers, all_in_line
+from arms.index_store import Numbers
 from arms.index_table import EVERYTHING, MOST_COLUMNS, Ends, Table
 from arms.index_vocabulary import Floats
 from arms.tree import fits
@@ -40,8 +40,8 @@ from arms.values import NONE, NUMBERS, WILDCARD, WORDS
 K = TypeVar("K")
 
 MOST_SHAPES: Final = 64
-MOST_BATCHES: Final = 8
-"""A shape that missed more new rows than these is made anew."""
+MOST_BATCHES: Final = 16
+"""A shape that missed more changes than these is made anew."""
 ROWS_WORTH_SIFTING: Final = 256
 """From so many on, those that miss a column that keeps its intervals go before rows are read."""
 _SERVED: Final[dict[int, tuple[int, ...]]] = {
@@ -53,6 +53,7 @@ _SERVED: Final[dict[int, tuple[int, ...]]] = {
 """Which axes of a path an offer of this kind may satisfy."""
 
 _NO_SLOTS: Final = np.zeros(0, np.intp)
+_NO_PATHS: Final = frozenset[str]()
 
 Served = dict[int, Ends]
 """What a subject offers, by column: the hull where it offers several values."""
@@ -68,12 +69,13 @@ class _Shape:
         self.seen = 0
         """Up to which batch of new rows it knows them."""
 
-    def learn(self, slots: Slots, columns: Numbers, words: int) -> None:
-        """Take in a batch of rows, in the place of others maybe."""
+    def learn(self, slots: Slots, columns: Numbers | None, words: int) -> None:
+        """Take in a batch of rows, in the place of others maybe; or, without columns, forget it."""
         if len(self.rows) < words:
             self.rows = grown(self.rows, words)
         clear_bits(self.rows, slots)
-        set_bits(self.rows, slots[self.serves[columns].all(axis=1)])
+        if columns is not None:
+            set_bits(self.rows, slots[self.serves[columns].all(axis=1)])
 
 
 class SelectorTable(Table[K]):
@@ -82,8 +84,8 @@ class SelectorTable(Table[K]):
     def __init__(self, width: int, place_of: Callable[[K], float] | None) -> None:
         super().__init__(width, place_of, marks_misses=True)
         self._shapes: dict[frozenset[int], _Shape] = {}
-        self._batches: deque[tuple[Slots, Numbers]] = deque(maxlen=MOST_BATCHES)
-        """The last batches of new rows: what shapes may have missed."""
+        self._batches: deque[tuple[Slots, Numbers | None]] = deque(maxlen=MOST_BATCHES)
+        """The last batches of new rows, and of those that left: what shapes may have missed."""
         self._batch = 1
         self._lowest: Floats = np.full(MOST_COLUMNS + 2, np.nan)
         self._highest: Floats = np.full(MOST_COLUMNS + 2, np.nan)
@@ -120,7 +122,7 @@ class SelectorTable(Table[K]):
         one element must satisfy several."""
         served: Served = {}
         unclear: set[int] = set()
-        ambiguous = frozenset[str]() if unique else ambiguous_paths(offers)
+        ambiguous = _NO_PATHS if unique else ambiguous_paths(offers)
         for path, value in offers:
             axis = value[0]
             for number in self.reached(path, axis):
@@ -164,7 +166,8 @@ class SelectorTable(Table[K]):
             column = self.columns[number]
             assert column is not None, "a number in use has a column"
             if column.rare is None:
-                column.reach(words)
+                if len(column.has) < words:
+                    column.reach(words)
                 cut = column.cut(*ends)
                 wide[number] = (column, cut)
                 if not is_exact(cut):
@@ -172,7 +175,9 @@ class SelectorTable(Table[K]):
             elif column.rare:
                 more.append(self._living(column.rare_slots()))
         others = more[0] if len(more) == 1 else sorted_once(more)
-        fitting = self._fitting(frozenset(wide))[:words] & self.live[:words]
+        fitting = self._fitting(frozenset(wide))[:words]
+        if self._gone:
+            fitting = fitting & self.live[:words]
         found = _without_misses(fitting, wide.values(), words)
         if not unclear:
             return joined(slots_in(found), self._confirmed(others, served))
@@ -207,11 +212,11 @@ class SelectorTable(Table[K]):
         return kept
 
     def _confirmed_few(self, slots: Slots) -> Slots:
-        columns, low, high = self.store.rows(slots)
-        numbers = columns.astype(np.intp)
+        columns, low, high = self.store.turned(slots)
+        numbers = columns.astype(np.intp, order="C")
         met = low <= self._highest.take(numbers)
         met &= high >= self._lowest.take(numbers)
-        return slots[all_in_line(met)]
+        return slots[np.bitwise_and.reduce(met)]
 
     # -- shapes
 
@@ -248,6 +253,10 @@ class SelectorTable(Table[K]):
         self._batch += 1
         self._batches.append((slots, columns.copy()))
 
+    def _left(self, slots: Slots) -> None:
+        self._batch += 1
+        self._batches.append((slots, None))
+
 
 def _without_misses(fitting: Words, wide: Iterable[tuple[Column, Cut]], words: int) -> Words:
     """Of the rows those that may overlap in every column."""
@@ -257,11 +266,15 @@ def _without_misses(fitting: Words, wide: Iterable[tuple[Column, Cut]], words: i
         lines += [column.has[:words]] if of_column is None else of_column
     if not lines:
         return fitting
-    # To begin with zeros is two passes more: a thirtieth of a question over 100,000 rows.
-    missed = lines[0] if len(lines) == 1 else lines[0] | lines[1]
+    if len(lines) == 1:
+        return fitting & ~lines[0]
+    # To begin with zeros is two passes more: a thirtieth of a question over 100,000 rows.  So is
+    # each array beside this one: what nobody looked at lately comes from far away.
+    missed = lines[0] | lines[1]
     for line in lines[2:]:
         np.bitwise_or(missed, line, missed)
-    return fitting & ~missed
+    left: Words = np.bitwise_and(fitting, np.invert(missed, missed), missed)
+    return left
 
 
 def _without_more_misses(found: Words, unclear: list[tuple[Column, Cut]], words: int) -> Words:

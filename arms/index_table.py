@@ -175,6 +175,9 @@ class Table(ABC, Generic[K]):
     def _entered(self, slots: Slots, columns: Numbers) -> None:
         """Rows are in the bitmaps from now on."""
 
+    def _left(self, slots: Slots) -> None:
+        """Rows are in no bitmap any more."""
+
     def _learn(self, slots: Slots) -> None:
         if not len(slots):
             return
@@ -204,6 +207,7 @@ class Table(ABC, Generic[K]):
             if column.is_stale(self.store.used) or not column.count:
                 self._stale[number] = None
         self.store.free_all(slots)
+        self._left(slots)
 
     # -- columns
 

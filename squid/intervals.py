@@ -21,7 +21,7 @@ def merge(*sets: Iterable[Interval]) -> Intervals:
     filled = sets if len(sets) == 1 else [some for some in sets if some != ()]
     if len(filled) == 1:
         only = filled[0]
-        if type(only) is tuple and len(only) == 1 and only[0][0] <= only[0][1]:
+        if type(only) is tuple and _is_normal(only):
             return only
     every: list[Interval] = []
     for some in filled:
@@ -37,6 +37,15 @@ def merge(*sets: Iterable[Interval]) -> Intervals:
         else:
             merged.append((first, last))
     return tuple(merged)
+
+
+def _is_normal(intervals: Intervals) -> bool:
+    before = -2
+    for first, last in intervals:
+        if first > last or first <= before + 1:
+            return False
+        before = last
+    return True
 
 
 def intersect(left: Iterable[Interval], right: Iterable[Interval]) -> Intervals:
@@ -71,8 +80,8 @@ def subtract(whole: Iterable[Interval], part: Iterable[Interval]) -> Intervals:
         return merge(whole)
     if type(whole) is tuple and len(whole) == 1 and type(part) is tuple and len(part) == 1:
         (first, last), (start, end) = whole[0], part[0]
-        if start <= first and last <= end:
-            return ()
+        if first <= last and start <= end:
+            return _cut_out(first, last, start, end)
     holes = merge(part)
     if not holes:
         return merge(whole)
@@ -91,6 +100,17 @@ def subtract(whole: Iterable[Interval], part: Iterable[Interval]) -> Intervals:
         if first <= last:
             rest.append((first, last))
     return tuple(rest)
+
+
+def _cut_out(first: int, last: int, start: int, end: int) -> Intervals:
+    """One interval without another one."""
+    if last < start or end < first:
+        return ((first, last),)
+    if start <= first:
+        return () if last <= end else ((end + 1, last),)
+    if last <= end:
+        return ((first, start - 1),)
+    return ((first, start - 1), (end + 1, last))
 
 
 def covers(intervals: Iterable[Interval], index: int) -> bool:

@@ -102,17 +102,24 @@ class Chronicle:
 
 def _news(known: Iterable[View], view: View, part: Intervals) -> View | None:
     """What of a view is later than all that is known of `part`."""
+    rank = _rank(view)
     for one in known:
-        if _rank(one) >= _rank(view):
+        if _rank(one) >= rank:
             part = subtract(part, one.intervals)
     copies = view.copies[:HOLDERS_MAX]
     return replace(view, intervals=part, copies=copies, lost=(), rivals=()) if part else None
 
 
 def _left(views: Iterable[View], begun: View) -> Iterable[View]:
-    earlier = (one.without(begun.intervals) for one in views if _rank(one) <= _rank(begun))
-    later = (one for one in views if _rank(one) > _rank(begun))
-    return (*(one for one in earlier if one is not None), *later)
+    rank = _rank(begun)
+    earlier: list[View] = []
+    later: list[View] = []
+    for one in views:
+        if _rank(one) > rank:
+            later.append(one)
+        elif (left := one.without(begun.intervals)) is not None:
+            earlier.append(left)
+    return (*earlier, *later)
 
 
 def _with(views: Iterable[View], begun: View) -> tuple[View, ...]:

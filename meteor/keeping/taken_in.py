@@ -12,7 +12,6 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from typing import Final
 
-from chord import replace
 from meteor.wire.view import Ended
 from squid import Intervals, intersect, merge, subtract
 
@@ -42,8 +41,10 @@ class TakenIn:
 
     def within(self, part: Intervals) -> tuple[Ended, ...]:
         """What of it lies in `part`."""
-        cut = (replace(one, intervals=intersect(one.intervals, part)) for one in self.ended())
-        return tuple(one for one in cut if one.intervals)
+        cut = ((key, intersect(had, part)) for key, had in self._parts.items())
+        return tuple(
+            Ended(primary, epoch, both, since) for (primary, epoch, since), both in cut if both
+        )
 
     def restore(self, ended: Iterable[Ended]) -> None:
         """What was written down, of records that are on the shelf again."""

@@ -141,6 +141,8 @@ class Stored:
 def _cut_to(view: View, intervals: Intervals) -> View | None:
     if not intervals:
         return None
+    if intervals == view.intervals and not view.lost and not view.rivals:
+        return view
     lost, rivals = intersect(view.lost, intervals), rivals_within(view.rivals, intervals)
     return replace(view, intervals=intervals, lost=lost, rivals=rivals)
 

@@ -79,6 +79,9 @@ class Report:
     """The layer above's summary."""
     handed: int = 0
     """How many shares this peer handed on."""
+    speaks_for_s: float | None = None
+    """So old a question this is an answer to at most, the way back included; None: however old.
+    What was done here before may be in it nowhere."""
 
 
 MESSAGES: tuple[type, ...] = (HandOn, HandOnTaken, ResultFrame, Report)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from chord import Contact, dataclass, replace
 from squid.hilbert import HilbertCurve
+from squid.intervals import Intervals, intersect, merge
 from squid.ledger import Ledger
 from squid.messages import Report, ResultFrame
 from squid.region import Box, Interval
@@ -29,6 +30,9 @@ class Outcome:
     """The longest chain of hand-ons."""
     messages: int = 0
     """Shares handed on, as reported."""
+    is_outlived: bool = False
+    """Whether something is missing because the question is older than what a peer can speak of:
+    one that begins now misses nothing of it."""
 
 
 class OriginatedOperation:
@@ -40,7 +44,10 @@ class OriginatedOperation:
         box: Box,
         job: tuple[Interval, ...],
         on_frame: Callable[[Contact, bytes], None] | None,
+        began_s: float = 0.0,
     ) -> None:
+        self._began_s = began_s
+        self._outlived: Intervals = ()
         self._curve, self._box, self._on_frame = curve, box, on_frame
         self._ledger = Ledger(curve, box, job)
         self._waiting: dict[tuple[int, int, int], Report] = {}
@@ -74,9 +81,15 @@ class OriginatedOperation:
         if report is not None and (fresh or self._ledger.reported != before):
             self._count(sender, report)
 
-    def take_report(self, sender: Contact, report: Report) -> None:
+    def take_report(self, sender: Contact, report: Report, now: float = 0.0) -> None:
         """A peer has done a part; it counts once all its frames are in, and says something new.
-        What was missing for an earlier attempt is being asked for again: it may be there now."""
+        What was missing for an earlier attempt is being asked for again: it may be there now.  An
+        answer that does not reach back to where the question began is none: how long it was on its
+        way counts, as nobody knows how old the question was there."""
+        if report.speaks_for_s is not None and report.speaks_for_s < now - self._began_s:
+            self._outlived = merge(self._outlived, report.covered)
+            missing = merge(report.missing, report.covered)
+            report = replace(report, covered=(), missing=missing)
         if report.missing and report.attempt < self._attempt:
             report = replace(report, missing=())
         key = (sender.id, report.part)
@@ -92,6 +105,7 @@ class OriginatedOperation:
     def outcome(self) -> Outcome:
         """What it has come to so far."""
         return Outcome(
+            is_outlived=bool(intersect(self._outlived, self._ledger.missing)),
             complete=self._ledger.complete,
             missing=tuple(self._up_to_last_match(gap) for gap in self._ledger.missing),
             summaries=tuple(self._summaries),

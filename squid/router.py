@@ -95,6 +95,7 @@ class Router:
         timeout_s: float,
         on_frame: Callable[[Contact, bytes], None] | None = None,
         asks: bool = False,
+        age_s: float = 0.0,
     ) -> Outcome:
         """Bring `body` to every peer whose holding meets `box`; returns when every matching index
         is reported on, or with what is `missing` when the time is up.  No share of an attempt is
@@ -102,10 +103,12 @@ class Router:
 
         `asks` says that nothing is changed: who keeps a copy may answer for a silent owner.
         `on_frame(peer, page)` is told of each result page as it comes, possibly more than once.
+        `age_s` is how long ago the question began that this is a part of.
         """
         job = self._job_of(box)
         operation_id = self._runtime.random.randbytes(16)
-        operation = OriginatedOperation(self._curve, box, job, on_frame)
+        began_s = self._runtime.now() - age_s
+        operation = OriginatedOperation(self._curve, box, job, on_frame, began_s)
         self._operations[operation_id] = operation
         if self._observer is not None:
             self._observer.began(operation_id, box, body)
@@ -186,7 +189,7 @@ class Router:
         assert isinstance(message, Report)
         operation = self._operations.get(message.operation)
         if operation is not None:
-            operation.take_report(sender, message)
+            operation.take_report(sender, message, self._runtime.now())
             self._tell_if_settled(message.operation, operation)
 
     def _tell_if_settled(self, operation_id: bytes, operation: OriginatedOperation) -> None:
@@ -317,7 +320,8 @@ class Router:
         rest = await bring()
         await self._send_frames(share, part, len(work.frames), rest.frames)
         frames = (*work.frames, *rest.frames)
-        self._report(share, replace(work, frames=frames, body=rest.body), mine, handed, part)
+        done = replace(work, frames=frames, body=rest.body, speaks_for_s=rest.speaks_for_s)
+        self._report(share, done, mine, handed, part)
         self._resolving -= 1
 
     async def _send_frames(
@@ -358,6 +362,7 @@ class Router:
             hops=share.hops,
             body=work.body,
             handed=handed,
+            speaks_for_s=work.speaks_for_s,
         )
         self._say(share.origin, report)
 

@@ -28,6 +28,8 @@ class Work:
     doubted: tuple[Interval, ...] = ()
     """The indexes of the part of which it will soon be known whether all is here: neither covered
     nor missing, so that the origin asks again."""
+    speaks_for_s: float | None = None
+    """So long ago a question may have begun that this is an answer to; None: whenever it did."""
     rest: Callable[[], Awaitable[Work]] | None = None
     """Brings the pages that follow in later turns, and the summary of all; None where `frames` are
     all there is."""

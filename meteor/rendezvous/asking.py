@@ -6,7 +6,7 @@ region, and whether it may be asked, was decided before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from chord import Contact, Runtime, replace
 from meteor.rendezvous.moves import region_of, runs_of, with_missing
@@ -21,9 +21,13 @@ from squid import Box, HilbertCurve, Outcome, Router
 
 MOVES_MAX = 8
 """How often a query follows what moves while it is looked for."""
+ASKED_MAX = 3 * (1 + MOVES_MAX)
+"""How often it is asked at most: three times for everything, where who answered was not there when
+the question began.  Twice is too few where he came just in time to answer: the second question is
+hardly younger."""
 
 
-STEM_LENGTH = 62
+STEM_LENGTH = 61
 """How much of a name of at most 64 characters is left where a number comes behind it."""
 
 PAGE_WAITS_S = 0.001
@@ -36,15 +40,20 @@ def ids_of(moved: Mapping[tuple[str, str], Went]) -> list[str]:
     return sorted(went.id for went in moved.values())
 
 
-def _once_more(operation: Operation, turn: int, moved: Mapping[tuple[str, str], Went]) -> Operation:
-    """The same where something went, which may be on its way there yet.  A delete is another one
-    there: what was done there before is not all of it.  Its name is of the first one's, so that who
-    sends a signed one again is known by it."""
-    operation = replace(operation, came_with=max(1, *(went.version for went in moved.values())))
-    if operation.verb not in DELETES:
+def _follow(operation: Operation, number: int, moved: Mapping[tuple[str, str], Went]) -> Operation:
+    """The same where something went, which may be on its way there yet."""
+    came_with = max(1, *(went.version for went in moved.values()))
+    return replace(_once_more(operation, number), came_with=came_with)
+
+
+def _once_more(operation: Operation, number: int) -> Operation:
+    """The same another time, the first being 0.  A delete is another one then: what was done before
+    is not all of it.  Its name is of the first one's, so that who sends a signed one again is known
+    by it."""
+    if operation.verb not in DELETES or not number:
         return operation
     stem, _, region = operation.id.partition(".")
-    return replace(operation, id=f"{stem[:STEM_LENGTH]}-{turn}.{region}")
+    return replace(operation, id=f"{stem[:STEM_LENGTH]}-{number}.{region}")
 
 
 class Asking:
@@ -99,27 +108,50 @@ class Asking:
         *,
         asks: bool,
     ) -> tuple[Outcome, list[Summary]]:
+        """Ask the whole region, and all of it anew where somebody answers who cannot know what the
+        question may have missed, as he was started since: a question that begins now misses nothing
+        of that.  What it did before counts of a delete, which takes nothing twice."""
+        deadline = self._runtime.now() + timeout_s
+
+        async def disseminate(where: Box, what: Operation, began_s: float) -> Outcome:
+            now = self._runtime.now()
+            return await self._router.disseminate(
+                where, codec.encode(what), timeout_s=max(deadline - now, 0.0),
+                on_frame=on_frame, asks=asks, age_s=now - began_s,
+            )  # fmt: skip
+
+        before: list[Summary] = []
+        for number in range(0, ASKED_MAX, 1 + MOVES_MAX):
+            outcome, summaries = await self._round(box, operation, number, disseminate, relay)
+            if not outcome.is_outlived or self._runtime.now() >= deadline:
+                break
+            before += summaries if operation.verb in DELETES else []
+        return outcome, before + summaries
+
+    async def _round(
+        self,
+        box: Box,
+        operation: Operation,
+        number: int,
+        disseminate: Callable[[Box, Operation, float], Awaitable[Outcome]],
+        relay: Relay,
+    ) -> tuple[Outcome, list[Summary]]:
         """Ask the whole region, and once more where something went while it was being asked.
 
         What moves later only was at its place all the while; so each turn looks for what the first
         asking may have missed, where it went since, and for nothing else."""
-        body, deadline = codec.encode(operation), self._runtime.now() + timeout_s
-        whole = await self._router.disseminate(
-            box, body, timeout_s=timeout_s, on_frame=on_frame, asks=asks
-        )
+        began_s = self._runtime.now()
+        whole = await disseminate(box, _once_more(operation, number), began_s)
         summaries = summaries_of(whole)
         moved = relay.unseen(summaries)
         missed = dict(moved)
-        for turn in range(MOVES_MAX):
+        for turn in range(1, 1 + MOVES_MAX):
             again = region_of(ids_of(moved), box, self._curve)
-            if again is None:
-                return whole, summaries
-            body = codec.encode(_once_more(operation, turn, moved))
-            left_s = max(deadline - self._runtime.now(), 0.0)
-            outcome = await self._router.disseminate(
-                again, body, timeout_s=left_s, on_frame=on_frame, asks=asks
-            )
+            if again is None or whole.is_outlived:
+                break
+            outcome = await disseminate(again, _follow(operation, number + turn, moved), began_s)
             whole = with_missing(whole, outcome.missing)
+            whole = replace(whole, is_outlived=outcome.is_outlived)
             summaries += (told := summaries_of(outcome))
             unseen = relay.unseen(told).items()
             moved = {key: went for key, went in unseen if key in missed and went > missed[key]}

@@ -79,8 +79,11 @@ class Changes:
         age_ms = self._shelf.wall_ms() + TOMBSTONE_MS - word.ttl_ms
         left = self._shelf.store.get(word.owner, stem_of(word.id))
         is_data = None if left is None else left.kind == DATA
+        now = self._runtime.now()
         if word.moved_to and age_ms < KEPT_S * 1000:
-            self._moves.note(word.id, word.moved_to, word, self._runtime.now(), is_data=is_data)
+            self._moves.note(word.id, word.moved_to, word, now, is_data=is_data)
+        elif word.moved_to:
+            self._moves.known.forgot(now - age_ms / 1000)
 
     def _compare(self, one: Carried) -> None:
         """Two sides of a partition may have said so of one record: the delete wins, wherever."""

@@ -3,10 +3,11 @@
 Law of this file: pure.  A query that passed the new region before a record came there, and the old
 one after it left, would find it nowhere although it lived all the time.  So its old place says
 where it went, for as long as such a query may be under way, and the query's origin asks there
-again: found by the new content, not by the old, never by neither (SPEC section 4).  Wherever it
-went is told, as who asks a part once more, where something went, is to hear that it went on from
-there to another part of what was asked for at first.  Told is only who may see it: others would ask
-again for nothing, and count twice what else lies there.
+again: found by the new content, not by the old, never by neither (SPEC section 4).  What it cannot
+tell any more, or never knew, it admits: it says since when it knows all.  Wherever it went is told,
+as who asks a part once more, where something went, is to hear that it went on from there to another
+part of what was asked for at first.  Told is only who may see it: others would ask again for
+nothing, and count twice what else lies there.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ import numpy as np
 
 from chord import replace
 from meteor.errors import ProfileError
+from meteor.keeping.holdings import Intervals
+from meteor.rendezvous.known_since import AT_ONCE_S, KnownSince
 from meteor.wire.operations import Carried
 from meteor.wire.record_id import split_id
 from meteor.wire.went import Went
-from squid import Box, HilbertCurve, Intervals, Outcome
+from squid import Box, HilbertCurve, Outcome
 
 KEPT_S: Final = 10.0
 """How long a move is spoken of: as long as a query with the usual time-out may be under way."""
@@ -34,8 +37,9 @@ ROWS: Final = 64
 MISSING_RUNS: Final = 16
 """In so many intervals a region is named where something may be that was not met."""
 TOLD_MAX: Final = 256
-"""So many are told to one query by one peer: the last to move, of which more than a query misses in
-the time that it takes."""
+"""So many are told to one query by one peer, the last to move, and since when these are all: of
+fewer than a query takes, which is some milliseconds.  To tell all in several messages was not
+taken: who has to hear of thousands has to ask again for everything."""
 
 
 def region_of(full_ids: Sequence[str], box: Box, curve: HilbertCurve) -> Box | None:
@@ -76,11 +80,21 @@ class _Move(NamedTuple):
     row: int
 
 
+class Told(NamedTuple):
+    """What one query is told."""
+
+    went: list[Went]
+    since_s: float
+    """All that left since then are these, if its sender may see them."""
+
+
 class Moves:
     """The moves away from one peer."""
 
-    def __init__(self, curve: HilbertCurve) -> None:
+    def __init__(self, curve: HilbertCurve, started_s: float = 0.0) -> None:
         self._curve = curve
+        self.known = KnownSince(started_s)
+        """From when on these are all."""
         self._moves: OrderedDict[str, _Move] = OrderedDict()
         """By the full id at the old place."""
         self._notes = 0
@@ -104,7 +118,7 @@ class Moves:
         place = split_id(old_id, self._curve)[1]
         self._drop(old_id)
         if len(self._moves) == KEPT_MAX:
-            self._drop(next(iter(self._moves)))
+            self._forget_first()
         row = self._free.pop() if self._free else self._new_row()
         carried = replace(carried, blob=b"", route=None)
         self._notes += 1
@@ -113,18 +127,24 @@ class Moves:
         self._moves[old_id] = self._in_rows[row] = move
 
     def from_within(
-        self, box: Box, now: float, sees: Callable[[Carried], bool], *, is_data: bool
-    ) -> list[Went]:
+        self,
+        box: Box,
+        part: Intervals,
+        now: float,
+        sees: Callable[[Carried], bool],
+        *,
+        is_data: bool,
+    ) -> Told:
         """Where the data, or the interests, went that moved lately from a place in a query's box,
-        the last to move first, and its sender `sees`."""
+        the last to move first, and its sender `sees`; of `part` this peer speaks."""
         self._forget(now)
-        told: list[Went] = []
-        for move in self._within(box):
+        went, since_s = list[Went](), self.known.of(part, now)
+        for move in self._within(box) if self._moves else ():
             if move.is_data in {None, is_data} and sees(move.carried):
-                told.append(Went(move.carried.version, move.new_id, move.carried.owner))
-                if len(told) == TOLD_MAX:
-                    break
-        return told
+                if len(went) == TOLD_MAX:
+                    return Told(went, max(since_s, move.at_s + AT_ONCE_S))
+                went.append(Went(move.carried.version, move.new_id, move.carried.owner))
+        return Told(went, since_s)
 
     def _within(self, box: Box) -> Iterator[_Move]:
         """The moves away from a box, the last first."""
@@ -154,8 +174,10 @@ class Moves:
             self._free.append(move.row)
 
     def _forget(self, now: float) -> None:
-        while self._moves:
-            old_id, move = next(iter(self._moves.items()))
-            if now - move.at_s <= KEPT_S:
-                break
-            self._drop(old_id)
+        while self._moves and now - next(iter(self._moves.values())).at_s > KEPT_S:
+            self._forget_first()
+
+    def _forget_first(self) -> None:
+        old_id, move = next(iter(self._moves.items()))
+        self.known.forgot(move.at_s)
+        self._drop(old_id)

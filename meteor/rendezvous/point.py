@@ -70,14 +70,18 @@ class RendezvousPoint:
         self._rendezvous, self._telling, self._settle = rendezvous, telling, settle
         self._curve, self._replication, self._lease = curve, replication, lease
         self._views, self._step_up = views, step_up
-        self._moves = Moves(curve)
+        self._moves = Moves(curve, runtime.now())
         self._recall = Recall(shelf.issued_ms())
-        holdings.on_gain = lambda part: self._recall.gained(part, shelf.issued_ms())
+        holdings.on_gain = self._gained
         self._repeats, self._under_way = Repeats(self.forgot), UnderWay(runtime)
         self._reactions = Reactions(runtime, shelf, telling)
         self.changes = Changes(
             runtime, holdings, shelf, rendezvous, telling, self._reactions, self._moves
         )
+
+    def _gained(self, part: Intervals) -> None:
+        self._recall.gained(part, self._shelf.issued_ms())
+        self._moves.known.gained(part, self._runtime.now())
 
     def forgot(self, ago_s: float) -> None:
         """Something that was carried out here so long ago is not remembered any more."""
@@ -190,7 +194,7 @@ class RendezvousPoint:
     ) -> Work:
         """Change something, or leave it to whom it belongs meanwhile."""
         try:
-            frames, summary = await self._change(task, mine, ends)
+            frames, summary, speaks_for_s = await self._change(task, mine, ends)
         except Superseded:
             return Work(undone=merge(mine, undone))
         if task.operation.verb in KEPT_KINDS and self._doubted(task, mine):
@@ -202,6 +206,7 @@ class RendezvousPoint:
             body=codec.encode(summary),
             missing=() if task.operation.verb == "store" else intersect(mine, self._holdings.lost),
             undone=undone,
+            speaks_for_s=speaks_for_s,
         )
 
     async def _settled(self, task: Task, part: Intervals, ends_s: float) -> None:
@@ -245,7 +250,7 @@ class RendezvousPoint:
         else:
             met = self._rendezvous.accept(passing, now, self._reactions.within(part))
             following = await self._reactions.follow(met.steps, passing)
-        return self._passed(following, self._moved_lately(passing), missing)
+        return self._passed(following, passing, part, missing)
 
     def _pass_now(self, task: Task, part: Intervals) -> Work | None:
         """A question's answer as far as it goes in this very turn; None, and nothing is done, for
@@ -256,11 +261,11 @@ class RendezvousPoint:
         asked, missing = self._ask(passing, now, part), self._missing_of(task, part)
         following, bring = self._reactions.answer_now(asked, passing, part)
         if bring is None:
-            return self._passed(following, self._moved_lately(passing), missing)
+            return self._passed(following, passing, part, missing)
 
         async def rest() -> Work:
             await bring()
-            return self._passed(following, self._moved_lately(passing), missing)
+            return self._passed(following, passing, part, missing)
 
         return Work(frames=following.pages.leave(), missing=missing, rest=rest)
 
@@ -291,32 +296,31 @@ class RendezvousPoint:
         is_data = KEPT_KINDS.get(task.operation.verb) == DATA
         return () if is_data else intersect(part, self._holdings.lost)
 
-    @staticmethod
-    def _passed(following: Following, moved: Sequence[Went], missing: Intervals) -> Work:
-        return Work(
-            frames=following.pages.all(),
-            body=codec.encode(telling(Summary(following.pairs), moved)),
-            missing=missing,
-        )
+    def _passed(
+        self, following: Following, passing: Record, part: Intervals, missing: Intervals
+    ) -> Work:
+        """What came of it, with what a query may have missed at both its places."""
+        summary, speaks_for_s = Summary(following.pairs), None
+        if passing.action == "retrieve":
+            assert isinstance(passing.region, Box)
+            went, speaks_for_s = self._moved(passing.region, part, passing.owner, is_data=True)
+            summary = telling(summary, went)
+        body = codec.encode(summary)
+        return Work(following.pages.all(), body, missing, speaks_for_s=speaks_for_s)
 
-    def _moved_lately(self, passing: Record) -> Sequence[Went]:
-        """What a query may have missed at both its places."""
-        if passing.action != "retrieve":
-            return ()
-        assert isinstance(passing.region, Box)
-        return self._moved_within(passing.region, passing.owner, is_data=True)
-
-    def _moved_within(self, box: Box, owner: str, *, is_data: bool) -> Sequence[Went]:
-        if not self._moves:
-            return ()
+    def _moved(
+        self, box: Box, part: Intervals, owner: str, *, is_data: bool
+    ) -> tuple[Sequence[Went], float]:
+        """What went where lately, and how old a question may be for this to be all."""
         sees, now = partial(self._shelf.sees, owner), self._runtime.now()
-        return self._moves.from_within(box, now, sees, is_data=is_data)
+        told = self._moves.from_within(box, part, now, sees, is_data=is_data)
+        return told.went, now - told.since_s
 
     # -- what changes something
 
     async def _change(
         self, task: Task, part: Intervals, ends: Ends
-    ) -> tuple[list[bytes], Summary]:
+    ) -> tuple[list[bytes], Summary, float | None]:
         def write(carried: Sequence[Carried]) -> Awaitable[list[Carried]]:
             return self._replication.keep(carried, part, ends())
 
@@ -324,21 +328,22 @@ class RendezvousPoint:
             task.operation, task.id, part, partial(self._lowest_in, task.box)
         )
         if first is not None:
-            return [], first
-        frames: list[bytes] = []
+            return [], first, None
+        frames, speaks_for_s = list[bytes](), None
         if task.operation.verb in KEPT_KINDS:
             is_over = self._recall.has_run_out(task.operation, part, self._shelf.issued_ms())
             frames, summary = await self.changes.keep(task, part, write, is_over=is_over)
         elif _is_delete(task):
             frames, summary = await self._delete(task, part, write, ends)
             is_data = task.operation.verb == "delete_data"
-            moved = self._moved_within(task.box, task.operation.owner, is_data=is_data)
-            summary = telling(summary, moved)
+            owner = task.operation.owner
+            went, speaks_for_s = self._moved(task.box, part, owner, is_data=is_data)
+            summary = telling(summary, went)
         else:
             doubtful = self._recall.may_be_repeat(task.operation, part)
             summary = await self.changes.amend(task, part, write, doubtful=doubtful)
         self._repeats.note(task.operation, task.id, part, summary, self._runtime.now())
-        return frames, summary
+        return frames, summary, speaks_for_s
 
     def _lowest_in(self, box: Box, part: Intervals) -> int | None:
         """Where a box begins in a part; None where it is not in it."""

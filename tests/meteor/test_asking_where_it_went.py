@@ -49,7 +49,7 @@ class MovesOn:
 
     async def disseminate(self, box: Box, body: bytes, **_: Any) -> Outcome:
         self.asked.append(box)
-        told = self._moves.from_within(box, 0.0, lambda _: True, is_data=True)
+        told = self._moves.from_within(box, (), 0.0, lambda _: True, is_data=True).went
         self._ways += self.later
         self.later = []
         self._step()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 import pytest
 
 import meteor
 from chord import replace
-from meteor.rendezvous.moves import KEPT_MAX, KEPT_S, Moves, region_of
+from meteor.rendezvous.moves import KEPT_MAX, KEPT_S, TOLD_MAX, Moves, region_of
 from meteor.wire.codec import wire_codec
 from meteor.wire.operations import Carried
 from meteor.wire.record_id import make_id
@@ -18,6 +19,7 @@ from squid import Box, HilbertCurve
 from tests.meteor.building import SPACE
 
 CURVE = HilbertCurve(2, 8)
+ALL = ((0, CURVE.size - 1),)
 ANYBODYS = Carried("data", "a", "", 1, "store", 0, b"", 0, 0, None)
 
 
@@ -33,12 +35,16 @@ def test_a_move_is_told_to_queries_of_its_old_place_while_it_is_fresh() -> None:
     moves = Moves(CURVE)
     moves.note(at("a", 1, 1), at("a", 9, 9), ANYBODYS, now=100.0, is_data=True)
     both, old, new = Box((0, 0), (20, 20)), Box((0, 0), (5, 5)), Box((6, 6), (20, 20))
-    assert moves.from_within(both, 100.0, bool, is_data=True) == [went("a", 9, 9)]
-    assert moves.from_within(both, 100.0, lambda carried: carried.owner != "", is_data=True) == []
-    assert moves.from_within(old, 100.0, bool, is_data=True) == [went("a", 9, 9)]
-    assert moves.from_within(new, 100.0, bool, is_data=True) == []
-    assert moves.from_within(both, 100.0 + KEPT_S, bool, is_data=True) == [went("a", 9, 9)]
-    assert moves.from_within(both, 100.1 + KEPT_S, bool, is_data=True) == []
+
+    def told_in(box: Box, now: float, sees: Callable[[Carried], bool] = bool) -> list[Went]:
+        return moves.from_within(box, ALL, now, sees, is_data=True).went
+
+    assert told_in(both, 100.0) == [went("a", 9, 9)]
+    assert told_in(both, 100.0, lambda carried: carried.owner != "") == []
+    assert told_in(old, 100.0) == [went("a", 9, 9)]
+    assert told_in(new, 100.0) == []
+    assert told_in(both, 100.0 + KEPT_S) == [went("a", 9, 9)]
+    assert told_in(both, 100.1 + KEPT_S) == []
     assert len(moves) == 0
 
 
@@ -47,8 +53,8 @@ def test_of_a_word_alone_nobody_knows_what_moved_and_both_are_told() -> None:
     for number, is_data in enumerate([True, False, None]):
         old, new = at(f"n{number}", 1, 1), at(f"n{number}", 9, 9)
         moves.note(old, new, ANYBODYS, now=100.0, is_data=is_data)
-    data = moves.from_within(box, 100.0, bool, is_data=True)
-    interests = moves.from_within(box, 100.0, bool, is_data=False)
+    data = moves.from_within(box, ALL, 100.0, bool, is_data=True).went
+    interests = moves.from_within(box, ALL, 100.0, bool, is_data=False).went
     assert data == [went("n2", 9, 9), went("n0", 9, 9)]
     assert interests == [went("n2", 9, 9), went("n1", 9, 9)]
 
@@ -64,9 +70,14 @@ def test_moves_are_bounded_and_the_oldest_goes_first() -> None:
             is_data=True,
         )
     assert len(moves) == KEPT_MAX
-    told = moves.from_within(Box((0, 0), (3, 3)), 1.0, bool, is_data=True)
-    assert len(told) < KEPT_MAX
+    told, since_s = moves.from_within(Box((0, 0), (3, 3)), ALL, 1.0, bool, is_data=True)
+    assert len(told) == TOLD_MAX
     assert told[0] == went(f"n{KEPT_MAX}", 2, 2)
+    before = KEPT_MAX - TOLD_MAX
+    assert before < since_s * KEPT_MAX < before + 1, "the last that is not told is before that"
+    nowhere = moves.from_within(Box((9, 9), (9, 9)), ALL, 1.0, bool, is_data=True)
+    assert nowhere.went == []
+    assert 0 < nowhere.since_s < 1 / KEPT_MAX, "the first one is forgotten, wherever it was"
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -93,8 +104,8 @@ def test_what_is_told_is_what_looking_at_each_of_them_finds(
         box = Box(low, (low[0] + 12, low[1] + 12))
         found = [one[4] for one in reversed(known) if one[3] and one[2].intersection(box)]
         seen = [went for went in found if went.version % 3]
-        told = moves.from_within(box, now, lambda one: one.version % 3 > 0, is_data=True)
-        assert told == seen[:20]
+        told = moves.from_within(box, ALL, now, lambda one: one.version % 3 > 0, is_data=True)
+        assert told.went == seen[:20]
 
 
 def test_the_region_to_ask_again_lies_in_the_querys_own() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chord import Contact
+from chord import Contact, replace
 from squid import Box, HilbertCurve
 from squid.messages import Report
 from squid.operation import OriginatedOperation
@@ -43,3 +43,37 @@ def test_what_was_found_for_an_earlier_attempt_counts() -> None:
     asked.begin(1)
     asked.take_report(HOLDER, report(0, found=True))
     assert asked.outcome().complete
+
+
+def test_an_answer_that_does_not_reach_back_to_its_beginning_is_none() -> None:
+    """Who was started since the question began knows nothing of what left before."""
+    asked = OriginatedOperation(CURVE, Box((0, 0), (7, 7)), EVERYTHING, None, began_s=10.0)
+    late = replace(report(0, found=True), speaks_for_s=1.0)
+    asked.take_report(HOLDER, late, now=11.5)
+    outcome = asked.outcome()
+    assert asked.settled
+    assert not outcome.complete
+    assert (outcome.missing, outcome.is_outlived) == (EVERYTHING, True)
+
+
+def test_an_answer_that_reaches_back_to_its_beginning_counts() -> None:
+    asked = OriginatedOperation(CURVE, Box((0, 0), (7, 7)), EVERYTHING, None, began_s=10.0)
+    asked.take_report(HOLDER, replace(report(0, found=True), speaks_for_s=1.0), now=11.0)
+    assert asked.outcome().complete
+    assert not asked.outcome().is_outlived
+
+
+def test_what_another_one_answered_is_not_outlived() -> None:
+    asked = OriginatedOperation(CURVE, Box((0, 0), (7, 7)), EVERYTHING, None, began_s=10.0)
+    asked.take_report(HOLDER, replace(report(0, found=True), speaks_for_s=1.0), now=11.5)
+    asked.begin(1)
+    asked.take_report(HOLDER, replace(report(1, found=True), speaks_for_s=9.0), now=12.0)
+    assert asked.outcome().complete
+    assert not asked.outcome().is_outlived
+
+
+def test_an_earlier_attempt_that_does_not_reach_back_leaves_it_open() -> None:
+    asked = OriginatedOperation(CURVE, Box((0, 0), (7, 7)), EVERYTHING, None, began_s=10.0)
+    asked.begin(1)
+    asked.take_report(HOLDER, replace(report(0, found=True), speaks_for_s=1.0), now=11.5)
+    assert not asked.settled

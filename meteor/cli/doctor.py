@@ -111,13 +111,26 @@ class _Report:
             click.echo(click.wrap_text(text, _WIDTH, first, "      "))
 
     def end(self) -> None:
-        """The sum."""
-        if not self._as_json:
+        """The sum; programs get it too, which are told nothing else where all is well."""
+        if self._as_json:
+            echo_json({f"{what}s": count for what, count in self._counts.items()})
+        else:
             click.echo(", ".join(_many(count, what) for what, count in self._counts.items()))
 
 
 def _many(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _check_files(link: Link) -> None:
+    """Raises `click.UsageError` for files that make no link: no peer could answer, and none is to
+    blame."""
+    tls = link.tls()
+    try:
+        if tls is not None:
+            tls.client_context()
+    except ValueError as error:  # `CertificateError`, whose module a help text does not wait for
+        raise click.UsageError(str(error)) from error
 
 
 async def _examine(link: Link, timeout_s: float, report: _Report) -> tuple[list[str], bool]:
@@ -129,6 +142,7 @@ async def _examine(link: Link, timeout_s: float, report: _Report) -> tuple[list[
         return replace(link, peers=(address,)).connect()
 
     report.begin(f"ring at {', '.join(link.peers)}")
+    _check_files(link)
     asked, picture = await ask_all(link.peers, connect, timeout_s)
     found = list(of_asking(asked))
     if picture is None:

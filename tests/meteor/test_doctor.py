@@ -230,6 +230,13 @@ def test_a_key_that_others_can_read_is_found(tmp_path: Path) -> None:
 # ---- the command
 
 
+def told(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """What was printed for programs, by its subject."""
+    *found, end = map(json.loads, capsys.readouterr().out.splitlines())
+    assert end["problems"] + end["warnings"] == len(found)
+    return {one["subject"]: one for one in found}
+
+
 @pytest.mark.sockets
 def test_the_doctor_looks_at_a_ring_and_at_the_settings_here(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -241,9 +248,12 @@ def test_the_doctor_looks_at_a_ring_and_at_the_settings_here(
         assert "2 peers, closed, nothing lost" in shown
         assert "0 problems, 0 warnings" in shown
         assert main([*ask, "--peer", "127.0.0.1:1", "--json"]) == exit_codes.INCOMPLETE
-        (found,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        found, end = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         assert (found["severity"], found["subject"]) == ("problem", "127.0.0.1:1")
         assert "nobody listens" in found["what"]
+        assert end == {"problems": 1, "warnings": 0}
+        assert main([*ask, "--json"]) == exit_codes.DONE
+        assert json.loads(capsys.readouterr().out) == {"problems": 0, "warnings": 0}
         monkeypatch.setenv("METEOR_LISTEN", "10.0.0.5:7400")
         monkeypatch.setenv("METEOR_DATA_DIR", str(tmp_path))
         assert main(ask) == exit_codes.BAD_INPUT
@@ -257,7 +267,7 @@ def test_a_value_that_no_peer_would_take_is_a_finding_among_the_others(
         '[peer]\nspace = "missing.toml"\nlisten = "10.0.0.5:7400"\n[client]\npeer = "127.0.0.1:1"\n'
     )
     assert main(["doctor", "--timeout", "2", "--json"]) == exit_codes.BAD_INPUT
-    found = {one["subject"]: one for one in map(json.loads, capsys.readouterr().out.splitlines())}
+    found = told(capsys)
     assert "missing.toml' does not exist" in found["space"]["what"]
     assert "[peer] space in" in found["space"]["cure"]
     assert "refuses to serve 10.0.0.5:7400" in found["listen"]["what"]
@@ -270,7 +280,7 @@ def test_with_files_that_make_no_link_the_settings_are_looked_at_all_the_same(
         '[peer]\nspace = "missing.toml"\nlisten = "127.0.0.1:1"\n[tls]\ncert = "only.pem"\n'
     )
     assert main(["doctor", "--json"]) == exit_codes.BAD_INPUT
-    found = {one["subject"]: one for one in map(json.loads, capsys.readouterr().out.splitlines())}
+    found = told(capsys)
     assert "the ring was not asked" in found["client"]["what"]
     assert "missing.toml' does not exist" in found["space"]["what"]
     assert "cert and key without ca" in found["tls"]["what"]
@@ -279,3 +289,16 @@ def test_with_files_that_make_no_link_the_settings_are_looked_at_all_the_same(
 def test_nobody_to_look_at_is_unreachable(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "--peer", "127.0.0.1:1", "--timeout", "2"]) == exit_codes.UNREACHABLE
     assert "1 problem, 0 warnings" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("content", ["", "-----BEGIN CERTIFICATE-----"])
+def test_a_ca_that_cannot_be_read_is_no_fault_of_the_ring(
+    content: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """It said that nobody answers, and to look after a firewall."""
+    ca = str(tmp_path / "ca.pem")
+    Path(ca).write_text(content)
+    ask = ["doctor", "--peer", "127.0.0.1:1", "--tls-ca", ca, "--json"]
+    assert main(ask) == exit_codes.BAD_INPUT
+    ((subject, found),) = told(capsys).items()
+    assert (subject, "not asked: tls: ca" in found["what"]) == ("client", True)

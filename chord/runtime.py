@@ -139,6 +139,10 @@ class Runtime(Protocol):
         """As `spawn`, but its first step is taken now, within the caller's turn: for what mostly
         ends there, or has something to send that is to leave with what the caller sends."""
 
+    def at_home(self, callback: Callable[[], object]) -> None:
+        """Call it where the conversations run, from wherever this is called, as by `__del__`: now
+        if that is there, else in a later turn, or never when there is none any more."""
+
     def close(self) -> None:
         """Cancel everything this peer owns, in spawn order; further sends vanish, calls raise
         `LinkClosed`."""

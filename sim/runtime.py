@@ -99,6 +99,10 @@ class SimRuntime(ExchangingRuntime):
             return self.spawn(conversation)
         return Task(self._turns, conversation, self._owned, at_once=True)
 
+    def at_home(self, callback: Callable[[], object]) -> None:
+        """Call it: all is in one thread here."""
+        callback()
+
     def close(self) -> None:
         """Cancel what this peer owns, in spawn order, and close its links."""
         if self.exchange.closed:

@@ -396,5 +396,5 @@ class Matches(Generic[ItemT]):
         return await self._answer.take()
 
     def __del__(self) -> None:
-        if not self._answer.is_standing:
-            self._answer.leave()
+        if not self._answer.is_standing:  # the collector may run in another thread
+            self._answer._session.runtime.at_home(self._answer.leave)

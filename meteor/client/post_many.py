@@ -105,7 +105,7 @@ class Receipts(Generic[OutcomeT]):
         self._posting.close()
 
     def __del__(self) -> None:
-        self._posting.close()
+        self._posting.let_go()
 
 
 class Posting:
@@ -168,6 +168,10 @@ class Posting:
         self._started.items.clear()
         self._started.end()
         self._settled.notify()
+
+    def let_go(self) -> None:
+        """Nobody is left to take the receipts: the collector says so, in whichever thread."""
+        self._session.runtime.at_home(self.close)
 
     def abandon(self) -> None:
         """The client is closed: whoever waits is told."""

@@ -16,6 +16,7 @@ import logging
 import random
 import time
 from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 from chord import NO_LINK, Contact, Exchange, ExchangingRuntime, Link, LinkEnd
@@ -114,6 +115,15 @@ class AsyncioRuntime(ExchangingRuntime):
         except (Exception, asyncio.CancelledError) as error:
             return self.spawn(failing(error))
         return self.spawn(going_on(conversation, waits_for))
+
+    def at_home(self, callback: Callable[[], object]) -> None:
+        """Call it now if the loop runs in this thread, which it may do in several, one after the
+        other; else some time soon, if it still runs."""
+        if asyncio._get_running_loop() is self._loop:
+            callback()
+            return
+        with suppress(RuntimeError):  # the loop is closed: nothing is left to do it for
+            self._loop.call_soon_threadsafe(callback)
 
     def close(self) -> None:
         """Cancel what this peer owns, in spawn order, close its links and stop listening.

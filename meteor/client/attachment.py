@@ -37,6 +37,9 @@ REATTACH_S_MAX: Final = 30.0
 """The first and the longest pause before what could not be re-attached is tried again; never longer
 than between two renewals."""
 
+LOOKS_S: Final = 30.0
+"""How often it is looked whether the time of what is not kept alive is over: a loop's own clock, by
+which it waits, stands still while the machine sleeps."""
 TAKEN_BACK_AFTER_S: Final = 0.5
 """How long what was cancelled as it was posted is left: what is deleted cannot be posted again, and
 who tries once more under the same name does so at once."""
@@ -162,7 +165,7 @@ class Attachment:
         """Whether it need not be tried again."""
         try:
             async with self._session.uplink.renewals:
-                if self.is_active:
+                if self.is_active and not self._is_over():
                     await self._renew(self._session.config.reattach_timeout_s)
         except MeteorError as error:
             if self.is_active:
@@ -177,7 +180,7 @@ class Attachment:
         self._check_active()
         self.ttl_s, before_s, reply = ttl_s, self._expires_s, None
         if not self._keep_alive:
-            self._expires_s = self._session.runtime.now() + ttl_s
+            self._expires_s = self._session.steady_clock() + ttl_s
         try:
             reply = await self._renew(timeout_s)
         finally:
@@ -190,7 +193,7 @@ class Attachment:
         """Move to another profile under the same stem; raises as `Session.post`."""
         self._check_active()
         ttl_s = self._life_s()
-        until_s = self._session.runtime.now() + ttl_s
+        until_s = self._session.steady_clock() + ttl_s
         reply = await self._session.amend(
             "replace",
             self.id,
@@ -261,7 +264,7 @@ class Attachment:
         """One renewal.  Where it is gone, or may be gone, or perhaps never was, it is posted again:
         an heir without a copy knows nothing of it and takes it, everybody else has it already."""
         ttl_s = self._life_s()
-        until_s = self._session.runtime.now() + ttl_s
+        until_s = self._session.steady_clock() + ttl_s
         draft, before = self.draft, self.missing
         stamp = self._session.next_version()
         reply = await self._session.amend("renew", self.id, timeout_s, version=stamp, ttl_s=ttl_s)
@@ -283,7 +286,17 @@ class Attachment:
         """How long the record is to live from now: its whole ttl, or what remains of it."""
         if self._keep_alive:
             return self.ttl_s
-        return max(0.0, self._expires_s - self._session.runtime.now())
+        return max(0.0, self._expires_s - self._session.steady_clock())
+
+    def _is_over(self) -> bool:
+        """Whether its time is; then it ends here.  That may have been long ago, as the machine
+        slept: posted again by the next link, it would live on."""
+        if self._keep_alive or self._life_s() > 0:
+            return False
+        self.end("expired")
+        if self._may_outlive and not self._found:
+            self._session.spawn(self._delete())
+        return True
 
     def _partly_attached(self) -> Incomplete:
         return Incomplete(
@@ -301,7 +314,7 @@ class Attachment:
         self.missing = reply.missing
         self.receipt = receipt_of(reply)
         if until_s is None:
-            until_s = self._session.runtime.now() + (reply.ttl_s or self.ttl_s)
+            until_s = self._session.steady_clock() + (reply.ttl_s or self.ttl_s)
         self._expires_s = until_s
 
     def _restart(self) -> None:
@@ -319,14 +332,8 @@ class Attachment:
             if self._keep_alive:
                 await runtime.sleep(self._renewed_every_s)
                 await self.reattach()
-            else:
-                left_s = self._expires_s - runtime.now()
-                if left_s <= 0:
-                    self.end("expired")
-                    if self._may_outlive and not self._found:
-                        self._session.spawn(self._delete())
-                    return
-                await runtime.sleep(left_s)
+            elif not self._is_over():
+                await runtime.sleep(min(self._life_s(), LOOKS_S))
 
     def _check_active(self) -> None:
         if not self.is_active:

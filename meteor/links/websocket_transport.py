@@ -301,7 +301,10 @@ class WebSocketTransport:
             compress=False,
         )
         socket.headers[CONTACT_HEADER] = contact_header(own)
-        await socket.prepare(request)
+        try:
+            await socket.prepare(request)
+        except ConnectionResetError:  # the dialler is gone; what is returned goes nowhere
+            return web.Response(status=503, text="nobody is there")
         transport = request.transport
         if transport is None or transport.is_closing() or self._stopping.is_set():
             return socket

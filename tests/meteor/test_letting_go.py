@@ -56,6 +56,27 @@ def test_the_rivals_of_who_lets_go_are_named_on(by_hearsay: bool) -> None:
     assert world.unknown == (world.interval,)
 
 
+@pytest.mark.parametrize("named", [False, True])
+def test_who_lets_the_other_end_can_show_that_all_of_it_is_here(named: bool) -> None:
+    """Told of the other's view by a copy of that, it looked for somebody who has it all, and there
+    was nobody: the interval was named for good (moving-apart, seed 42).  What the other one had
+    beside it is no part of that."""
+    world = AnsweredBeside()
+    gone = Rival((world.interval,), 77, (world.stranger.contact,))
+    other = held_too(world, rivals=[gone] if named else ())
+    (theirs,) = [one for one in other.core.views.own.values() if one.intervals[0] == world.interval]
+    views, handoff = world.peer.core.views, world.peer.core._handoff
+    assert not views.has_all_of((world.interval,), other.contact.id, theirs.epoch)
+    assert world.overlay.run(handoff.reconciling.reconcile(world.interval, other.contact))
+    shown = views.has_all_of((world.interval,), other.contact.id, theirs.epoch)
+    assert shown is not named
+    if not named:
+        crash(other)
+        handoff.rivals.note(Rival((world.interval,), theirs.epoch, (other.contact,)))
+        world.overlay.run_for(3.0)
+        assert world.unknown == ()
+
+
 def test_what_is_known_before_the_other_lets_go_is_named_when_it_does_not() -> None:
     """It goes on, and acknowledges beside this one."""
     world = AnsweredBeside()

@@ -310,8 +310,14 @@ class Heirs:
             unanswered=unanswered, forgetful=found.forgetful, begun=begun, heard=found.heard,
             tried=self._never_began(found),
         )  # fmt: skip
-        steps = plan((found.interval,), _of_the_past(found.evidence), asked, orphaned=True)
-        return [step for step in steps if step.kind == "adopt"]
+        # What never began may be a proof of what came before, which alone would be none: it is put
+        # in another light only where nothing comes of it as it is.
+        steps: list[Step] = []
+        for way in (asked, replace(asked, given_up=found.tried, passed_over=found.passed_over)):
+            open_yet = subtract((found.interval,), merge(*(step.piece for step in steps)))
+            of_it = plan(open_yet, _of_the_past(found.evidence), way, orphaned=True)
+            steps += [step for step in of_it if step.kind == "adopt"]
+        return steps
 
 
 def _keep_some(views: OrderedDict[ViewKey, KnownT], key: ViewKey, known: KnownT) -> None:

@@ -66,6 +66,15 @@ def test_who_took_a_fence_that_never_began_speaks_for_what_it_took_the_place_of(
         assert set(step.sources) == {world.took.contact, world.has.contact}
 
 
+@pytest.mark.parametrize("said", [False, True])
+def test_a_fence_that_one_copy_took_does_not_hide_for_ever_what_both_had(said: bool) -> None:
+    """The interval was lost meanwhile: what an heir would have taken over was not found again."""
+    world = Fenced(said=said)
+    world.lose(world.fence.epoch)
+    world.overlay.run_for(4.0)
+    assert world.peer.core.views.lost() == (() if said else (world.interval,))
+
+
 class PassedOver(Asked):
     """A primary's next epoch, of which one recruit knows, is later than the heir's view that passed
     it over, and that ended as it was heard of."""

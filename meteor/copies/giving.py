@@ -14,6 +14,7 @@ from meteor.copies.replication import Replication
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
+from meteor.wire.copy_messages import Instate
 from meteor.wire.operations import (
     Claim,
     ClaimAnswer,
@@ -227,27 +228,31 @@ class Giving:
         rivals = (one for mine in self._views.touching(part) for one in mine.rivals)
         if view is not None and set(rivals_within(rivals, part)) - set(view.rivals):
             raise Fault("Busy", "a rival showed meanwhile: pull again")
-        numbers = [one.number for one in self._views.touching(part)]
+        parts = parts_of(self._views.touching(part), part)
         tried = max((epoch for _, epoch in self._views.tried.next_of(part)), default=0)
         given = Yours(self._latest(part), tried)
         self._views.give(part)
         if view is not None and view.has_copy(self._runtime.contact.id):
             self._views.put_given(view)
+            self._replication.gifts.note(view.key, parts)
         await self._shelf.note(self._views)
         self._holdings.give(part, taker)
         self._on_given()
-        self._runtime.spawn(self._say_what_is_left(numbers))
+        self._runtime.spawn(self._say_what_is_left(parts))
         return given
 
-    async def _say_what_is_left(self, numbers: Sequence[int]) -> None:
+    async def _say_what_is_left(self, parts: Sequence[View]) -> None:
         """Not at once: whom the taker names as its copies must still have the part when its view
         comes, and would let go of it by this.  Nor before the taker has begun."""
         await self._runtime.sleep(self._config.linger_s)
-        gifts = self._replication.gifts
-        for number in numbers:
+        gifts, replication = self._replication.gifts, self._replication
+        for one in parts:
             await gifts.begun()
-            while not await self._replication.change(number, patient=True) and gifts.are_open():
+            while not await replication.change(one.number, patient=True) and gifts.are_open():
                 await gifts.begun()  # more was given while this change waited for its turn
+            if gifts.was_left(one.number):
+                # in the epoch that it had: nothing that began with it is passed over by this
+                await replication.ask_all(one.copies, Instate(replace(one, copies=())))
 
     def _latest(self, part: Intervals) -> int:
         """The latest epoch of what this peer keeps of a part as its primary; 0 of nothing."""

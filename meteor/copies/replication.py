@@ -82,9 +82,16 @@ class Replication:
             self.changing.leave()
         for one in contacts:
             self.learners.pop(one.id, None)
-        for number, view in list(self._views.own.items()):
-            if any(view.has_copy(one.id) for one in contacts):
+        asked: set[int] = set()
+        while left := [one for one in self._numbers_with(contacts) if one not in asked]:
+            asked.update(left)  # a view may have gone on under another number meanwhile
+            for number in left:
                 await self.change(number, without=contacts)
+
+    def _numbers_with(self, copies: Sequence[Contact]) -> list[int]:
+        """The own views that have any of these."""
+        ids = {one.id for one in copies}
+        return [number for number, view in self._views.own.items() if ids & view.holder_ids]
 
     def _look_for_copies(self) -> None:
         """A change waits for a view to have a copy again."""
@@ -107,6 +114,8 @@ class Replication:
                 return False
             if view is None or (add is not None and add.id not in self.learners):
                 return False  # who was being filled missed a change
+            if add is not None and view.copies and self.gifts.are_open_of(number):
+                return False  # it goes on under another number by that, which nobody was filled for
             gone = {one.id for one in (*without, *((add,) if add is not None else ()))}
             copies = [copy for copy in view.copies if copy.id not in gone]
             if add is not None:
@@ -256,6 +265,8 @@ class Replication:
         """Make an own view durable at all its copies and here; a copy that fails is left out, in a
         further epoch.  None when a later view is known meanwhile.  `changing` must be held."""
         before, touched = self._views.own.get(view.number), self._views.touching(view.intervals)
+        if before is not None and before.copies and self.gifts.are_open_of(before.number):
+            view, adopted_epoch = self._beside_what_was_given(view, before), before.epoch
         asked = {copy.id for old in (*touched, view) for copy in old.copies}
         while True:
             self._views.see(view.epoch)
@@ -278,6 +289,8 @@ class Replication:
             self._views.tried.note_next(view, before)
             return None
         self._views.put_own(view)
+        if before is not None and before.number != view.number:
+            self.gifts.note_left(before.number)
         self._witnesses.note_begun(view)
         await self._shelf.note(self._views)
         self._witnesses.say_begun(view)
@@ -289,6 +302,18 @@ class Replication:
         self._witnesses.release()
         self.on_changed()
         return self._views.own.get(view.number)  # passed over during the note, perhaps
+
+    def _beside_what_was_given(self, view: View, before: View) -> View:
+        """The next of a view of which part was given that has not begun, under another number: the
+        copies keep that part under the one that they know.  Not a drawn one, as what is left of a
+        view that was passed over gets: nobody is to think that it began anew (`View.since`)."""
+        view = replace(view, number=before.number - 1)
+        self.adopted.join(view.number, (before,))
+        for learner, number in list(self.learners.values()):
+            if number == before.number:  # it would not hear of changes any more
+                del self.learners[learner.id]
+                self._runtime.send(learner, Instate(before))
+        return view
 
     def _is_over(self, view: View, replies: Iterable[object], touched: Sequence[View]) -> bool:
         """Whether a later view than one that is being installed is known, or some of it was given

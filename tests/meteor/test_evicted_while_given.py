@@ -179,6 +179,22 @@ def test_more_that_is_given_of_what_went_on_is_kept_as_well() -> None:
     assert_whole_for(world)
 
 
+def test_two_that_are_evicted_at_once_are_both_gone_though_the_view_has_another_number() -> None:
+    """The second eviction waited while the first let the view go on under that: named still, its
+    copy would lack what is acknowledged without it."""
+    world = HalfGiven()
+    replication, kernel = world.giver.core.replication, world.overlay.kernel
+    world.overlay.run(replication.changing.enter())
+    both = [kernel.spawn(replication.evict(one)) for one in world.own.copies]
+    world.overlay.run_for(0.1)  # both wait for their turn
+    replication.changing.leave()
+    for task in both:
+        kernel.run_until(task)
+    (view,) = world.giver.core.views.touching((world.left,))
+    assert not set(view.copies) & set(world.own.copies)
+    assert world.keeping(world.part) == set(world.own.copies)
+
+
 def assert_whole_for(world: HalfGiven) -> None:
     """What the giver holds has all its copies again."""
     for view in world.giver.core.views.own.values():

@@ -24,7 +24,11 @@ def is_normal(some) -> bool:
     )
 
 
-@given(loose, loose)
+drawn = loose | loose.map(tuple) | loose.map(intervals.merge)
+"""In any order, as a list or a tuple, and as they come out: for these there are shorter ways."""
+
+
+@given(drawn, drawn)
 def test_union_intersection_and_difference_are_those_of_sets(left, right):
     for found, wanted in (
         (intervals.merge(left, right), members(left) | members(right)),
@@ -33,6 +37,19 @@ def test_union_intersection_and_difference_are_those_of_sets(left, right):
     ):
         assert members(found) == wanted
         assert is_normal(found)
+
+
+def test_what_one_interval_and_another_one_are_together():
+    for first, last, start, end in product(range(6), repeat=4):
+        one, other = ((first, last),), ((start, end),)
+        for found, wanted in (
+            (intervals.merge(one), members(one)),
+            (intervals.merge(one + other), members(one) | members(other)),
+            (intervals.intersect(one, other), members(one) & members(other)),
+            (intervals.subtract(one, other), members(one) - members(other)),
+        ):
+            assert members(found) == wanted, (one, other)
+            assert is_normal(found), (one, other)
 
 
 @given(loose, st.integers(0, 41))

@@ -14,8 +14,10 @@ from typing import Annotated
 import msgspec
 
 from arms import matching, profile_terms
+from arms.budget import Budget, OverBudget
 from arms.builders import Plain, root_of
-from arms.containment import contains
+from arms.closed import Closed
+from arms.containment import MOST_STEPS, contains
 from arms.declarations import Space
 from arms.errors import ProfileError
 from arms.overlap import may_meet
@@ -238,6 +240,15 @@ class Profile:
         never wrongly true, and false for one that it takes too long to tell of.
         """
         return contains(self.tree, other.tree, as_selector=as_selector)
+
+    def keeps_to(self, selector: Profile) -> bool:
+        """Whether this content lies within a selector, and has nothing else where that looks: what
+        may be posted where only this is allowed.  `type=lamp type=fire` is within `type=lamp`, and
+        does not keep to it; false where it takes too long to tell."""
+        try:
+            return Closed(Budget(MOST_STEPS)).keeps_to(selector.tree, self.tree)
+        except OverBudget:
+            return False
 
     def selector_terms(self, space: Space) -> dict[str, Term]:
         """What it asks of each dimension, as a selector; raises as `typed`."""

@@ -1,8 +1,8 @@
 """Weighing: one profile held against many selectors, for no more than so many steps in all.
 
-Law of this file: what is answered is exact, as `Profile.matches`, `may_meet` and
-`contains_profile` are; what would take more raises `OverBudget`, and nothing is answered after
-that.  What surely fails is told first, by names and values wherever they stand.
+Law of this file: what is answered is exact, as `Profile.matches`, `may_meet`, `contains_profile`
+and, of content, `keeps_to` are; what would take more raises `OverBudget`, and nothing is answered
+after that.  What surely fails is told first, by names and values wherever they stand.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Final
 
 from arms.budget import Budget
+from arms.closed import Closed
 from arms.containment import MOST_STEPS, Containment
 from arms.many_contained import ManyContainment
 from arms.overlap import Overlap
@@ -40,13 +41,14 @@ class Weighing:
     # -- against what is not in the list
 
     def is_contained_in(self, selector: Profile) -> bool:
-        """Whether it lies wholly within any other selector; raises `OverBudget`.  It takes no more
-        steps than one selector may, and what it takes is not left for the list."""
+        """Whether it lies wholly within any other selector, and content has nothing else where that
+        looks; raises `OverBudget`.  It takes no more steps than one selector may, and what it takes
+        is not left for the list."""
         alone = Budget(min(MOST_STEPS, self.budget.left))
         try:
-            return Containment(alone, as_selector=not self._is_subject).within(
-                selector.tree, self._tree
-            )
+            if self._is_subject:
+                return Closed(alone).keeps_to(selector.tree, self._tree)
+            return Containment(alone, as_selector=True).within(selector.tree, self._tree)
         finally:
             self.budget.left -= alone.steps - max(alone.left, 0)
 
@@ -58,11 +60,14 @@ class Weighing:
         return frozenset(self._listed.that_may_hold(elements_below(self._tree)))
 
     def lies_within(self, at: int) -> bool:
-        """Whether it lies wholly within a selector; raises `OverBudget`."""
+        """Whether it lies wholly within a selector, and content has nothing else where that looks;
+        raises `OverBudget`."""
         selector = self._listed.trees[at]
         if selector is None:
             return True
-        return self._may_hold(selector) and self._containment.within(selector, self._tree)
+        if not (self._may_hold(selector) and self._containment.within(selector, self._tree)):
+            return False
+        return not self._is_subject or self._closed.keeps_to(selector, self._tree)
 
     def is_met_by(self, at: int) -> bool:
         """Whether content that it describes is selected, or it and the selector may select the same
@@ -80,6 +85,10 @@ class Weighing:
     def _containment(self) -> ManyContainment:
         names, as_selector = self._listed.names, not self._is_subject
         return ManyContainment(self.budget, names, as_selector=as_selector, relation=covers)
+
+    @cached_property
+    def _closed(self) -> Closed:
+        return Closed(self.budget)
 
     @cached_property
     def _selection(self) -> ManyContainment:

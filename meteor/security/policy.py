@@ -91,8 +91,10 @@ class Rule:
     def _speaks_of_profile(self, profile: Profile, is_subject: bool) -> bool:
         if self.selector is None:
             return True
+        if self.allows and is_subject:
+            return profile.keeps_to(self.selector)
         if self.allows:
-            return self.selector.contains_profile(profile, as_selector=not is_subject)
+            return self.selector.contains_profile(profile, as_selector=True)
         return self.selector.matches(profile) if is_subject else self.selector.may_meet(profile)
 
 

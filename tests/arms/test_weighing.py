@@ -46,10 +46,48 @@ def test_of_content_it_says_what_each_selector_says(
 ) -> None:
     weighing = weighed(content, [*selectors, content], is_subject=True)
     for at, selector in enumerate([*selectors, content]):
-        is_within, is_selected = selector.contains_profile(content), selector.matches(content)
+        is_within, is_selected = content.keeps_to(selector), selector.matches(content)
+        assert selector.contains_profile(content) or not is_within
         assert weighing.lies_within(at) == is_within
+        assert weighing.is_contained_in(selector) == is_within
         assert weighing.is_met_by(at) == is_selected
         assert at in weighing.that_may_hold or not (is_within or is_selected)
+
+
+@pytest.mark.parametrize(
+    ("selector", "content", "keeps_to"),
+    [
+        ("word=a", "word=a", True),
+        ("word=a", "word=a word=b", False),
+        ("word=a", "(word=a) (word=b)", False),
+        ("word=a", "word=a (x=1 | word=b)", False),
+        ("word=a", "word=a x=1 part(word=b)", True),
+        ("//word=a", "word=a part(word=b)", False),
+        ("//word=a", "part(word=a) word=a", True),
+        ("number=0..30", "number=10 number=90", False),
+        ("number=0..30", "number=10 number=20..30", True),
+        ("word=a word=b", "word=a word=b", True),
+        ("word=a word=b", "word=a word=b word=c", False),
+        ("word=a | word=b", "word=a word=b", True),
+        ("word=a | word=b", "word=a word=c", False),
+        ("word=a | x=3", "word=a x=9", True),
+        ("word=a | x=3", "x=3 x=9", False),
+        ("(word=a x=3) | (word=b x=4)", "word=a word=b x=3", False),
+        ("(word=a | word=b) x=3", "word=b x=3", True),
+        ("s(word=a) s(word=b)", "s(word=a) s(word=b)", True),
+        ("s(word=a) s(word=b)", "s(word=a) s(word=b) s(word=c)", False),
+        ("s/word=a", "s(word=a) s(x=1)", False),
+        ("word", "word=a word=b", True),
+        ("word=*", "word=a word=b", True),
+    ],
+)
+def test_content_keeps_to_what_it_may_say(selector: str, content: str, keeps_to: bool) -> None:
+    """Found by one selector and by another too: allowed is only what the one finds, and no more."""
+    one, other = Profile.parse(selector, SPACE), Profile.parse(content, SPACE)
+    weighing = weighed(other, [one], is_subject=True)
+    assert other.keeps_to(one) == keeps_to
+    assert weighing.lies_within(0) == keeps_to
+    assert weighing.is_contained_in(one) == keeps_to
 
 
 @given(typed_roots().map(typed), typed_roots().map(typed))

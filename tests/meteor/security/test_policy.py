@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from meteor import KeywordSpace, Number, Policy, PolicyError, Profile, TypeMismatch, Word
-from meteor.security.deciding import made_ready, taken_apart
+from meteor.security.deciding import Decider, made_ready, taken_apart
 from meteor.security.gatekeeper import Gatekeeper
 from meteor.security.policy import OPEN, Request, Rule, named_keys
 from meteor.security.policy_file import PolicyFile, reload_policy
@@ -178,6 +178,29 @@ def test_rules_against_a_plain_filter(
             break
     asked_ = request(key, action, f"temperature={low}..{high}")
     assert Policy(default, rules).decide(asked_).allows == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "type=lamp type=fire temperature=10",
+        "(type=lamp temperature=10) (type=fire temperature=99)",
+        "type=lamp temperature=10 temperature=90",
+    ],
+)
+def test_who_may_post_here_posts_nothing_that_is_found_elsewhere(text: str) -> None:
+    """Content that says two things of one place is found by both; allowed was only one."""
+    lamps = Rule(
+        "lamps", True, ("anyone",), frozenset({"store", "notify_interest"}),
+        Profile.parse("type=lamp temperature=0..30", SPACE),
+    )  # fmt: skip
+    policy = Policy(False, (lamps,))
+    for action in ("store", "notify_interest"):
+        asked = Request(A, action, Profile.parse(text, SPACE), is_subject=True)
+        assert not policy.decide(asked).allows
+        assert not Decider(policy).decide(asked).allows
+    plain = Request(A, "store", Profile.parse("type=lamp temperature=9", SPACE), is_subject=True)
+    assert policy.decide(plain).allows
 
 
 def test_a_deny_needs_no_more_than_a_doubt() -> None:

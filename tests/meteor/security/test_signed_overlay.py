@@ -178,6 +178,9 @@ def test_a_delegation_is_for_what_lies_within_its_selector() -> None:
         overlay.run(bob.delete_data("type=light"))
     with pytest.raises(Refused, match="lies within"):
         overlay.run(bob.store("type=light temperature=11", b"x"))
+    for text in ("type=light type=siren temperature=5", "type=light temperature=5 temperature=99"):
+        with pytest.raises(Refused, match="lies within"):
+            overlay.run(bob.store(text, b"found elsewhere too"))
     assert overlay.run(bob.cancel(cold)).matches == 1
     assert data_of(overlay, alice) == [b"warm"]
 

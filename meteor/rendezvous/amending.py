@@ -102,7 +102,8 @@ class Amending:
                 box, body, timeout_s=left_s, on_frame=collector.keep, asks=amend.verb == FIND
             )
             summaries = summaries_of(outcome)
-            raise_refusals(operation, summaries)
+            with self._gatekeeper.counted():
+                raise_refusals(operation, summaries)
             went = last_in(summaries)
             if went is None or went.version <= came_with:
                 break
@@ -185,9 +186,7 @@ class Amending:
         """The second half of a replace: the region where the record is has word of where it is now,
         be it the old one or another, where it went before without the caller's hearing of it."""
         _, box = split_id(operation.id, self._curve)
-        first = replace(
-            operation, verb="cancel", id=amend.id, moved_to=operation.id, document=b""
-        )
+        first = replace(operation, verb="cancel", id=amend.id, moved_to=operation.id, document=b"")
         outcomes, leave = await self._follow(first, deadline)
         summaries = [one for outcome in outcomes for one in summaries_of(outcome)]
         refused = {summary.refused for summary in summaries}
@@ -198,7 +197,8 @@ class Amending:
         elif refused & {"deleted", "owner", "delegation"}:
             back_out = Amend(amend.token, "cancel", operation.id, amend.version, 0.0, left_s)
             await self.once(sender, back_out, replace(admitted, issued_ms=0))
-        raise_refusals(operation, summaries)
+        with self._gatekeeper.counted():
+            raise_refusals(operation, summaries)
         if leave.id != amend.id and left_s:  # the next one to come by the old id goes straight on
             straight = replace(first, came_with=operation.version)
             _, old_box = split_id(amend.id, self._curve)

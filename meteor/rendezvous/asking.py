@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from chord import Contact, Runtime, replace
 from meteor.rendezvous.moves import region_of, runs_of, with_missing
 from meteor.rendezvous.task import DELETES
+from meteor.security.gatekeeper import Gatekeeper
 from meteor.wire import codec
 from meteor.wire.collector import Collector, Relay, raise_refusals, summaries_of
 from meteor.wire.found_pages import is_page
@@ -59,8 +60,11 @@ def _once_more(operation: Operation, number: int) -> Operation:
 class Asking:
     """The askings of one peer on behalf of its clients."""
 
-    def __init__(self, runtime: Runtime, router: Router, curve: HilbertCurve) -> None:
+    def __init__(
+        self, runtime: Runtime, router: Router, curve: HilbertCurve, gatekeeper: Gatekeeper
+    ) -> None:
         self._runtime, self._router, self._curve = runtime, router, curve
+        self._gatekeeper = gatekeeper
 
     async def run(
         self, sender: Contact, token: int, box: Box, operation: Operation, timeout_s: float
@@ -83,7 +87,8 @@ class Asking:
             box, operation, timeout_s, relay, on_frame,
             asks=operation.verb == "retrieve" and operation.ttl_ms == 0,
         )  # fmt: skip
-        raise_refusals(operation, summaries)
+        with self._gatekeeper.counted():
+            raise_refusals(operation, summaries)
         matches = len(counted) if operation.dry_run else sum(one.matches for one in summaries)
         return PostReply(
             id=operation.id,

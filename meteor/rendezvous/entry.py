@@ -59,7 +59,7 @@ class Entry:
     ) -> None:
         self._runtime, self._space, self._curve = runtime, space, space.curve
         self._gatekeeper = gatekeeper
-        self._asking = Asking(runtime, router, space.curve)
+        self._asking = Asking(runtime, router, space.curve, gatekeeper)
         self._amending = Amending(
             runtime, router, space.curve, self._asking, self._place, gatekeeper
         )

@@ -59,7 +59,8 @@ class Gatekeeper:
         self.verifier = Verifier(wall_clock)
         self.ledger = Ledger()
         self.denials: Counter[str] = Counter()
-        """Refusals by the name of their rule, since the peer started."""
+        """Refusals by the name of their rule, since the peer started; also what the peers refused
+        that keep the record, as `owner`."""
         self._ready = made_ready(policy, space)
 
     @property

@@ -11,12 +11,14 @@ from typing import Any, cast
 
 from meteor.rendezvous.asking import MOVES_MAX, Asking
 from meteor.rendezvous.moves import Moves
+from meteor.security.gatekeeper import Gatekeeper
 from meteor.wire import codec
 from meteor.wire.collector import Relay
 from meteor.wire.operations import Carried, Operation, Summary
 from meteor.wire.record_id import make_id, split_id
 from meteor.wire.went import telling
 from squid import Box, HilbertCurve, Outcome
+from tests.meteor.building import SPACE
 
 CURVE = HilbertCurve(2, 4)
 WHOLE = Box((0, 0), (15, 15))
@@ -58,7 +60,9 @@ class MovesOn:
 
     def ask(self) -> Outcome:
         runtime = SimpleNamespace(now=lambda: 0.0)
-        asking = Asking(cast("Any", runtime), cast("Any", self), CURVE)
+        asking = Asking(
+            cast("Any", runtime), cast("Any", self), CURVE, Gatekeeper(SPACE, lambda: 0.0)
+        )
         relay = Relay(waits_for_reply=False)
         question = Operation("retrieve", "", 1, "", 0)
         outcome, _ = asyncio.run(

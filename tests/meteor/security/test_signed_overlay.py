@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from meteor import ActingFor, Client, LocalOverlay, Refused
+from meteor import ActingFor, Client, LocalOverlay, MeteorError, Refused
 from meteor.wire.messages import Acknowledge
 from sim.clock import EPOCH_S
 from sim.overlay import Overlay
@@ -49,6 +49,8 @@ def test_nobody_else_deletes_renews_or_replaces_it() -> None:
             assert refused.value.rule == "owner"
         assert overlay.run(other.delete_data("type=light")).matches == 0
         assert overlay.run(other.delete_data("type=light", mode="overlap")).matches == 0
+    for entry in (2, 3):
+        assert overlay.peers[entry].core.gatekeeper.denials == {"owner": 3}
     assert data_of(overlay, nobody) == [b"hers"]
     assert overlay.run(alice.renew(full_id, ttl=900)).matches == 1
     moved = overlay.run(alice.replace(full_id, "type=light temperature=90", b"new")).id
@@ -160,6 +162,22 @@ def test_a_delegation_ends() -> None:
     overlay.run(until=overlay.kernel.now() + 61)
     with pytest.raises(Refused, match="ended"):
         overlay.run(bob.renew(full_id))
+
+
+def test_what_a_delegate_keeps_open_is_ended_by_its_owner() -> None:
+    """It outlives the delegation, as docs/security.md says, and not the owner's delete."""
+    overlay = world()
+    alice = overlay.client(identity=ALICE)
+    soon = datetime.fromtimestamp(EPOCH_S + 60, UTC)
+    bob = overlay.client(peer=1, identity=acting("notify_data", until=soon))
+    interest = overlay.run(bob.notify_data("type=light", ttl=86_400))
+    overlay.run(until=overlay.kernel.now() + 61)
+    overlay.run(alice.store(A, b"for Alice alone", visible_to=[ALICE.key]))
+    assert overlay.run(interest.recv(timeout=5)).data == b"for Alice alone"
+    assert overlay.run(alice.delete_interest("type=light")).matches == 1
+    overlay.run(alice.store(A, b"later", visible_to=[ALICE.key], id="later"))
+    with pytest.raises(MeteorError):
+        overlay.run(interest.recv(timeout=5))
 
 
 def test_a_delegation_is_for_what_lies_within_its_selector() -> None:

@@ -43,7 +43,7 @@ async def read_body(request: web.Request, config: RestConfig) -> bytes:
             {"value": len(body), "limit": config.body_timeout_s},
             {"Connection": "close"},
         ) from None
-    except (aiohttp.ClientPayloadError, web.RequestPayloadError) as error:
+    except (aiohttp.ClientPayloadError, web.RequestPayloadError, ConnectionError) as error:
         raise Refusal(400, "BrokenBody", f"the body ended early: {error}") from None
     return bytes(body)
 

@@ -66,3 +66,17 @@ async def test_a_token_that_is_no_utf_8_is_a_wrong_one(peer: meteor.Peer) -> Non
     proxied = b"Via: elsewhere\r\nAuthorization: Bearer \xff"
     status, body = await answered(peer, STORE, proxied)
     assert (status, json.loads(body)["rule"]) == (401, "token")
+
+
+async def test_who_hangs_up_in_the_middle_of_a_body_fills_no_log(
+    peer: meteor.Peer, caplog: pytest.LogCaptureFixture
+) -> None:
+    host, _, port = peer.address.rpartition(":")
+    _, writer = await asyncio.open_connection(host, int(port))
+    writer.write(b"POST /messages HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n<message>")
+    await writer.drain()
+    await asyncio.sleep(0.2)
+    writer.close()
+    await writer.wait_closed()
+    await asyncio.sleep(0.2)
+    assert [record.message for record in caplog.records if record.levelname == "ERROR"] == []

@@ -2,7 +2,9 @@
 
 Law of this file: it names and describes; the numbers are those of `meteor.operation.snapshot`, read
 when somebody scrapes.  No label takes a value that clients choose, and none names a peer: a ring of
-thousands would make thousands of series.  `METRICS` is also the list in docs/operating.md.
+thousands would make thousands of series.  `METRICS` is also the list in docs/operating.md.  How a
+peer is may be known to everybody; what it does, to whoever operates it: who sees that a notice was
+sent as he posted would know by counting that somebody hides an interest in it.
 """
 
 from __future__ import annotations
@@ -53,37 +55,57 @@ METRICS: Final[Mapping[str, str]] = {
 }
 
 
+STATE: Final = (
+    "meteor_ready", "meteor_ring_peers", "meteor_copies_missing", "meteor_lost_intervals",
+    "meteor_forgotten_intervals_total", "meteor_loop_lateness_seconds",
+    "meteor_certificate_end_timestamp_seconds",
+)  # fmt: skip
+"""What everybody is told."""
+
+
 class PeerCollector(Collector):
     """Reads one peer's snapshot whenever the registry is scraped; None while it does not serve."""
 
-    def __init__(self, take: Callable[[], Snapshot | None]) -> None:
-        self._take = take
+    def __init__(self, take: Callable[[], Snapshot | None], *, whole: bool) -> None:
+        self._take, self._whole = take, whole
 
     def collect(self) -> Iterator[Metric]:
         """The metrics of this moment."""
         snapshot = self._take()
         yield _gauge("meteor_ready", int(snapshot is not None))
-        if snapshot is not None:
+        if snapshot is None:
+            return
+        yield from _of_state(snapshot)
+        if self._whole:
             yield from _of_clients(snapshot)
             yield from _of_ring(snapshot)
             yield from _of_traffic(snapshot.traffic)
-            if snapshot.certificate_end_s is not None:
-                yield _gauge("meteor_certificate_end_timestamp_seconds", snapshot.certificate_end_s)
             if snapshot.commits is not None:
                 yield _histogram("meteor_journal_commit_seconds", snapshot.commits)
 
 
-def registry_of(take: Callable[[], Snapshot | None]) -> CollectorRegistry:
-    """A registry with one peer and its process."""
+def registry_of(take: Callable[[], Snapshot | None], *, whole: bool = True) -> CollectorRegistry:
+    """A registry with one peer and its process, or without the `whole` with its `STATE` alone."""
     registry = CollectorRegistry()
-    registry.register(PeerCollector(take))
-    ProcessCollector(registry=registry)
+    registry.register(PeerCollector(take, whole=whole))
+    if whole:
+        ProcessCollector(registry=registry)
     return registry
 
 
 def exposition(registry: CollectorRegistry) -> bytes:
     """The registry's metrics in Prometheus' text format."""
     return generate_latest(registry)
+
+
+def _of_state(snapshot: Snapshot) -> Iterator[Metric]:
+    yield _gauge("meteor_ring_peers", snapshot.ring_peers)
+    yield _gauge("meteor_copies_missing", snapshot.copies_missing)
+    yield _gauge("meteor_lost_intervals", snapshot.lost_intervals)
+    yield _counter("meteor_forgotten_intervals_total", snapshot.forgotten_intervals)
+    yield _gauge("meteor_loop_lateness_seconds", snapshot.lateness_s)
+    if snapshot.certificate_end_s is not None:
+        yield _gauge("meteor_certificate_end_timestamp_seconds", snapshot.certificate_end_s)
 
 
 def _of_clients(snapshot: Snapshot) -> Iterator[Metric]:
@@ -110,10 +132,6 @@ def _of_ring(snapshot: Snapshot) -> Iterator[Metric]:
     yield _counters("meteor_lookups_total", "outcome", outcomes)
     yield _counter("meteor_lookup_hops_total", lookups.hops)
     yield _counter("meteor_lookups_hedged_total", lookups.hedged)
-    yield _gauge("meteor_ring_peers", snapshot.ring_peers)
-    yield _gauge("meteor_copies_missing", snapshot.copies_missing)
-    yield _gauge("meteor_lost_intervals", snapshot.lost_intervals)
-    yield _counter("meteor_forgotten_intervals_total", snapshot.forgotten_intervals)
     dropped = snapshot.dropped
     reasons = {
         "late reply": dropped.late_replies,
@@ -123,7 +141,6 @@ def _of_ring(snapshot: Snapshot) -> Iterator[Metric]:
         "rerouted": dropped.rerouted,
     }
     yield _counters("meteor_dropped_total", "reason", reasons)
-    yield _gauge("meteor_loop_lateness_seconds", snapshot.lateness_s)
 
 
 def _of_traffic(traffic: Traffic | None) -> Iterator[Metric]:

@@ -38,7 +38,7 @@ class Operated(Protocol):
 
 def operation_resources(peer: Operated) -> list[Resource]:
     """`/healthz`, `/readyz` and `/metrics`."""
-    registry = registry_of(peer.snapshot)
+    whole, state = registry_of(peer.snapshot), registry_of(peer.snapshot, whole=False)
 
     async def healthz(_: Call) -> web.Response:
         return json_answer({"status": "ok", **peer.whereabouts}, headers=FRESH)
@@ -49,8 +49,8 @@ def operation_resources(peer: Operated) -> list[Resource]:
             raise Refusal(503, "NotReady", reason, headers={"Retry-After": str(RETRY_AFTER_S)})
         return json_answer({"status": "ok", **peer.whereabouts}, headers=FRESH)
 
-    async def metrics(_: Call) -> web.Response:
-        text = exposition(registry)
+    async def metrics(call: Call) -> web.Response:
+        text = exposition(whole if call.caller.operates else state)
         return web.Response(body=text, headers={"Content-Type": CONTENT_TYPE, **FRESH})
 
     return [

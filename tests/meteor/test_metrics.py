@@ -16,7 +16,7 @@ from prometheus_client.samples import Sample
 import meteor
 from chord import Contact
 from meteor.distribution import Distribution
-from meteor.operation.metrics import METRICS
+from meteor.operation.metrics import METRICS, STATE
 from meteor.operation.snapshot import peers_by_density
 from meteor.rendezvous.tally import APPLICATION, MALFORMED, action_of
 from meteor.wire.messages import Amend, Post
@@ -26,14 +26,18 @@ from tests.meteor.building import SPACE
 ROOT = Path(__file__).parents[2]
 
 
-async def scraped(peer: meteor.Peer, shown: meteor.TLS | None = None) -> dict[str, list[Sample]]:
+async def scraped(
+    peer: meteor.Peer, shown: meteor.TLS | None = None, **headers: str
+) -> dict[str, list[Sample]]:
     """Samples by name."""
     scheme = "http" if shown is None else "https"
     context = shown.client_context() if shown is not None else True
     found: dict[str, list[Sample]] = {}
     async with (
         aiohttp.ClientSession() as session,
-        session.get(f"{scheme}://{peer.address}/metrics", ssl=context) as answer,
+        session.get(
+            f"{scheme}://{peer.address}/metrics", ssl=context, headers=headers
+        ) as answer,
     ):
         assert answer.status == 200
         assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
@@ -89,6 +93,30 @@ async def test_what_a_peer_does_shows_in_its_metrics(tmp_path: Path) -> None:
     # One registry a peer: the other has counted none of this.
     assert "meteor_posts_total" not in others
     assert "process_resident_memory_bytes" in samples
+
+
+@pytest.mark.sockets
+async def test_who_does_not_operate_a_peer_cannot_count_what_is_hidden() -> None:
+    """Who posts and sees a notice go out, or a match, knew that somebody hides an interest in it."""
+    secret, token = meteor.Identity.generate(), "sixteen letters or more"
+    elsewhere = {"X-Forwarded-For": "192.0.2.1"}
+    async with (
+        meteor.Peer(space=SPACE, rest=meteor.RestConfig(token=token)) as peer,
+        meteor.connect(peer.address, identity=secret) as hiding,
+        meteor.connect(peer.address) as posting,
+    ):
+        before = await scraped(peer, **elsewhere)
+        interest = await hiding.notify_data("temperature>=80", visible_to=[])
+        await hiding.store("type=alarm temperature=70", visible_to=[])
+        await posting.store("type=alarm temperature=90")
+        await interest.recv(timeout=5)
+        after = await scraped(peer, **elsewhere)
+        operated = await scraped(peer, **elsewhere, Authorization=f"Bearer {token}")
+    told = set(STATE) - {"meteor_certificate_end_timestamp_seconds"}
+    assert set(after) == told
+    for name in told - {"meteor_loop_lateness_seconds"}:
+        assert value(after, name) == value(before, name)
+    assert value(operated, "meteor_notifications_sent_total") >= 1
 
 
 @pytest.mark.sockets

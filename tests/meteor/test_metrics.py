@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 
@@ -27,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 
 
 async def scraped(
-    peer: meteor.Peer, shown: meteor.TLS | None = None, **headers: str
+    peer: meteor.Peer, shown: meteor.TLS | None = None, headers: Mapping[str, str] | None = None
 ) -> dict[str, list[Sample]]:
     """Samples by name."""
     scheme = "http" if shown is None else "https"
@@ -35,9 +36,7 @@ async def scraped(
     found: dict[str, list[Sample]] = {}
     async with (
         aiohttp.ClientSession() as session,
-        session.get(
-            f"{scheme}://{peer.address}/metrics", ssl=context, headers=headers
-        ) as answer,
+        session.get(f"{scheme}://{peer.address}/metrics", ssl=context, headers=headers) as answer,
     ):
         assert answer.status == 200
         assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
@@ -97,7 +96,7 @@ async def test_what_a_peer_does_shows_in_its_metrics(tmp_path: Path) -> None:
 
 @pytest.mark.sockets
 async def test_who_does_not_operate_a_peer_cannot_count_what_is_hidden() -> None:
-    """Who posts and sees a notice go out, or a match, knew that somebody hides an interest in it."""
+    """Who posts and sees a notice go out knew that somebody hides an interest in it."""
     secret, token = meteor.Identity.generate(), "sixteen letters or more"
     elsewhere = {"X-Forwarded-For": "192.0.2.1"}
     async with (
@@ -105,13 +104,13 @@ async def test_who_does_not_operate_a_peer_cannot_count_what_is_hidden() -> None
         meteor.connect(peer.address, identity=secret) as hiding,
         meteor.connect(peer.address) as posting,
     ):
-        before = await scraped(peer, **elsewhere)
+        before = await scraped(peer, headers=elsewhere)
         interest = await hiding.notify_data("temperature>=80", visible_to=[])
         await hiding.store("type=alarm temperature=70", visible_to=[])
         await posting.store("type=alarm temperature=90")
         await interest.recv(timeout=5)
-        after = await scraped(peer, **elsewhere)
-        operated = await scraped(peer, **elsewhere, Authorization=f"Bearer {token}")
+        after = await scraped(peer, headers=elsewhere)
+        operated = await scraped(peer, headers={**elsewhere, "Authorization": f"Bearer {token}"})
     told = set(STATE) - {"meteor_certificate_end_timestamp_seconds"}
     assert set(after) == told
     for name in told - {"meteor_loop_lateness_seconds"}:

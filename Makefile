@@ -24,7 +24,7 @@ SEED ?= 1
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo browser test test-long lint types bench compare faults docs clean
+.PHONY: help demo browser fuzzer test test-long lint types bench compare faults docs clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -59,7 +59,13 @@ unexport PYTHONDONTWRITEBYTECODE
 test: $(STAMP) browser
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
-test-long: $(STAMP) browser
+# The fuzzer, where there is a wheel of it; elsewhere its tests are skipped (tests/skips.txt).
+fuzzer: $(STAMP)
+	@$(BIN)/python -c 'import importlib.util as u, sys; sys.exit(u.find_spec("atheris") is None)' \
+	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]' \
+	  || echo "no atheris here, and it cannot be installed: its tests skip"
+
+test-long: $(STAMP) browser fuzzer
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m 'not benchmark'
 
 # The oldest PySpark that is supported, classic and over Spark Connect; with it, Connect's client.

@@ -22,10 +22,10 @@ from squid import Box, HilbertCurve, Outcome, Router
 
 MOVES_MAX = 8
 """How often a query follows what moves while it is looked for."""
-ASKED_MAX = 3 * (1 + MOVES_MAX)
-"""How often it is asked at most: three times for everything, where who answered was not there when
-the question began.  Twice is too few where he came just in time to answer: the second question is
-hardly younger."""
+ASKED_MAX = 8 * (1 + MOVES_MAX)
+"""How often it is asked at most, while its time lasts: eight times for everything, where who
+answered was not there when the question began.  Where two neighbours fall, others take over what
+they had piece by piece, each of them just in time for one more question: three were too few."""
 
 
 STEM_LENGTH = 61

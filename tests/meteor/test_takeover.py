@@ -69,16 +69,19 @@ def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bo
     back and knows nothing, if nobody was told that one, or a later one, began."""
     known = [one for one in evidence if index in indexes(one.view.intervals)]
     decision = decided_of(index, known, asked, orphaned)
-    back = {one.id for one in asked.answered if one.incarnation} - forgetful(asked)
-    back -= {one.contact.id for one in known}
-    left = [
-        one for one in known
-        if one.view.primary.id not in back
-        or any(v.epoch >= one.view.epoch and index in indexes(v.intervals) for v in asked.begun)
-    ]  # fmt: skip
+    left = [one for one in known if not died_before(one.view, index, known, asked)]
     if decision[0] == "lost" and 0 < len(left) < len(known):
         return decided_of(index, left, asked, orphaned)
     return decision
+
+
+def died_before(view: View, index: int, known: Sequence[Evidence], asked: Asked) -> bool:
+    """Whether its primary came back and knows nothing, and nobody was told that it, or a later one,
+    began."""
+    back = {one.id for one in asked.answered if one.incarnation} - forgetful(asked)
+    back -= {one.contact.id for one in known}
+    told = (v for v in asked.begun if v.epoch >= view.epoch and index in indexes(v.intervals))
+    return view.primary.id in back and not any(told)
 
 
 def decided_of(
@@ -127,11 +130,6 @@ def decided_of(
         if one.fresh and one not in begun and of == (newest.primary.id, newest.epoch):
             moved_on -= {one.contact.id}
     earlier = [one for one in known if one.fresh and one.view.epoch < newest.epoch]
-    fresh = [one for one in having if one.fresh]
-    for one in earlier if fresh else ():
-        if all(has_all_of(other, one.view, index) for other in fresh):
-            moved_on -= {one.contact.id}
-
     for holder in newest.holders:
         epochs = [epoch for epoch, of in asked.heard.get(holder, ()) if index in indexes(of)]
         if holder in asked.heard and all(epoch < newest.epoch for epoch in epochs):
@@ -140,15 +138,21 @@ def decided_of(
     def is_last(those: Sequence[Evidence]) -> bool:
         if any(index in indexes(v.intervals) and v.epoch > newest.epoch for v in asked.begun):
             return False
+        fresh = [one for one in those if one.fresh]
+        behind = {
+            one.contact.id for one in earlier
+            if fresh and all(has_all_of(other, one.view, index) for other in fresh)
+        }  # fmt: skip
+        gone = moved_on - behind
         have = {one.contact.id for one in those} & newest.holder_ids
         if any(not one.damaged for one in known_by_primary):
             have |= {one.contact.id for one in (*of_view, *tried) if not one.damaged}
             have &= newest.holder_ids
         most = len(have) > len(newest.holder_ids) / 2
-        silent = len(newest.holder_ids) - len(have) - len(moved_on)
-        if any(one.fresh for one in those):
-            return most or not moved_on
-        return most and not moved_on and silent <= 1
+        silent = len(newest.holder_ids) - len(have) - len(gone)
+        if fresh:
+            return most or not gone
+        return most and not gone and silent <= 1
 
     name = (*newest.key, newest.epoch)
     if having and is_last(having):
@@ -246,7 +250,9 @@ def test_no_content_of_an_epoch_that_has_passed_is_taken_over(
             assert step.sources
             for index in indexes(step.piece):
                 begun = can_have_begun(index, evidence, asked)
-                assert all(view.epoch <= step.view.epoch for view in begun)
+                known = [one for one in evidence if index in indexes(one.view.intervals)]
+                later = [view for view in begun if view.epoch > step.view.epoch]
+                assert all(died_before(view, index, known, asked) for view in later)
                 assert step.view.key in {view.key for view in begun}
 
 

@@ -32,7 +32,7 @@ async def flood(client: meteor.Client, *, stores: bool, seconds: float) -> None:
                 else:
                     await client.retrieve(f"type=flood temperature={at % 100}").all()
                 done += 1
-            except meteor.Busy:
+            except (meteor.Busy, meteor.Refused):
                 refused += 1
 
     await asyncio.gather(*(one_after_the_other() for _ in range(IN_FLIGHT)))

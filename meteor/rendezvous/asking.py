@@ -125,13 +125,13 @@ class Asking:
                 on_frame=on_frame, asks=asks, age_s=now - began_s,
             )  # fmt: skip
 
-        before: list[Summary] = []
+        told: list[Summary] = []
         for number in range(0, ASKED_MAX, 1 + MOVES_MAX):
             outcome, summaries = await self._round(box, operation, number, disseminate, relay)
+            told = told + summaries if operation.verb in DELETES else summaries
             if not outcome.is_outlived or self._runtime.now() >= deadline:
                 break
-            before += summaries if operation.verb in DELETES else []
-        return outcome, before + summaries
+        return outcome, told
 
     async def _round(
         self,

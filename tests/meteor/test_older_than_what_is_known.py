@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from meteor import Client
+from meteor import Client, Receipt
 from sim.overlay import Overlay, SimPeer
 from tests.meteor.copies_world import (
     assert_whole_within,
@@ -165,10 +165,9 @@ def test_where_there_is_no_time_to_ask_anew_it_says_so(
     assert not complete
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_delete_takes_what_it_missed(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It lived on, though the delete said that it was complete; and is counted once."""
-    world = Waiting(seed, monkeypatch)
+def deleted_meanwhile(world: Waiting) -> tuple[Receipt, int]:
+    """The receipt of a delete of everything beside which one record moves, and how many others
+    there were."""
     others = store_some(world.overlay, world.client, world.drawn, 3)
     deleting = world.overlay.kernel.spawn(
         world.client.delete_data("type=*", timeout=60, allow_partial=True, everywhere=True)
@@ -177,9 +176,26 @@ def test_a_delete_takes_what_it_missed(seed: int, monkeypatch: pytest.MonkeyPatc
     world.move()
     world.overlay.run_for(15.0)
     world.let_go()
-    receipt = world.overlay.kernel.run_until(deleting)
+    return world.overlay.kernel.run_until(deleting), len(others)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_delete_that_is_not_asked_anew_counts_once(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("meteor.rendezvous.asking.ASKED_MAX", 1)
+    receipt, others = deleted_meanwhile(Waiting(seed, monkeypatch))
+    assert not receipt.complete
+    assert receipt.matches == others
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_delete_takes_what_it_missed(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It lived on, though the delete said that it was complete; and is counted once."""
+    world = Waiting(seed, monkeypatch)
+    receipt, others = deleted_meanwhile(world)
     assert receipt.complete
-    assert receipt.matches == 1 + len(others)
+    assert receipt.matches == 1 + others
     found, complete = world.overlay.kernel.run_until(world.retrieve(timeout=10))
     assert (found, complete) == ([], True)
 

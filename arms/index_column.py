@@ -3,9 +3,10 @@
 Law of this file: bitmaps never lie.  Edges cut the axis into buckets; for every edge one bitmap
 says which rows begin at or before its bucket, another which end behind it, so that any overlap,
 point or range on either side, is two bitmaps whatever its width.  In a column that `marks_misses`
-the same bitmaps are kept complemented within the rows that are here.  The extremes of each bucket
-say whether the bucket in which a question ends is decided too: then the bitmaps are exact.  Edges
-steer speed, never the answer (matching note, sections 1 and 5).
+the bitmaps say the contrary, and those of the ends hold what begins behind the next bucket too:
+all that a question within that bucket misses, and most questions there are points.  The extremes
+of each bucket say whether the bucket in which a question ends is decided too: then the bitmaps are
+exact.  Edges steer speed, never the answer (matching note, sections 1 and 5).
 """
 
 from __future__ import annotations
@@ -222,6 +223,7 @@ class Column:
         ended = started if last is first else batch.up_to(last, edges)
         if self._marks_misses:
             started = started ^ masks
+            ended[:-1] |= started[1:]
         else:
             ended = ended ^ masks
         self.bits[:edges, where] |= started
@@ -235,12 +237,14 @@ class Column:
         if decided is None:
             decided = self._decided = _as_lists(self._extremes)
         first_low, last_low, first_high, last_high = decided
-        start = sure_start = bisect_right(self.edges, high)
+        edges = self.edges
+        start = sure_start = bucket = bisect_right(edges, high)
         if last_low[start] > high:
             sure_start -= 1
             if first_low[start] > high:
                 start -= 1
-        bucket = bisect_right(self.edges, low)
+        if low != high:
+            bucket = bisect_right(edges, low)
         end = sure_end = bucket - 1
         if first_high[bucket] < low:
             sure_end += 1
@@ -254,10 +258,11 @@ class Column:
         edges = len(self.edges)
         if start < 0 or end >= edges:
             return None
-        if start >= edges:
-            return [self.bits[edges + end, :words]] if end >= 0 else []
-        line = self.bits[start, :words]
-        return [line, self.bits[edges + end, :words]] if end >= 0 else [line]
+        if end < 0:
+            return [self.bits[start, :words]] if start < edges else []
+        if start >= edges or (self._marks_misses and start == end + 1):
+            return [self._end_line(start, end, words)]  # of a point, all that it misses
+        return [self.bits[start, :words], self._end_line(start, end, words)]
 
     def tighter(self, cut: Cut, words: int) -> list[Words] | None:
         """The bitmaps that narrow the rows that may overlap to those that surely do; or None
@@ -270,8 +275,15 @@ class Column:
         if sure_start != start:
             lines.append(self.bits[sure_start, :words])
         if sure_end != end:
-            lines.append(self.bits[edges + sure_end, :words])
+            lines.append(self._end_line(sure_start, sure_end, words))
         return lines
+
+    def _end_line(self, start: int, end: int, words: int) -> Words:
+        """The bitmap of the ends, which a line of the beginnings may have come into."""
+        line = self.bits[len(self.edges) + end, :words]
+        if self._marks_misses and start > end + 1:
+            return line & ~self.bits[end + 1, :words]
+        return line
 
     def slots(self) -> Slots:
         """The slots of all rows that are here, in order."""

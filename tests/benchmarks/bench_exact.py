@@ -5,6 +5,8 @@ second), for memory journals and for all peers on one SQLite file with `synchron
 is one process with 64 peers on WebSockets and one client; OpenDHT is one process with 64 nodes on
 UDP.  They take turns, `ROUNDS` times, so that both meet the same machine; the figures are of all
 rounds together.  `ratio` is Meteor's p50 over OpenDHT's, and of rates the other way round.
+Meteor is asked by a client over its link, and once more by an application at the peer that it
+embeds: so OpenDHT's nodes are asked, which have no clients.
 The third row is the first on uvloop (`meteor peer --loop uvloop`).
 `sync_ms` is the machine's own median for appending 4 KiB to a file and bringing it to disk.
 """
@@ -62,9 +64,9 @@ class Series:
 class Workload:
     """Exact profiles anywhere in the space, each stored once."""
 
-    def __init__(self, client: meteor.Client) -> None:
+    def __init__(self, client: meteor.Client | meteor.Peer, seed: int) -> None:
         self._client = client
-        self._draw = random.Random(1)
+        self._draw = random.Random(seed)
         self._profiles: list[meteor.Profile] = []
         self._taken = 0
 
@@ -131,25 +133,44 @@ async def measure(journal: str, folder: Path) -> None:
     async with meteor.LocalOverlay(
         peers=PEERS, space=SPACE, transport="websocket", copies=COPIES
     ) as overlay:
-        work = Workload(await overlay.connect())
+        asking = {
+            "by a client": Workload(await overlay.connect(), seed=1),
+            "at an embedded peer": Workload(overlay.peers[0], seed=2),
+        }
         await asyncio.sleep(SETTLE_S)  # fingers refresh ever more rarely: the ring comes to rest
         gc.collect()
         gc.freeze()
-        await one_by_one(work.store, work.fresh(WARM_UP))
-        await one_by_one(work.retrieve, work.stored(WARM_UP))
-        store, retrieve, put, get = Series(), Series(), Series(), Series()
-        for _ in range(ROUNDS):
-            alone, together = work.fresh(ALONE), work.fresh(TOGETHER)
-            await take_round(store, work.store, alone, together)
-            await take_opendht_round(put, ring, "put", alone, together)
-            alone, together = work.stored(ALONE), work.stored(TOGETHER)
-            await take_round(retrieve, work.retrieve, alone, together)
-            await take_opendht_round(get, ring, "get", alone, together)
+        rows = await in_turns(asking, Workload(overlay.peers[0], seed=3), ring)
         gc.unfreeze()
     if ring is not None:
         await ring.stop()
-    show(f"exact store, k = {COPIES}, {journal}", store, put, sync_ms=sync_ms(folder))
-    show(f"exact retrieve, k = {COPIES}, {journal}", retrieve, get)
+    for (what, who), (ours, theirs) in rows.items():
+        name = f"exact {what}, k = {COPIES}, {journal}, {who}"
+        show(name, ours, theirs, sync_ms=sync_ms(folder))
+
+
+Rows = dict[tuple[str, str], tuple[Series, Series]]
+"""Ours and OpenDHT's, by verb and by who asks us."""
+
+
+async def in_turns(asking: dict[str, Workload], items: Workload, ring: OpenDhtRing | None) -> Rows:
+    """All rounds, of whoever asks us and of OpenDHT in turn; `items` are what OpenDHT is given."""
+    put, get = Series(), Series()
+    rows: Rows = {("store", who): (Series(), put) for who in asking}
+    rows |= {("retrieve", who): (Series(), get) for who in asking}
+    for work in asking.values():
+        await one_by_one(work.store, work.fresh(WARM_UP))
+        await one_by_one(work.retrieve, work.stored(WARM_UP))
+    for _ in range(ROUNDS):
+        for who, work in asking.items():
+            series, _ = rows["store", who]
+            await take_round(series, work.store, work.fresh(ALONE), work.fresh(TOGETHER))
+        await take_opendht_round(put, ring, "put", items.fresh(ALONE), items.fresh(TOGETHER))
+        for who, work in asking.items():
+            series, _ = rows["retrieve", who]
+            await take_round(series, work.retrieve, work.stored(ALONE), work.stored(TOGETHER))
+        await take_opendht_round(get, ring, "get", items.stored(ALONE), items.stored(TOGETHER))
+    return rows
 
 
 def show(name: str, ours: Series, theirs: Series, **more: float) -> None:

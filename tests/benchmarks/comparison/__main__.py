@@ -23,6 +23,7 @@ PAGE: Final = Path(__file__).parents[3] / "docs" / "speed.md"
 SYSTEMS: Final = {
     "ring": {
         "Meteor": ("meteor_system", "ring"), "Meteor, uvloop": ("meteor_system", "ring"),
+        "Meteor, embedded": ("meteor_system", "embedded"),
         "OpenDHT": ("dht_systems", "opendht"), "kademlia": ("dht_systems", "kademlia"),
     },
     "told": {

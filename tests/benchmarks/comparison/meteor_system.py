@@ -201,12 +201,13 @@ def query() -> dict[str, Any]:
         process.kill()
 
 
-def ring() -> dict[str, Any]:
-    """Store and retrieve single records, 64 peers in one process, three copies of each."""
+def ring(*, embedded: bool) -> dict[str, Any]:
+    """Store and retrieve single records, 64 peers in one process, three copies of each; asked by a
+    client over its link, or by an application at the peer that it embeds."""
 
     async def asking() -> dict[str, Any]:
         async with meteor.LocalOverlay(peers=NODES, space=SPACE, transport="websocket") as overlay:
-            client = await overlay.connect()
+            client = overlay.peers[0] if embedded else await overlay.connect()
             await asyncio.sleep(SETTLE_S)
 
             async def store(item: int) -> None:
@@ -246,5 +247,6 @@ if __name__ == "__main__":
     main({
         "told": lambda: _told_through(1), "told2": lambda: _told_through(2),
         "received": lambda: received("callback"), "iterated": lambda: received("iterator"),
-        "query": query, "ring": ring,
+        "query": query, "ring": lambda: ring(embedded=False),
+        "embedded": lambda: ring(embedded=True),
     })  # fmt: skip

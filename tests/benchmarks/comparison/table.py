@@ -27,10 +27,10 @@ ROWS: Final = (
     ("… all 10,000", "query", ("all", "p50_ms"), "ms"),
 )  # fmt: skip
 COLUMNS: Final = (
-    "Meteor", "Meteor, uvloop", "Meteor, two peers", "OpenDHT", "kademlia", "zenoh", "NATS",
-    "mosquitto",
+    "Meteor", "Meteor, uvloop", "Meteor, embedded", "Meteor, two peers", "OpenDHT", "kademlia",
+    "zenoh", "NATS", "mosquitto",
 )  # fmt: skip
-OURS: Final = 3
+OURS: Final = 4
 """Of these columns are Meteor's own; the first is compared."""
 
 
@@ -91,7 +91,7 @@ Meteor beside what you would pick instead, each row in one run on one machine, l
 `make compare` measures all of it anew and writes this page. Median of {rounds} rounds in which
 the systems took turns; {cores} cores, load average {load} before it began, Python {python}.
 Peers and clients run on asyncio's own loop, and once more on uvloop (the extra `fast`), which
-`meteor peer` and `meteor.sync` take where it is installed; two peers run on asyncio's.
+`meteor peer` and `meteor.sync` take where it is installed; embedded and two peers run on asyncio's.
 
 {table}
 
@@ -99,7 +99,8 @@ What is compared, so that nobody reads more into it than there is:
 
 - **Storing.** Meteor's `store` returns when three peers have the record; OpenDHT's and kademlia's
   when enough nodes answered (*: they keep 8 and 20). All 64 nodes of each system live in one
-  process, one client asks.
+  process. One client asks Meteor over its link; OpenDHT and kademlia have no clients, their nodes
+  are asked themselves, as *Meteor, embedded* is: the application that asks embeds a peer.
 - **Messages.** Meteor stores each message durably enough to find it again, matches it against
   interests by content, and acknowledges it to its poster. zenoh, NATS and mosquitto (QoS 0) pass
   it on and forget it. Meteor's messages a second are notifications; each post concerns ten
@@ -112,8 +113,8 @@ What is compared, so that nobody reads more into it than there is:
 
 Where Meteor is slower, the time goes into Python, and into what the others do not do.
 
-- **A store** with three copies is nine messages between peers, each encoded, written to a socket,
-  decoded and given to a conversation; the cost is spread flat over these steps.
+- **A store** with three copies is nine messages, two of them the client's, each encoded, written to
+  a socket, decoded and given to a conversation; the cost is spread flat over these steps.
 - **A notification** leaves after the message was checked, placed, journalled, indexed, matched and,
   where there are more peers, kept by another one; the brokers do none of that. Where ten
   interests are concerned, two thirds of the peer's time still go into the storing of the one

@@ -80,7 +80,7 @@ class PeerLink(LinkEnd):
         except LimitExceeded as error:
             raise RemoteFault("LimitExceeded", str(error)) from error
         waiting = self._queued + (self.channel.backlog if self.channel is not None else 0)
-        if waiting + len(frame) > QUEUE_BYTES_MAX:
+        if waiting + len(frame) > QUEUE_BYTES_MAX and kind is not _GOODBYE:
             raise Busy(f"{waiting} bytes wait for the link to {self.contact} already")
         if not self._frames and self.channel is not None:
             self._links.flush_soon(self)

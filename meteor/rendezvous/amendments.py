@@ -125,8 +125,8 @@ class Amendments:
             self._moves.note(operation.id, operation.moved_to, gone, now, is_data=is_data)
         elif told.version >= operation.version:
             return Summary(0, refused="older", version=told.version)
-        elif told.version > operation.came_with:
-            return told
+        elif told.moved_to and told.version > operation.came_with:
+            return told  # word of what is over leads nowhere: see `outlived`
         await self._lay_to_rest(task, write)
         return Summary(0)
 

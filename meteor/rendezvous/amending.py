@@ -194,7 +194,12 @@ class Amending:
         if "older" in refused:  # without a tombstone: the newer one may come here yet
             back = replace(leave, id=operation.id, moved_to=leave.id, version=amend.version + 1)
             await self._router.disseminate(box, codec.encode(back), timeout_s=left_s)
-        elif refused & {"deleted", "owner", "delegation"}:
+        elif "deleted" in refused:  # with a word, as an order to keep it may still be on its way
+            back = replace(leave, id=operation.id, moved_to=leave.id, version=amend.version + 1)
+            out = await self._router.disseminate(box, codec.encode(back), timeout_s=left_s)
+            if not out.complete:
+                self._runtime.spawn(self._take_back(back))
+        elif refused & {"owner", "delegation"}:
             back_out = Amend(amend.token, "cancel", operation.id, amend.version, 0.0, left_s)
             await self.once(sender, back_out, replace(admitted, issued_ms=0))
         with self._gatekeeper.counted():
@@ -209,6 +214,11 @@ class Amending:
             missing=sum((outcome.missing for outcome in outcomes), reply.missing),
             repeated=reply.repeated or any(summary.repeated for summary in summaries),
         )
+
+    async def _take_back(self, back: Operation) -> None:
+        """What was refused, and is where nobody could be asked just then, goes when they can."""
+        _, box = split_id(back.id, self._curve)
+        await self._router.disseminate(box, codec.encode(back), timeout_s=BURIED_WITHIN_S)
 
     async def _follow(self, leave: Operation, deadline: float) -> tuple[list[Outcome], Operation]:
         """Let a record leave the place where it is: what came of it at each place that it went to

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arms import Profile
+from arms import Profile, SelectorError
 from meteor.cli import exit_codes, main
 from meteor.cli.csv_posting import wait_s
 from meteor.cli.csv_rows import ColumnUnknown, Plan, RowRejected, parse_mapping
@@ -192,7 +192,8 @@ def plan(**options: Any) -> Plan:
     return Plan.of(HEADER, mapping, space=SPACE, **options)
 
 
-cells = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=20)
+RESERVED = "\U0010ffff"
+cells = st.text(st.characters(codec="utf-8", exclude_characters=f"\x00{RESERVED}"), max_size=20)
 
 
 @given(st.tuples(cells, cells, cells, cells))
@@ -211,6 +212,12 @@ def test_whatever_is_in_a_row_it_is_a_post_or_rejected(row: tuple[str, ...]) -> 
     except ValueError:
         wanted = f"type=a {profile_text({'wind': {'note': note}})}" if note else "type=a"
         assert Profile.parse(wanted).matches(profile)
+
+
+def test_a_row_with_the_reserved_character_is_refused_where_it_is_posted() -> None:
+    ready = plan(mapping={"wind/note": "note"}).post(("1", "2", "3", f"a{RESERVED}"), 1)
+    with pytest.raises(SelectorError, match="reserved"):
+        _ = Profile.parse(ready.profile).tree
 
 
 def profile_text(mapping: dict[str, Any]) -> str:

@@ -23,9 +23,9 @@ class Receipt:
     missing: tuple[Interval, ...] = ()
     """Intervals of curve indexes, both ends included, that did not."""
     matches: int = 0
-    """How many matched, or, of a delete, renew, cancel or replace, were changed.  Exact for a
-    retrieve without a ttl and for `dry_run`; else what is changing peers, or is replaced, in that
-    moment may count twice."""
+    """How many matched (of a store or replace: the interests that it met), or, of a delete, renew
+    or cancel, were changed.  Exact for a retrieve without a ttl and for `dry_run`; else what is
+    changing peers, or is replaced, in that moment may count twice."""
     peers: int = 0
     """How many peers took part."""
     hops: int = 0

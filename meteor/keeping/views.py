@@ -72,8 +72,8 @@ class Views(KnownViews):
         """What a view takes the place of, and what that did unless it is known to have begun."""
         found: list[View] = []
         for copy in self.copies.values():
-            same = copy.view.key == view.key
-            if copy.whole and (same or copy.view.epoch < view.epoch):
+            if copy.whole and copy.view.epoch < view.epoch:
+                same = copy.view.key == view.key
                 found += copy.before if same else (*copy.before, copy.view)
         found.sort(key=lambda one: one.epoch)
         return parts_of(found, view.intervals)[-BEFORE_MAX:]
@@ -122,13 +122,9 @@ class Views(KnownViews):
         """Keep a copy no more."""
         self.copies.pop(key, None)
 
-    def put_given(self, view: View, parts: Iterable[View]) -> None:
-        """Keep a copy of what was just given away, `parts` of own views until then; its primary has
-        not begun yet.  Should it never begin, this peer has not moved on from these."""
+    def put_given(self, view: View) -> None:
+        """Keep a copy of what was just given away; its primary has not begun yet."""
         self.put(view)
-        copy = self.copies[view.key]
-        before = (*copy.before, *parts)[-BEFORE_MAX:]
-        self.copies[view.key] = replace(copy, before=before)
         self.gifts[view.key] = None
         while len(self.gifts) > GIFTS_MAX:
             self.gifts.popitem(last=False)

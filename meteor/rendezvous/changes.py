@@ -121,6 +121,7 @@ class Changes:
         belongs = self._reactions.within(part)
         arrival = self._rendezvous.accept(record, now, belongs)
         if arrival.outcome not in {"stored", "same"}:
+            await self._take_back(task, carried, write)
             return [], Summary(0, refused=arrival.outcome)
         self._shelf.place(carried)
         steps = arrival.steps
@@ -131,6 +132,23 @@ class Changes:
             self._telling.moved(record)
         following = await self._reactions.follow(steps, record)
         return following.pages.all(), Summary(following.pairs, known=True)
+
+    async def _take_back(self, task: Task, carried: Carried, write: Write) -> None:
+        """What counts no more now that it is durable, as it was deleted, or went on, at another
+        place meanwhile: the copies have it, and nobody else would tell them."""
+        known = living(self._shelf, task.key)
+        if known is None or known.carried.id == carried.id:
+            return
+        word = replace(
+            carried,
+            kind=MOVED,
+            version=carried.version + 1,
+            ttl_ms=self._shelf.wall_ms() + TOMBSTONE_MS,
+            blob=b"",
+            route=None,
+            moved_to=known.carried.id,
+        )
+        self._shelf.show((await write([word]))[0])
 
     def take_in(self, carried: Carried, profile: Profile | None) -> None:
         """Show what another holder wrote.  What is answered for here as well is told of here too:

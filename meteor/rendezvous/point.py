@@ -365,7 +365,8 @@ class RendezvousPoint:
         while True:
             some = selected[: -BURIED_AT_ONCE - 1 : -1]
             del selected[-BURIED_AT_ONCE:]
-            await self._undisturbed(part, [record.key for record in some])
+            keys = [key for one in some for key in (one.key, (one.owner, one.id))]
+            await self._undisturbed(part, keys)  # the word of a move is written under the second
             if some and self._runtime.now() > ends():
                 raise Superseded("nobody waits for it any more")
             present = deletes.still_in(task, some, fresh, newest)

@@ -84,7 +84,10 @@ class DiskTrouble:
             self._overlay.kernel.spawn(happens(disk))
 
     async def _fill(self, disk: SimDisk) -> None:
-        address = self._stream.choice(self._overlay.living[self._plan.steady :]).address
+        may_fill = self._overlay.living[self._plan.steady :]
+        if not may_fill:  # in a small ring all others are down at times
+            return
+        address = self._stream.choice(may_fill).address
         self._full.append(address)
         disk.fill(address)
         await self._overlay.kernel.sleep(self._stream.uniform(0, self._plan.full_s_max))

@@ -12,8 +12,7 @@ and does not know the epoch has moved on from it, and with it the interval: then
 proves nothing, nor does a restarted one.  Not so a copy that lived all the time and still has what
 the epoch took the place of: whoever is told of any later one lets go of that.  It was not told, as
 the primary fell just then.  A view of which its own primary knows nothing, though it remembers an
-earlier one, never began, unless others were told that it did: then it gave it away, and remembers
-the gift alone; one that remembers nothing is just about to begin it, as its copies know
+earlier one, never began; one that remembers nothing is just about to begin it, as its copies know
 of it first, and is waited for.  Where all would be lost, a view counts as never begun as well whose
 primary is back from a crash without any memory of the piece, if nobody was told that it began; and
 a copy whose last view before one that never began is the newest has not moved on. What a peer does
@@ -87,13 +86,6 @@ class Asked:
     def went_on(self, view: View, piece: Interval) -> bool:
         """Whether something is known to have begun after a view of a piece."""
         return any(one.epoch > view.epoch and has_piece(one, piece) for one in self.begun)
-
-    def has_begun(self, view: View, piece: Interval) -> bool:
-        """Whether somebody was told that a view of a piece began, in this epoch or a later one."""
-        return any(
-            one.key == view.key and one.epoch >= view.epoch and has_piece(one, piece)
-            for one in self.begun
-        )
 
     def waits_for(self, silent: Iterable[Contact]) -> bool:
         """Whether one of these may still answer.  Whose identifier another peer has now, as it was
@@ -184,7 +176,7 @@ def _decide(piece: Interval, evidence: Sequence[Evidence], asked: Asked, orphane
         return Step((piece,), "wait")
     if not evidence:
         return Step((piece,), "lost" if orphaned or asked.patient else "wait")
-    begun = [one for one in evidence if _began(one.view, piece, evidence, asked)]
+    begun = [one for one in evidence if _began(one.view, evidence, asked)]
     if not begun:
         return Step((piece,), "lost" if asked.patient else "wait")
     newest = max((one.view for one in begun), key=_rank)
@@ -193,8 +185,7 @@ def _decide(piece: Interval, evidence: Sequence[Evidence], asked: Asked, orphane
     if having and given:
         return Step((piece,), "adopt", newest, tuple(one.contact for one in having))
     unheard = [one for one in newest.holders if not _is_among(one, asked.answered)]
-    begins = not asked.patient and _begins(newest, piece, evidence, asked)
-    if asked.waits_for(unheard) or begins:
+    if asked.waits_for(unheard) or (not asked.patient and _begins(newest, evidence, asked)):
         return Step((piece,), "wait")
     fresh = [one for one in having if one.fresh]
     if not fresh and not asked.everybody and not asked.patient:
@@ -216,14 +207,11 @@ def _rank(view: View) -> tuple[object, ...]:
     return view.epoch, view.key, sorted(view.holder_ids)
 
 
-def _began(view: View, piece: Interval, evidence: Sequence[Evidence], asked: Asked) -> bool:
+def _began(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:
     """Whether anything can have been acknowledged under a view: not when its primary, who has a
-    memory of the piece, knows nothing of it.  It gave up while only some copies had noted it; or
-    it began, as others were told, and gave it away: of that it remembers the gift alone."""
+    memory of the piece, knows nothing of it.  It gave up while only some copies had noted it."""
     if (view.key, view.epoch) in asked.tried:
         return False
-    if asked.has_begun(view, piece):
-        return True
     of_primary = [one for one in evidence if _speaks_for(one.contact, view.primary, evidence)]
     knows = any(one.view.key == view.key for one in of_primary)
     return (
@@ -252,12 +240,9 @@ def _died_before(
     return came_back and not remembers and not began
 
 
-def _begins(view: View, piece: Interval, evidence: Sequence[Evidence], asked: Asked) -> bool:
+def _begins(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:
     """Whether its primary lives, and does not know of it yet: it answered before its copies did.
-    Passed over now, it would have given up what nobody else may take over.  One that began is
-    known no more to who gave it away."""
-    if asked.has_begun(view, piece):
-        return False
+    Passed over now, it would have given up what nobody else may take over."""
     lives = any(one == view.primary for one in asked.answered)
     return lives and not any(
         one.view.key == view.key and is_peer(one.contact, view.primary) for one in evidence
@@ -288,10 +273,8 @@ def _proven(
                    for peer in asked.answered)}  # fmt: skip
     fresh = [one for one in having if one.fresh]
     know += [one for one in evidence if fresh and _is_behind(one, newest, fresh)]
-    know += [
-        one for one in evidence
-        if _is_next_of(one, newest) and not _began(one.view, piece, evidence, asked)
-    ]  # fmt: skip
+    know += [one for one in evidence
+             if _is_next_of(one, newest) and not _began(one.view, evidence, asked)]  # fmt: skip
     moved_on = [one for one in holders
                 if one in came and not _is_among(one, [e.contact for e in know])
                 and not asked.is_behind(one, newest, piece)]  # fmt: skip

@@ -62,7 +62,7 @@ _ALL = (
     ),
     Scenario(
         name="few-peers",
-        summary="the same on six peers with slow disks, often with only two of them up",
+        summary="the same on six peers without cuts, often with only two of them up",
         peers=6,
         storm_s=25.0,
         workload=_MOVING,

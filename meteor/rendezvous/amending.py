@@ -191,10 +191,9 @@ class Amending:
         summaries = [one for outcome in outcomes for one in summaries_of(outcome)]
         refused = {summary.refused for summary in summaries}
         left_s = max(deadline - self._runtime.now(), 0.0)
-        if "older" in refused:  # without a tombstone: the newer one may come here yet
-            back = replace(leave, id=operation.id, moved_to=leave.id, version=amend.version + 1)
-            await self._router.disseminate(box, codec.encode(back), timeout_s=left_s)
-        elif "deleted" in refused:  # with a word, as an order to keep it may still be on its way
+        if refused & {"older", "deleted"}:
+            # Without a tombstone, as the newer one may come here yet; with a word, as an order to
+            # keep this may still be on its way.
             back = replace(leave, id=operation.id, moved_to=leave.id, version=amend.version + 1)
             out = await self._router.disseminate(box, codec.encode(back), timeout_s=left_s)
             if not out.complete:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from chord.answers import Answers
+from chord.arc_cache import KnownArc
 from chord.forming import Forming
 from chord.joining import Joining
 from chord.lookup import Lookups, LookupTally, Owner
@@ -29,7 +30,6 @@ from chord.watch import Watch
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from chord.arc_cache import KnownArc
     from chord.config import ChordConfig
     from chord.contact import Contact
     from chord.finger_table import Finger
@@ -225,6 +225,13 @@ class ChordNode:
         """Remember an arc that its owner has named."""
         if owner.contact.id != self.contact.id:
             self._lookups.arc_cache.learn(owner.contact, owner.arc, owner.heirs)
+
+    def owner_of(self, key: int) -> KnownArc | None:
+        """Who owns the key, as far as that is known without asking."""
+        arc = self.arc
+        if arc is not None and key in arc:
+            return KnownArc(self.contact, arc)
+        return self._lookups.arc_cache.recall(key)
 
     def heirs(self, key: int) -> tuple[Contact, ...]:
         """Who would inherit the arc in which a key is, as far as its owner has said."""

@@ -190,6 +190,10 @@ class Runtime(Protocol):
     def link(self, contact: Contact) -> Link:
         """What is known of the link to `contact`."""
 
+    def drop(self, contact: Contact) -> None:
+        """Close the link to `contact` now, if there is one: calls over it raise `LinkClosed`, and
+        both sides are told that it closed."""
+
     def suspects(self, contact: Contact) -> bool:
         """Whether a forwarded frame on the link to `contact`, or a call whose time is up, met with
         silence, and nothing was heard since."""

@@ -160,12 +160,15 @@ class Network:
     def sever(self, runtime: Station, ends: Sequence[SimLinkEnd]) -> None:
         """Close the links of a runtime that stopped; the far ends see it a latency later."""
         self._runtimes.pop(link_key(runtime.contact), None)
-        now_s = self.kernel.now()
         for end in ends:
-            end.lost = True
-            if end.other is not None and not end.other.lost:
-                end.other.cut(now_s)
-                self.kernel.call_later(self._travel_s(end), self._close, end.other)
+            self.hang_up(end)
+
+    def hang_up(self, end: SimLinkEnd) -> None:
+        """Close one link; its far end sees it a latency later."""
+        end.lost = True
+        if end.other is not None and not end.other.lost:
+            end.other.cut(self.kernel.now())
+            self.kernel.call_later(self._travel_s(end), self._close, end.other)
 
     def _travel_s(self, end: SimLinkEnd, extra_s: float = 0.0) -> float:
         """Draw when a frame sent now arrives, after all that were sent before it."""

@@ -152,6 +152,13 @@ class SimRuntime(ExchangingRuntime):
         end.settle(self.now())
         return end
 
+    def drop(self, contact: Contact) -> None:
+        """Close the link to `contact` now, if there is one."""
+        end = self._links.get(link_key(contact))
+        if isinstance(end, SimLinkEnd):
+            self._network.hang_up(end)
+            self.lose(end, "it is not wanted any more")
+
     def suspects(self, contact: Contact) -> bool:
         """Whether the link to `contact` is silent about a forwarded frame."""
         end = self._links.get(link_key(contact))

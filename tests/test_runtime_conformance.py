@@ -386,6 +386,22 @@ def test_a_peer_is_told_when_its_client_has_gone(world: World) -> None:
     world.run(scenario)
 
 
+def test_a_link_that_is_dropped_ends_what_waits_on_it_and_is_dialled_anew(world: World) -> None:
+    async def scenario() -> None:
+        b, client = Peer(await world.peer(2)), Peer(await world.client(900))
+        client.runtime.drop(b.contact)  # there is none yet
+        await client.runtime.call(b.contact, Ask("echo"), 5.0)
+        closed = [one.runtime.expect("closed", 5.0) for one in (b, client)]
+        waits = client.runtime.ask(b.contact, Ask("never"), 5.0)
+        client.runtime.drop(b.contact)
+        with pytest.raises(LinkClosed):
+            await waits
+        assert [await one for one in closed] == [client.contact, b.contact]
+        assert await client.runtime.call(b.contact, Ask("echo", 3), 5.0) == Told(3, "echo")
+
+    world.run(scenario)
+
+
 def test_a_client_learns_that_its_peer_has_gone(world: World) -> None:
     async def scenario() -> None:
         b, client = Peer(await world.peer(2)), Peer(await world.client(900))

@@ -10,31 +10,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
 from copy import copy
-from itertools import count
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from arms import ACTIONS
 from chord import (
-    Busy,
     CallError,
     Contact,
-    DialRefused,
     Handler,
     RemoteFault,
     RequestTimeout,
     Runtime,
     Task,
-    replace,
 )
 from meteor.client.authors_counter import AuthorsCounter
 from meteor.client.callbacks import Callbacks
 from meteor.client.config import ClientConfig
 from meteor.client.draft import Draft
+from meteor.client.requests import Asked, Requests
 from meteor.client.uplink import Uplink
 from meteor.errors import Closed, Interval, MeteorError, NotConnected, Timeout, from_fault
 from meteor.receipt import Receipt
 from meteor.security.credentials import RequestT, Signer, owner_of, signed
-from meteor.wire.collector import Attempt, Collect
+from meteor.wire.collector import Collect
 from meteor.wire.letters import acknowledgements, notices_of
 from meteor.wire.messages import (
     Amend,
@@ -53,9 +50,6 @@ from meteor.wire.record_id import new_stem
 from squid import KeywordSpace
 
 ReplyT = TypeVar("ReplyT")
-
-GONE: Final = frozenset({"NotJoined", "Closed"})
-"""Refusals of a peer that is no member of the ring any more, or not yet: others may serve."""
 
 
 class Abandonable(Protocol):
@@ -116,18 +110,17 @@ class Session:
         self.runtime, self.config = runtime, config or ClientConfig()
         self.callbacks = callbacks or Callbacks()
         self.uplink = Uplink(runtime, peers, self, space=space, config=self.config)
+        self._requests = Requests(runtime, self.uplink, self.config, first_token)
         self.streams: dict[tuple[str, str], Stream] = {}
         """By owner and stem: over one link several may speak, and choose the same name."""
         self.pending: dict[Abandonable, None] = {}
         """Answers that are still awaited, in the order in which they were asked."""
         self.handlers: dict[type, Handler] = {
-            ResultPage: self._on_page,
+            ResultPage: self._requests.on_page,
             Notice: self._on_notice,
             Told: self._on_told,
             Farewell: self._on_farewell,
         }
-        self._attempts: dict[int, Attempt] = {}
-        self._tokens = count(first_token + 1)
         self.steady_clock = steady_clock or runtime.now
         self._author = AuthorsCounter(first_version, self.steady_clock)
         self._stem, self._version = "", 0
@@ -155,11 +148,13 @@ class Session:
         if self.uplink.closed:
             return
         self.uplink.close()
+        self._requests.shortcuts.close()
         for one in [*self.streams.values(), *self.pending]:
             one.abandon()
 
     def link_closed(self, contact: Contact) -> None:
         """The runtime says that a link is gone."""
+        self._requests.shortcuts.link_closed(contact)
         self.uplink.lost(contact, MeteorError(f"the link to {contact.address} closed"))
 
     def stream_name(self, stem: str) -> tuple[str, str]:
@@ -213,9 +208,19 @@ class Session:
             mode=draft.mode,
             dry_run=draft.dry_run,
         )
-        return await self._ask(
-            draft, request, timeout_s, collect, repeatable=draft.action in ACTIONS
+        may_repeat, point = draft.action in ACTIONS, self._point_of(draft)
+        return await self._requests.ask(
+            Asked(draft, request, timeout_s, self._signed, collect, may_repeat, point)
         )
+
+    def _point_of(self, draft: Draft) -> int | None:
+        """The one place of a draft, whose owner may be asked straight: of what is stored, and of a
+        question.  What stays in touch with its client belongs to the client's own peer; a delete
+        counts what it took, and does so once."""
+        asks = draft.action == "retrieve" and not draft.ttl_s
+        if not draft.region.is_point or not (asks or draft.action == "store"):
+            return None
+        return self.space.curve.encode(draft.region.low)
 
     async def amend(
         self,
@@ -230,7 +235,8 @@ class Session:
     ) -> PostReply:
         """Renew, cancel or replace by id, `collect` as in `post`; raises as that does."""
         request = Amend(0, verb, id, version or self.next_version(), ttl_s, timeout_s, document)
-        return await self._ask(f"{verb} of {id}", request, timeout_s, collect)
+        asked = Asked(f"{verb} of {id}", request, timeout_s, self._signed, collect)
+        return await self._requests.ask(asked)
 
     async def ring(self, timeout_s: float) -> RingPicture:
         """What the ring looks like from the peer that serves; raises as `post` does."""
@@ -266,80 +272,7 @@ class Session:
             raise MeteorError(f"{peer} answered a question about the {name} with {reply!r:.80}")
         return reply
 
-    async def _ask(
-        self,
-        operation: object,
-        request: Post | Amend,
-        timeout_s: float,
-        collect: Collect | None,
-        *,
-        repeatable: bool = True,
-    ) -> PostReply:
-        """One request, asked of peer after peer until one replies or the time is spent.
-
-        What is not `repeatable`, an application's action, is asked again only where it cannot have
-        begun."""
-        deadline = self.runtime.now() + timeout_s
-        pause_s = self.config.busy_delay_s
-        while True:
-            peer = await self.uplink.serving(operation, deadline)
-            began_s = self.runtime.now()
-            left_s = deadline - began_s
-            try:
-                return await self._attempt(peer, request, left_s, collect)
-            except RemoteFault as fault:
-                if fault.kind not in GONE:
-                    raise from_fault(fault) from None
-                self.uplink.lost(peer, fault)
-            except RequestTimeout as error:
-                if left_s > 0 and self.runtime.link(peer).last_heard_s <= began_s:
-                    self.uplink.lost(peer, error)
-                raise Timeout(
-                    f"{operation}: no answer from {peer} within {timeout_s:g} s, which may still "
-                    "carry it out; give a longer timeout, or look at the peer"
-                ) from None
-            except Busy:
-                if self.runtime.now() + pause_s >= deadline:
-                    raise Busy(f"{operation}: {peer} is busy; post less at once") from None
-                await self.runtime.sleep(pause_s)
-                pause_s *= 2
-            except CallError as error:  # a refused dial or a closed link
-                self.uplink.lost(peer, error)
-                if not repeatable and not isinstance(error, DialRefused):
-                    raise NotConnected(
-                        f"{operation}: the link to {peer} is gone, and the action may have run; "
-                        "ask again if it may run twice",
-                        (peer.address,),
-                    ) from None
-
-    async def _attempt(
-        self, peer: Contact, request: Post | Amend, left_s: float, collect: Collect | None
-    ) -> PostReply:
-        """Ask one peer; a reply that speaks of more pages than came is not complete."""
-        if left_s <= 0:
-            raise RequestTimeout("the time was spent before a peer could be asked")
-        margin_s = min(left_s * self.config.reply_margin, self.config.reply_margin_s_max)
-        asked = replace(request, token=next(self._tokens), timeout_s=left_s - margin_s)
-        asked = self._signed(asked)
-        attempt = self._attempts[asked.token] = Attempt(collect)
-        try:
-            reply = await self.runtime.call(peer, asked, left_s)
-        finally:
-            del self._attempts[asked.token]
-        if not isinstance(reply, PostReply):
-            raise MeteorError(f"{peer} answered a post with {type(reply).__name__}")
-        attempt.take(reply.found, reply.packed)
-        is_whole = attempt.pages == reply.pages and not attempt.is_damaged
-        return reply if is_whole else replace(reply, complete=False)
-
     # -- what comes by itself ----------------------------------------------------------------
-
-    def _on_page(self, _sender: Contact, page: object, _remaining_s: float) -> None:
-        assert isinstance(page, ResultPage)
-        attempt = self._attempts.get(page.token)
-        if attempt is not None:
-            attempt.pages += 1
-            attempt.take(page.found, page.packed)
 
     def _on_notice(self, _sender: Contact, notice: object, _remaining_s: float) -> None:
         assert isinstance(notice, Notice)

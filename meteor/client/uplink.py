@@ -56,6 +56,8 @@ class Uplink:
     ) -> None:
         self.peer: Contact | None = None
         self.space = space
+        self.id_bits = 0
+        """Of the ring's identifiers; 0 while it is not known, or inside a peer."""
         self.closed = False
         self._runtime, self._observer, self._config = runtime, observer, config
         self._peers = list(peers)
@@ -92,7 +94,7 @@ class Uplink:
         """The link to `peer` is gone: seek another, unless that is under way already."""
         if self._lost_meanwhile is not None:
             self._lost_meanwhile.append(peer)
-        if self.closed or self.peer is None or not _is_one_of(peer, (self.peer, self._whom)):
+        if self.closed or self.peer is None or not self.is_to(peer):
             return
         before, self.peer = self.peer, None
         self._observer.disconnected(error)
@@ -120,6 +122,10 @@ class Uplink:
                     self._tried,
                 )
         return self.peer
+
+    def is_to(self, peer: Contact) -> bool:
+        """Whether that is the peer that serves."""
+        return _is_one_of(peer, (self.peer, self._whom))
 
     def check_process(self) -> None:
         """Raises `Closed` in a child process: links and event loops do not survive a fork."""
@@ -199,6 +205,7 @@ class Uplink:
             raise LinkClosed(f"{contact.address} closed the link while it was being greeted")
         self.space = _agreed_space(space, greeting)
         self.peer, self._whom = contact, whom
+        self.id_bits = greeting.id_bits if isinstance(greeting, Greeting) else 0
 
 
 def _agreed_space(ours: KeywordSpace | None, greeting: object) -> KeywordSpace:

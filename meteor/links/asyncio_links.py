@@ -267,7 +267,7 @@ class PeerLinks:
             self._links.add(name_of(contact), link)
             if before is not None:
                 same = before.contact == contact
-                self._lose(before, "replaced by a newer link", tell=not same)
+                self.lose(before, "replaced by a newer link", tell=not same)
 
     def _attach(self, link: PeerLink, channel: Channel) -> None:
         self._take_name(link, channel.contact)
@@ -305,7 +305,7 @@ class PeerLinks:
                 receive(link, kind, number, envelope.duration_us / US, message)
         except (MalformedFrame, VersionMismatch) as error:
             if not link.lost:
-                self._lose(link, str(error))
+                self.lose(link, str(error))
         finally:
             answering, self._answering = self._answering, None
             for answered in answering:
@@ -333,11 +333,12 @@ class PeerLinks:
 
     def _ended(self, link: PeerLink, reason: str) -> None:
         if not link.lost:
-            self._lose(link, reason, tell=not link.retiring)
+            self.lose(link, reason, tell=not link.retiring)
 
     # ---- ending ------------------------------------------------------------------------------
 
-    def _lose(self, link: PeerLink, reason: str, *, tell: bool = True) -> None:
+    def lose(self, link: PeerLink, reason: str, *, tell: bool = True) -> None:
+        """Close a link now."""
         self._forget(link)
         if link.channel is not None:
             link.channel.close(reason)

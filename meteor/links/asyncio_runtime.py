@@ -20,7 +20,7 @@ from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 from chord import NO_LINK, Contact, Exchange, ExchangingRuntime, Link, LinkEnd
-from meteor.links.asyncio_links import PeerLinks
+from meteor.links.asyncio_links import PeerLink, PeerLinks
 from meteor.links.asyncio_task import Begun, Conversation, LoopWaiter, failing, going_on
 from meteor.links.transport import Transport
 from meteor.wire.codec import Codec, wire_codec
@@ -156,6 +156,12 @@ class AsyncioRuntime(ExchangingRuntime):
         """What is known of the link to `contact`."""
         end = self._links.find(contact)
         return NO_LINK if end is None else end
+
+    def drop(self, contact: Contact) -> None:
+        """Close the link to `contact` now, if there is one."""
+        end = self._links.find(contact)
+        if isinstance(end, PeerLink):
+            self._links.lose(end, "it is not wanted any more")
 
     def suspects(self, contact: Contact) -> bool:
         """Whether the link to `contact` is silent about a forwarded frame."""

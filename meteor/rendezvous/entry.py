@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mappi
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
-from chord import Busy, Contact, Deferred, Fault, Handler, Runtime
+from chord import Busy, Contact, Deferred, Fault, Handler, KnownArc, Runtime, replace
 from meteor.admission import (
     ACTIONS,
     KEPT_KINDS,
@@ -35,6 +35,8 @@ from meteor.wire.record_id import check_stem, make_id
 from squid import Box, KeywordSpace, Router
 
 DOOR: Final = "door"
+WAY_ROUND: Final = "WayRound"
+"""The fault of a peer that takes no posts of clients of other peers."""
 TURNS_A_ROUND: Final = 4
 """A request takes some five turns of its peer: so one or two of another client's are in hand in
 every turn that one has to wait for.  With 2 a flood made another client's wait 4.1 times as long,
@@ -56,9 +58,10 @@ class Entry:
         space: KeywordSpace,
         performing: Performing,
         gatekeeper: Gatekeeper,
+        owner_of: Callable[[int], KnownArc | None],
     ) -> None:
         self._runtime, self._space, self._curve = runtime, space, space.curve
-        self._gatekeeper = gatekeeper
+        self._gatekeeper, self._owner_of = gatekeeper, owner_of
         self._asking = Asking(runtime, router, space.curve, gatekeeper)
         self._amending = Amending(
             runtime, router, space.curve, self._asking, self._place, gatekeeper
@@ -88,7 +91,10 @@ class Entry:
 
     def _on_post(self, sender: Contact, message: object, _: float) -> Deferred:
         assert isinstance(message, Post)
-        self._clients[sender.id] = sender
+        if not message.straight:
+            self._clients[sender.id] = sender
+        elif not self._gatekeeper.is_open:
+            raise Fault(WAY_ROUND, "this peer has a policy: what its client's own peer says counts")
         return self._in_turn(sender, message, lambda: self._post(sender, message))
 
     def _in_turn(
@@ -225,7 +231,15 @@ class Entry:
         ) as answered:
             reply = await self._asking.run(sender, post.token, box, operation, post.timeout_s)
             answered(reply)
+        return self._with_owner(reply, box) if post.asks_owner and box.is_point else reply
+
+    def _with_owner(self, reply: PostReply, box: Box) -> PostReply:
+        """Name the owner of a point, so that the next one goes there straight; not where this peer
+        has a policy, or counts, as all that its clients post is to pass here then."""
+        known = self._owner_of(self._curve.encode(box.low)) if self._gatekeeper.is_open else None
+        if known is None:
             return reply
+        return replace(reply, owner=KnownArc(known.owner, known.arc))
 
     async def _delete(
         self, sender: Contact, post: Post, box: Box, operation: Operation, admitted: Admitted

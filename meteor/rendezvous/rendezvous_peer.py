@@ -118,8 +118,12 @@ class RendezvousPeer:
     def _assemble_entry(self) -> None:
         """What clients ask of this peer, and what follows from it elsewhere."""
         runtime, space = self._runtime, self.space
+        shift = self._config.bits - space.curve.index_bits
         self._performing = Performing(runtime, self.router, self.point, space, self.actions)
-        self.entry = Entry(runtime, self.router, space, self._performing, self.gatekeeper)
+        self.entry = Entry(
+            runtime, self.router, space, self._performing, self.gatekeeper,
+            lambda index: self.node.owner_of(index << shift),
+        )  # fmt: skip
         self.point.changes.deleted_where_it_was = lambda word, version: runtime.spawn(
             self.entry.bury(word, version)
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from chord import Contact, WideInt, dataclass
+from chord import Contact, KnownArc, WideInt, dataclass
 from meteor.described import described
 from meteor.security.delegation import Delegation
 
@@ -90,6 +90,10 @@ class Post:
     dry_run: bool = False
     credentials: Credentials | None = None
     """None: nobody signed it."""
+    asks_owner: bool = False
+    """Whether the reply is to name the owner of the point that this is about."""
+    straight: bool = False
+    """Whether another peer named this one as that owner, see `meteor.client.shortcuts`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +144,8 @@ class PostReply:
     """The last pages, where they were ready together with the reply, as in `ResultPage`."""
     repeated: bool = False
     """Whether a peer knew the same signed request from before, and did nothing now."""
+    owner: KnownArc | None = None
+    """Where that was asked, and is known: who owns the point, and what else."""
 
 
 @described

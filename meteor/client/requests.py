@@ -1,0 +1,180 @@
+"""One request of a client, asked until somebody replies or its time is spent.
+
+Law of this file: a request is idempotent by its stem and version, so that it may be asked again:
+of the next peer where a link breaks, of the client's own peer where a straight way to its owner
+failed.  Each asking has a token of its own, which its pages carry; what comes for another is late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import Final
+
+from chord import (
+    Busy,
+    CallError,
+    Contact,
+    DialRefused,
+    RemoteFault,
+    RequestTimeout,
+    Runtime,
+    dataclass,
+    replace,
+)
+from meteor.client.config import ClientConfig
+from meteor.client.shortcuts import Shortcuts
+from meteor.client.uplink import Uplink
+from meteor.errors import MeteorError, NotConnected, Timeout, from_fault
+from meteor.wire.collector import Attempt, Collect
+from meteor.wire.messages import Amend, Post, PostReply, ResultPage
+
+GONE: Final = frozenset({"NotJoined", "Closed"})
+"""Refusals of a peer that is no member of the ring any more, or not yet: others may serve."""
+WAY_ROUND: Final = "WayRound"
+"""The refusal of a peer that takes nothing straight: one's own peer does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked, and how."""
+
+    operation: object
+    """How errors name it."""
+    request: Post | Amend
+    timeout_s: float
+    sign: Callable[[Post | Amend], Post | Amend]
+    """Puts in the name of whom it is asked; each asking is signed anew."""
+    collect: Collect | None = None
+    repeatable: bool = True
+    """Whether it may be asked again of another peer when a link broke: an application's action may
+    have run."""
+    point: int | None = None
+    """The curve index that it is about, where its owner may be asked straight."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """By which way it is asked."""
+
+    owner: Contact | None = None
+    """Whom, straight; None: the client's own peer."""
+    asks_owner: bool = False
+
+    def written_on(self, request: Post | Amend) -> Post | Amend:
+        """The request, saying so."""
+        if self is _BY_OWN_PEER or not isinstance(request, Post):
+            return request
+        return replace(request, straight=self.owner is not None, asks_owner=self.asks_owner)
+
+
+_BY_OWN_PEER: Final = _Way()
+_AND_ASK_OWNER: Final = _Way(asks_owner=True)
+
+
+class Requests:
+    """What one client has asked and waits for."""
+
+    def __init__(
+        self, runtime: Runtime, uplink: Uplink, config: ClientConfig, first_token: int = 0
+    ) -> None:
+        self._runtime, self._uplink, self._config = runtime, uplink, config
+        self.shortcuts = Shortcuts(runtime, config)
+        self._attempts: dict[int, Attempt] = {}
+        self._tokens = count(first_token + 1)
+
+    def on_page(self, _sender: Contact, page: object, _remaining_s: float) -> None:
+        """Matches come."""
+        assert isinstance(page, ResultPage)
+        attempt = self._attempts.get(page.token)
+        if attempt is not None:
+            attempt.pages += 1
+            attempt.take(page.found, page.packed)
+
+    async def ask(self, asked: Asked) -> PostReply:
+        """One request, asked of peer after peer until one replies or the time is spent.
+
+        Raises `Timeout`, `NotConnected`, `Closed`, `Busy` and what the peer refuses with."""
+        deadline = self._runtime.now() + asked.timeout_s
+        pause_s = self._config.busy_delay_s
+        while True:
+            peer = await self._uplink.serving(asked.operation, deadline)
+            way = self._way(asked)
+            peer = way.owner or peer
+            began_s = self._runtime.now()
+            left_s = deadline - began_s
+            try:
+                return await self._attempt(peer, asked, way, left_s)
+            except RemoteFault as fault:
+                self._go_on_without(peer, fault)
+            except RequestTimeout as error:
+                if left_s > 0 and self._runtime.link(peer).last_heard_s <= began_s:
+                    self._lost(peer, error)
+                raise Timeout(
+                    f"{asked.operation}: no answer from {peer} within {asked.timeout_s:g} s, which "
+                    "may still carry it out; give a longer timeout, or look at the peer"
+                ) from None
+            except Busy:
+                if self._runtime.now() + pause_s >= deadline:
+                    raise Busy(f"{asked.operation}: {peer} is busy; post less at once") from None
+                await self._runtime.sleep(pause_s)
+                pause_s *= 2
+            except CallError as error:  # a refused dial or a closed link
+                self._lost(peer, error)
+                if not asked.repeatable and not isinstance(error, DialRefused):
+                    raise NotConnected(
+                        f"{asked.operation}: the link to {peer} is gone, and the action may have "
+                        "run; ask again if it may run twice",
+                        (peer.address,),
+                    ) from None
+
+    def _go_on_without(self, peer: Contact, fault: RemoteFault) -> None:
+        """Ask somebody else where a peer does not serve; raises what it refuses with."""
+        if fault.kind == WAY_ROUND:
+            self.shortcuts.refused(peer)
+        elif fault.kind in GONE:
+            self._lost(peer, fault)
+        else:
+            raise from_fault(fault) from None
+
+    def _lost(self, peer: Contact, error: MeteorError) -> None:
+        self._uplink.lost(peer, error)
+        self.shortcuts.failed(peer)
+
+    def _way(self, asked: Asked) -> _Way:
+        """Straight to the owner of a point, where that is known and linked."""
+        uplink, shortcuts = self._uplink, self.shortcuts
+        bits, space = uplink.id_bits, uplink.space
+        if asked.point is None or not bits or space is None or not shortcuts.wanted:
+            return _BY_OWN_PEER
+        owner = shortcuts.owner_of(asked.point << bits - space.curve.index_bits)
+        if owner is None:
+            return _AND_ASK_OWNER
+        if uplink.is_to(owner) or not shortcuts.is_open(owner):
+            return _BY_OWN_PEER
+        return _Way(owner)
+
+    async def _attempt(self, peer: Contact, asked: Asked, way: _Way, left_s: float) -> PostReply:
+        """Ask one peer; a reply that speaks of more pages than came is not complete."""
+        if left_s <= 0:
+            raise RequestTimeout("the time was spent before a peer could be asked")
+        margin_s = min(left_s * self._config.reply_margin, self._config.reply_margin_s_max)
+        token = next(self._tokens)
+        request = way.written_on(asked.request)
+        request = asked.sign(replace(request, token=token, timeout_s=left_s - margin_s))
+        attempt = self._attempts[token] = Attempt(asked.collect)
+        if way.owner is not None:
+            self.shortcuts.began(way.owner, token)
+        try:
+            reply = await self._runtime.call(peer, request, left_s)
+        finally:
+            del self._attempts[token]
+            if way.owner is not None:
+                self.shortcuts.ended(way.owner, token)
+        if not isinstance(reply, PostReply):
+            raise MeteorError(f"{peer} answered a post with {type(reply).__name__}")
+        if reply.owner is not None:
+            self.shortcuts.learn(reply.owner)
+        attempt.take(reply.found, reply.packed)
+        is_whole = attempt.pages == reply.pages and not attempt.is_damaged
+        return reply if is_whole else replace(reply, complete=False)

@@ -1,0 +1,211 @@
+"""Straight to the owner: links of a client to peers that keep what it posts again and again.
+
+Law of this file: a shortcut is never trusted, and never waited for.  The owner of a point is what
+the client's own peer last said; whoever gets a post routes it on where that is out of date.  A link
+is opened beside the posts, by greeting, when enough of them went to one owner; one that is silent
+about a post is dropped, and what was asked over it goes by the client's own peer, as if it had
+never been there.  An exact post then takes two messages less, and the two peers' work at once
+(Cassandra's and Redis Cluster's clients do the same).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Final
+
+from chord import ArcCache, CallError, Contact, KnownArc, Runtime
+from meteor.client.config import ClientConfig
+from meteor.wire.messages import Greet, Greeting
+
+ARCS_MAX: Final = 1024
+"""Arcs that are remembered: as many as a peer remembers."""
+POSTS: Final = 3
+"""So many posts to one owner within `WITHIN_S` are worth a link of their own."""
+WITHIN_S: Final = 10.0
+SILENT_S: Final = 0.1
+"""How long an owner may say nothing while a post waits for it, beyond what greeting it took: what
+stands still for so long (a collector, a disk) costs its client one post more, by the other way."""
+LOOK_S: Final = 0.025
+LOOKS_ON_S: Final = 1.0
+"""How often that is looked at, and until how long behind the last post."""
+IDLE_S: Final = 60.0
+"""A shortcut that nobody took for so long is closed."""
+AVOIDED_S, AVOIDED_S_MAX = 5.0, 320.0
+"""How long an owner that failed is not tried again; twice as long each time in a row."""
+GREETED_WITHIN_S: Final = 3.0
+
+
+class Way:
+    """What a client knows of the way to one owner."""
+
+    __slots__ = (
+        "avoided_s", "avoided_until_s", "far_s", "is_open", "posts", "since_s", "under_way",
+        "used_s",
+    )  # fmt: skip
+
+    def __init__(self, now_s: float) -> None:
+        self.posts, self.since_s = 0, now_s
+        """How many posts would have gone there, and since when these are counted."""
+        self.is_open = False
+        self.far_s = 0.0
+        """What greeting took, the dial included."""
+        self.used_s = now_s
+        self.under_way: dict[int, float] = {}
+        """When those posts began that wait for it, by their tokens."""
+        self.avoided_s, self.avoided_until_s = AVOIDED_S, float("-inf")
+
+    def count(self, now_s: float) -> bool:
+        """One more post; whether a link is worth it."""
+        if now_s - self.since_s > WITHIN_S:
+            self.posts, self.since_s = 0, now_s
+        self.posts += 1
+        return self.posts >= POSTS and now_s >= self.avoided_until_s
+
+    def avoid(self, now_s: float) -> None:
+        """Count anew, and not soon; of several who say that it failed the first counts."""
+        self.posts = 0
+        if now_s < self.avoided_until_s:
+            return
+        self.avoided_until_s = now_s + self.avoided_s
+        self.avoided_s = min(2 * self.avoided_s, AVOIDED_S_MAX)
+
+
+class Shortcuts:
+    """The straight ways of one client."""
+
+    def __init__(self, runtime: Runtime, config: ClientConfig) -> None:
+        self._runtime, self._links_max = runtime, config.shortcuts_max
+        self._arcs = ArcCache(ARCS_MAX if config.shortcuts_max else 0)
+        self._ways: OrderedDict[Contact, Way] = OrderedDict()
+        self._open_count = 0
+        self._used_s = float("-inf")
+        self._watching = self._tidying = self._opening = False
+        self.posts = 0
+        """How many posts went straight."""
+
+    @property
+    def wanted(self) -> bool:
+        """Whether any may be opened."""
+        return self._links_max > 0
+
+    def owner_of(self, key: int) -> Contact | None:
+        """Who owns a key of the ring, as was last said."""
+        return self._arcs.find(key)
+
+    def learn(self, known: KnownArc) -> None:
+        """The client's own peer names an owner."""
+        self._arcs.learn(known.owner, known.arc)
+
+    def is_open(self, owner: Contact) -> bool:
+        """Whether a post may go there straight; one that may not counts, and may open the way."""
+        now_s = self._runtime.now()
+        way = self._ways.get(owner)
+        if way is None:
+            way = self._ways[owner] = Way(now_s)
+            if len(self._ways) > ARCS_MAX:
+                self._forget_one()
+        if way.is_open:
+            return True
+        if way.count(now_s) and not self._opening and self._open_count < self._links_max:
+            self._opening = True
+            self._runtime.spawn(self._open(owner, way))
+        return False
+
+    def began(self, owner: Contact, token: int) -> None:
+        """A post goes there."""
+        way = self._ways[owner]
+        self._used_s = way.used_s = way.under_way[token] = self._runtime.now()
+        self.posts += 1
+        if not self._watching:
+            self._watching = True
+            self._runtime.spawn(self._watch())
+
+    def ended(self, owner: Contact, token: int) -> None:
+        """It was answered, or failed."""
+        self._ways[owner].under_way.pop(token, None)
+
+    def failed(self, owner: Contact) -> None:
+        """It does not serve, or no link can be kept to it: go by one's own peer for a while."""
+        way = self._ways.get(owner)
+        if way is not None:
+            self._arcs.forget(owner)
+            self._shut(way)
+            way.avoid(self._runtime.now())
+
+    def refused(self, owner: Contact) -> None:
+        """It takes nothing straight, and will not soon."""
+        way = self._ways.get(owner)
+        if way is not None:
+            way.avoided_s = AVOIDED_S_MAX
+            self.failed(owner)
+
+    def link_closed(self, contact: Contact) -> None:
+        """A link is gone."""
+        way = self._ways.get(contact)
+        if way is not None and way.is_open:
+            self.failed(contact)
+
+    def close(self) -> None:
+        """Open no more."""
+        self._links_max = 0
+
+    def _shut(self, way: Way) -> None:
+        self._open_count -= way.is_open
+        way.is_open, way.posts = False, 0
+
+    def _forget_one(self) -> None:
+        """The one that was heard of first and is not open."""
+        closed = (one for one, way in self._ways.items() if not way.is_open and not way.under_way)
+        self._ways.pop(next(closed), None)
+
+    async def _open(self, owner: Contact, way: Way) -> None:
+        """Greet an owner, and take the straight way from then on if that is who answers."""
+        began_s = self._runtime.now()
+        try:
+            greeting = await self._runtime.call(owner, Greet(), GREETED_WITHIN_S)
+        except CallError:
+            greeting = None
+        self._opening = False
+        serves = isinstance(greeting, Greeting) and greeting.ready and greeting.contact == owner
+        if not serves or self._open_count >= self._links_max or self._ways.get(owner) is not way:
+            self.failed(owner)
+            return
+        way.is_open, way.avoided_s = True, AVOIDED_S
+        way.used_s = self._runtime.now()
+        way.far_s = way.used_s - began_s
+        self._open_count += 1
+        if not self._tidying:
+            self._tidying = True
+            self._runtime.spawn(self._tidy())
+
+    async def _watch(self) -> None:
+        """Drop who is silent about a post."""
+        while self._runtime.now() - self._used_s < LOOKS_ON_S or self._is_waited_for():
+            await self._runtime.sleep(LOOK_S)
+            silent = [one for one, way in self._ways.items() if self._is_silent(one, way)]
+            for owner in silent:
+                self.failed(owner)
+                self._runtime.drop(owner)
+        self._watching = False
+
+    async def _tidy(self) -> None:
+        """Close what nobody takes."""
+        while self._open_count:
+            await self._runtime.sleep(IDLE_S / 4)
+            idle_since_s = self._runtime.now() - IDLE_S
+            for owner, way in list(self._ways.items()):
+                if way.is_open and way.used_s < idle_since_s:
+                    self._shut(way)
+                    self._runtime.drop(owner)
+        self._tidying = False
+
+    def _is_waited_for(self) -> bool:
+        return any(way.under_way for way in self._ways.values())
+
+    def _is_silent(self, owner: Contact, way: Way) -> bool:
+        began_s = next(iter(way.under_way.values()), None)
+        if began_s is None or not way.is_open:
+            return False
+        heard_s = self._runtime.link(owner).last_heard_s
+        silent_s = self._runtime.now() - max(began_s, heard_s)
+        return silent_s > SILENT_S + way.far_s + self._runtime.lateness()

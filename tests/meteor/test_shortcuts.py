@@ -1,0 +1,192 @@
+"""Straight to the owner, in virtual time: what is posted again and again goes there without the
+client's own peer, and whatever becomes of that owner, nothing acknowledged is lost by it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from meteor import Client, Profile, parse_policy, profile
+from meteor.client import requests
+from meteor.client.config import ClientConfig
+from meteor.client.shortcuts import (
+    AVOIDED_S,
+    IDLE_S,
+    POSTS,
+    SILENT_S,
+    Shortcuts,
+)
+from meteor.rendezvous import entry
+from sim.overlay import SimPeer
+from tests.meteor.copies_world import ask, build, primary_of, seeds
+
+PEERS = 8
+
+
+STRICT = parse_policy("""
+default = "allow"
+[[quotas]]
+name = "all"
+who = ["anyone"]
+profiles = 1000
+""")
+
+
+def shortcuts_of(client: Client) -> Shortcuts:
+    return client._session._requests.shortcuts
+
+
+def straight(client: Client) -> int:
+    """How many posts of a client went straight."""
+    return shortcuts_of(client).posts
+
+
+class Sensor:
+    """A client that stores at one place, which is another peer's than its own."""
+
+    def __init__(self, seed: int, config: ClientConfig | None = None) -> None:
+        self.overlay, self.drawn = build(seed, PEERS, disk_s=0.001), random.Random(seed)
+        temperature, humidity = self.drawn.uniform(-40, 125), self.drawn.randrange(101)
+        self.reading: Profile = profile(
+            {"type": "light", "temperature": temperature, "humidity": humidity}
+        )
+        first = self.overlay.run(self.overlay.client().store(self.reading, b"0"))
+        self.owner: SimPeer = primary_of(self.overlay, first.id)
+        self.stored = {first.id}
+        number = self.overlay.living.index(self.owner)
+        away = self.drawn.choice([one for one in range(PEERS) if one != number])
+        self.client = self.overlay.client(peer=away, config=config)
+
+    def store(self, count: int = 1) -> None:
+        """All of them are acknowledged."""
+        for _ in range(count):
+            receipt = self.overlay.run(self.client.store(self.reading, b"x", ttl=7200))
+            assert receipt.complete
+            self.stored.add(receipt.id)
+
+    def open(self) -> None:
+        """Post until it goes straight."""
+        self.store(POSTS + 1)
+        self.overlay.run_for(1.0)
+        before = straight(self.client)
+        self.store()
+        assert straight(self.client) == before + 1
+
+    def assert_all_is_there(self) -> None:
+        for client in (self.client, self.overlay.client()):
+            assert ask(self.overlay, client) == (self.stored, True)
+
+
+def test_the_names_of_a_refusal_are_the_same_on_both_sides() -> None:
+    assert entry.WAY_ROUND == requests.WAY_ROUND
+
+
+@pytest.mark.parametrize("seed", seeds(3, 20))
+def test_what_is_posted_again_and_again_goes_straight(seed: int) -> None:
+    sensor = Sensor(seed)
+    sensor.store(POSTS)
+    assert not straight(sensor.client), "who posts rarely has one link"
+    sensor.open()
+    before = straight(sensor.client)
+    found = sensor.overlay.run(sensor.client.retrieve(sensor.reading).all())
+    assert {match.id for match in found} == sensor.stored
+    assert straight(sensor.client) == before + 1
+    own = sensor.client._runtime.contact
+    assert own not in sensor.owner.core.entry.clients, "it is the client of its own peer"
+    assert sensor.client.peer_address != sensor.owner.address
+    sensor.assert_all_is_there()
+
+
+@pytest.mark.parametrize("seed", seeds(3, 20))
+@pytest.mark.parametrize("how", ["crash", "pause", "leave"])
+def test_an_owner_that_goes_costs_nothing(how: str, seed: int) -> None:
+    sensor = Sensor(seed)
+    sensor.open()
+    overlay, began_s = sensor.overlay, sensor.overlay.kernel.now()
+    if how == "leave":
+        overlay.run(sensor.owner.leave())
+    else:
+        getattr(sensor.owner, how)()
+    sensor.store()
+    if how == "crash":
+        assert overlay.kernel.now() - began_s < 5.0
+    sensor.store(3)
+    if how == "pause":
+        sensor.owner.resume()
+    overlay.run_for(20.0)
+    sensor.assert_all_is_there()
+
+
+def test_a_question_does_not_wait_long_for_an_owner_that_stands_still() -> None:
+    sensor = Sensor(5)
+    sensor.open()
+    sensor.owner.pause()
+    began_s = sensor.overlay.kernel.now()
+    found = sensor.overlay.run(sensor.client.retrieve(sensor.reading).all())
+    assert {match.id for match in found} == sensor.stored
+    assert sensor.overlay.kernel.now() - began_s < SILENT_S + 0.5
+
+
+def test_the_own_peer_may_go_while_the_straight_way_stays() -> None:
+    sensor = Sensor(2)
+    sensor.open()
+    address = sensor.client.peer_address
+    next(peer for peer in sensor.overlay.living if peer.address == address).crash()
+    sensor.store(5)
+    sensor.overlay.run_for(20.0)
+    sensor.assert_all_is_there()
+
+
+def test_what_stays_in_touch_or_counts_goes_by_the_own_peer() -> None:
+    sensor = Sensor(3)
+    sensor.open()
+    overlay, client, before = sensor.overlay, sensor.client, straight(sensor.client)
+    receipt = overlay.run(client.delete_data(sensor.reading))
+    assert receipt.matches == len(sensor.stored)
+    interest = overlay.run(client.notify_data(sensor.reading))
+    assert straight(client) == before
+    sensor.stored.clear()
+    sensor.store()
+    assert overlay.run(anext(interest)).id in sensor.stored
+    assert straight(client) == before + 1
+
+
+def test_where_there_is_a_policy_nobody_comes_straight() -> None:
+    sensor = Sensor(4)
+    sensor.open()
+    sensor.owner.core.gatekeeper.install(STRICT)
+    before = straight(sensor.client)
+    sensor.store(2)
+    assert straight(sensor.client) == before + 1, "it was sent round, and asked no more"
+    for peer in sensor.overlay.living:
+        peer.core.gatekeeper.install(STRICT)
+    sensor.overlay.run_for(AVOIDED_S)
+    sensor.store(3 * POSTS)
+    assert straight(sensor.client) == before + 1, "its own peer names nobody"
+    sensor.assert_all_is_there()
+
+
+def test_none_are_opened_where_none_are_wanted() -> None:
+    sensor = Sensor(1, ClientConfig(shortcuts_max=0))
+    sensor.store(3 * POSTS)
+    sensor.overlay.run_for(1.0)
+    sensor.store(POSTS)
+    assert not straight(sensor.client)
+    sensor.assert_all_is_there()
+
+
+def test_what_nobody_takes_is_closed() -> None:
+    sensor = Sensor(6)
+    sensor.open()
+
+    def links() -> int:
+        return len(sensor.client._runtime.ends)
+
+    assert links() == 2
+    sensor.overlay.run_for(1.5 * IDLE_S)
+    assert links() == 1
+    before = straight(sensor.client)
+    sensor.store()
+    assert straight(sensor.client) == before
+    sensor.open()

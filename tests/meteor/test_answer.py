@@ -219,7 +219,7 @@ def test_leaving_the_loop_ends_the_asking(overlay: FakeOverlay) -> None:
             break
         gc.collect()
         await settle(client)
-        assert not client._session._attempts
+        assert not client._session._requests._attempts
         assert not client._session.pending
         with pytest.raises(meteor.Closed, match="retrieve again"):
             await answer.all()

@@ -22,10 +22,13 @@ ARCS_MAX: Final = 1024
 POSTS: Final = 3
 """So many posts to one owner within `WITHIN_S` are worth a link of their own."""
 WITHIN_S: Final = 10.0
-SILENT_S: Final = 0.1
-"""How long an owner may say nothing while a post waits for it, beyond what greeting it took: what
-stands still for so long (a collector, a disk) costs its client one post more, by the other way."""
-LOOK_S: Final = 0.025
+SILENT_S, AS_LATE = 0.03, 2.0
+"""How long an owner may say nothing while a post waits for it, beyond so many times what answers of
+his took lately: what stands still for longer (a collector, a disk) costs its client one post more,
+by the other way."""
+FORGETS: Final = 0.9
+"""What is left, with each answer, of how late an earlier one was."""
+LOOK_S: Final = 0.01
 LOOKS_ON_S: Final = 1.0
 """How often that is looked at, and until how long behind the last post."""
 IDLE_S: Final = 60.0
@@ -39,7 +42,7 @@ class Way:
     """What a client knows of the way to one owner."""
 
     __slots__ = (
-        "avoided_s", "avoided_until_s", "far_s", "is_open", "posts", "since_s", "under_way",
+        "avoided_s", "avoided_until_s", "late_s", "is_open", "posts", "since_s", "under_way",
         "used_s",
     )  # fmt: skip
 
@@ -47,8 +50,9 @@ class Way:
         self.posts, self.since_s = 0, now_s
         """How many posts would have gone there, and since when these are counted."""
         self.is_open = False
-        self.far_s = 0.0
-        """What greeting took, the dial included."""
+        self.late_s = 0.0
+        """How late answers may be, as was seen lately; at first what greeting took, with the dial.
+        """
         self.used_s = now_s
         self.under_way: dict[int, float] = {}
         """When those posts began that wait for it, by their tokens."""
@@ -122,7 +126,9 @@ class Shortcuts:
 
     def ended(self, owner: Contact, token: int) -> None:
         """It was answered, or failed."""
-        self._ways[owner].under_way.pop(token, None)
+        way = self._ways[owner]
+        took_s = self._runtime.now() - way.under_way.pop(token)
+        way.late_s = max(took_s, FORGETS * way.late_s)
 
     def failed(self, owner: Contact) -> None:
         """It does not serve, or no link can be kept to it: go by one's own peer for a while."""
@@ -172,7 +178,7 @@ class Shortcuts:
             return
         way.is_open, way.avoided_s = True, AVOIDED_S
         way.used_s = self._runtime.now()
-        way.far_s = way.used_s - began_s
+        way.late_s = max(way.late_s, way.used_s - began_s)
         self._open_count += 1
         if not self._tidying:
             self._tidying = True
@@ -208,4 +214,4 @@ class Shortcuts:
             return False
         heard_s = self._runtime.link(owner).last_heard_s
         silent_s = self._runtime.now() - max(began_s, heard_s)
-        return silent_s > SILENT_S + way.far_s + self._runtime.lateness()
+        return silent_s > SILENT_S + AS_LATE * way.late_s + self._runtime.lateness()

@@ -274,7 +274,8 @@ def test_a_token_is_used_once(overlay: FakeOverlay) -> None:
             await client.retrieve("type=t")
         tokens = [one.token for one in overlay.peers[0].requests if isinstance(one, Post)]
         assert len(set(tokens)) == 3
-        assert not client._session._requests._attempts, "nothing is kept of answers that are complete"
+        kept = client._session._requests._attempts
+        assert not kept, "nothing is kept of answers that are complete"
 
     overlay.run(scenario())
 

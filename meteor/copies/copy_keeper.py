@@ -217,6 +217,7 @@ class CopyKeeper:
         for view in message.views[: CHRONICLE_MAX + 1]:
             self._checked((*view.intervals, *view.lost))
             self._views.hear(view)
+            self._views.note_begun(view.primary.id, view.epoch)
             self._views.chronicle.note(view)
 
     # -- what lay here before its past was lost

@@ -233,7 +233,7 @@ class Giving:
         given = Yours(self._latest(part), tried)
         self._views.give(part)
         if view is not None and view.has_copy(self._runtime.contact.id):
-            self._views.put_given(view)
+            self._views.put_given(view, parts)
             self._replication.gifts.note(view.key, parts)
         await self._shelf.note(self._views)
         self._holdings.give(part, taker)

@@ -72,14 +72,14 @@ class Views(KnownViews):
         """What a view takes the place of, and what that did unless it is known to have begun."""
         found: list[View] = []
         for copy in self.copies.values():
-            if copy.whole and copy.view.epoch < view.epoch:
-                same = copy.view.key == view.key
+            same = copy.view.key == view.key
+            if copy.whole and (same or copy.view.epoch < view.epoch):
                 found += copy.before if same else (*copy.before, copy.view)
         found.sort(key=lambda one: one.epoch)
         return parts_of(found, view.intervals)[-BEFORE_MAX:]
 
     def note_begun(self, primary_id: int, epoch: int) -> None:
-        """A primary speaks in an epoch: the view of that epoch has begun."""
+        """A primary speaks in an epoch, or says that it began: the view of that epoch has begun."""
         for key, copy in self.copies.items():
             if copy.before and copy.view.primary.id == primary_id and copy.view.epoch == epoch:
                 self.copies[key] = replace(copy, before=())
@@ -122,9 +122,13 @@ class Views(KnownViews):
         """Keep a copy no more."""
         self.copies.pop(key, None)
 
-    def put_given(self, view: View) -> None:
-        """Keep a copy of what was just given away; its primary has not begun yet."""
+    def put_given(self, view: View, parts: Iterable[View]) -> None:
+        """Keep a copy of what was just given away, `parts` of own views until then; its primary has
+        not begun yet.  Should it never begin, this peer has not moved on from these."""
         self.put(view)
+        copy = self.copies[view.key]
+        before = (*copy.before, *parts)[-BEFORE_MAX:]
+        self.copies[view.key] = replace(copy, before=before)
         self.gifts[view.key] = None
         while len(self.gifts) > GIFTS_MAX:
             self.gifts.popitem(last=False)

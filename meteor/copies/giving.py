@@ -121,6 +121,7 @@ class Giving:
             awaited=intersect(part, self._holdings.awaited),
             tried=self._views.tried.of(part),
             passed_over=self._views.tried.next_of(part),
+            gave=parts_of(self._views.gave(self._runtime.contact.id), part),
         )
 
     def _on_pull(self, _: Contact, message: object, __: float) -> PulledPage:

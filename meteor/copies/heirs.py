@@ -181,7 +181,8 @@ class Heirs:
             found.lost = merge(found.lost, intersect(answer.lost, held))
         taken_in = answer.taken_in
         fresh = [Evidence(contact, view, True, taken_in=taken_in) for view in answer.copies]
-        former = [Evidence(contact, view, False, answer.damaged) for view in answer.former]
+        had = (*answer.former, *answer.gave)
+        former = [Evidence(contact, view, False, answer.damaged) for view in had]
         former += [Evidence(contact, view, False, damaged=True) for view in answer.learning]
         found.evidence += fresh + former
         found.gifts |= dict.fromkeys(answer.gifts, contact)
@@ -207,9 +208,8 @@ class Heirs:
         found.evidence += [
             Evidence(own, view, True, taken_in=taken_in) for view in parts_of(whole, part)
         ]
-        found.evidence += [
-            Evidence(own, view, False, damaged) for view in parts_of(self._views.remembered(), part)
-        ]
+        had = (*self._views.remembered(), *self._views.gave(own.id))
+        found.evidence += [Evidence(own, view, False, damaged) for view in parts_of(had, part)]
         found.gifts |= dict.fromkeys(self._views.open_gifts(), own)
 
     @staticmethod

@@ -12,8 +12,9 @@ and does not know the epoch has moved on from it, and with it the interval: then
 proves nothing, nor does a restarted one.  Not so a copy that lived all the time and still has what
 the epoch took the place of: whoever is told of any later one lets go of that.  It was not told, as
 the primary fell just then.  A view of which its own primary knows nothing, though it remembers an
-earlier one, never began; one that remembers nothing is just about to begin it, as its copies know
-of it first, and is waited for.  Where all would be lost, a view counts as never begun as well whose
+earlier one, never began, and who gave that away says what it had until it hears that the taker
+began; one that remembers nothing is just about to begin it, as its copies know of it first, and is
+waited for.  Where all would be lost, a view counts as never begun as well whose
 primary is back from a crash without any memory of the piece, if nobody was told that it began; and
 a copy whose last view before one that never began is the newest has not moved on. What a peer does
 not know of before it was restarted says nothing when its journal has lost something: it is as one

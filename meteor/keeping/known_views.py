@@ -126,6 +126,12 @@ class KnownViews:
         """What this peer gave and has all of, as a copy of the taker, not knowing that it began."""
         return [key for key in self.gifts if key in self.copies and self.copies[key].whole]
 
+    def gave(self, own_id: int) -> list[View]:
+        """What this peer was the primary of until it gave that away, and nobody is known to have
+        begun since.  It is no primary of it any more, and has all that it acknowledged there."""
+        before = (one for copy in self.copies.values() if copy.whole for one in copy.before)
+        return [one for one in before if one.primary.id == own_id]
+
     # -- what it had
 
     def remembered(self) -> list[View]:

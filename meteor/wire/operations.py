@@ -163,6 +163,9 @@ class ClaimAnswer:
     began."""
     passed_over: tuple[tuple[int, int], ...] = ()
     """The same of next epochs of views that it had before: what was acknowledged it had there."""
+    gave: tuple[View, ...] = ()
+    """What of it the receiver was the primary of until it gave that to one who is not known to have
+    begun."""
 
 
 @dataclass(frozen=True, slots=True)

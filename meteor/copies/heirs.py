@@ -277,10 +277,11 @@ class Heirs:
                 del self._open_since[interval]
 
     def resume(self, everything: Intervals) -> list[Step]:
-        """What a peer that is alone may take over from its own former life."""
+        """What a peer that is alone may take over from its own former life.  One that remembers
+        nothing is new, and there is no past; not so where its journal has lost something."""
         had = self._views.remembered()
         if not had:
-            return [Step(everything, "adopt")]
+            return [Step(everything, "lost" if self._views.damaged else "adopt")]
         own = self._runtime.contact
         evidence = [Evidence(own, one, False, self._views.damaged) for one in had]
         begun = self._views.chronicle.all_of(everything)

@@ -128,6 +128,22 @@ async def test_damaged_records_are_set_aside_and_reported(
     assert "torn" in record.getMessage()
 
 
+async def test_a_founder_whose_journal_is_beyond_reading_does_not_say_that_there_was_nothing(
+    tmp_path: Path,
+) -> None:
+    """It remembers no interval, as a new peer: but something was there."""
+    async with meteor.Peer(space=SPACE, data_dir=tmp_path) as peer:
+        await peer.store("type=probe temperature=3", b"kept")
+    (tmp_path / "meteor.sqlite").write_bytes(b"noise" * 5_000)
+    for _ in range(2):  # and it goes on saying so, also with a journal that is whole again
+        async with meteor.Peer(space=SPACE, data_dir=tmp_path) as peer:
+            with pytest.raises(meteor.Incomplete) as incomplete:
+                await peer.retrieve("type=probe", timeout=2).all()
+            assert incomplete.value.missing
+            assert (await peer.store("type=probe temperature=4", b"new", id="new")).complete
+    assert [match.data for match in incomplete.value.matches] == [b"new"]
+
+
 async def test_a_killed_process_loses_nothing_acknowledged(tmp_path: Path) -> None:
     """SIGKILL right after the receipts: everything is there at the next start."""
     program = textwrap.dedent(

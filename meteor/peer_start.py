@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from chord import CallError, Contact, ask_for_place, identifier
-from meteor.errors import JoinFailed, SpaceError, SpaceMismatch
+from meteor.errors import JoinFailed, SpaceError, SpaceMismatch, VersionMismatch
 from meteor.journal.first_look import FirstLook
 from meteor.journal.journal import Entries, Entry, Journal, MemoryJournal, Scan
 from meteor.journal.no_collections import no_collections
@@ -58,12 +58,19 @@ def _contents(options: PeerOptions, wall_clock: Callable[[], float], scan: Scan)
 
 
 async def read_note(journal: Journal) -> PeerNote | None:
-    """Whose journal it is; None for a new one."""
+    """Whose journal it is; None for a new one.  Raises `VersionMismatch`."""
     return _note_in(await journal.read(IDENTITY_KEY))
 
 
 def _note_in(value: bytes | None) -> PeerNote | None:
-    note = None if value is None else codec.decode(value)
+    try:
+        note = None if value is None else codec.decode(value)
+    except VersionMismatch as error:  # there is no other side here
+        raise VersionMismatch(
+            f"what the data directory keeps was written by another release of Meteor, in wire "
+            f"version {error.theirs}; this one reads {error.ours}: start this peer with that "
+            "release, or give it another data directory", error.ours, error.theirs,
+        ) from error  # fmt: skip
     return note if isinstance(note, PeerNote) else None
 
 

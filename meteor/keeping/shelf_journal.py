@@ -53,6 +53,11 @@ class Restored:
     damaged: tuple[bytes, ...]
     incomplete: bool = False
 
+    @property
+    def whole(self) -> bool:
+        """Whether the journal had lost nothing that anybody knows of."""
+        return not (self.incomplete or self.damaged)
+
 
 @dataclass(frozen=True, slots=True)
 class Contents:

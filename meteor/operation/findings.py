@@ -64,6 +64,7 @@ class PeerFacts:
     """How far its clock is ahead of ours."""
     certificate_ends: datetime | None = None
     copies_missing: float = 0.0
+    journal_damaged: bool = False
     lateness_s: float = 0.0
     commit_mean_s: float = 0.0
 
@@ -160,6 +161,13 @@ def of_peer(peer: PeerFacts, now: datetime) -> Iterator[Finding]:
             "warning", peer.address,
             f"{peer.copies_missing:.0f} copies fewer than asked of what it answers for",
             "wait a minute: they are being made; if it stays, add peers",
+        )  # fmt: skip
+    if peer.journal_damaged:
+        yield Finding(
+            "warning", peer.address,
+            "its journal had lost something as it started; other peers' copies fill that again",
+            "look at its disk, and at what its log says was set aside in its data directory; once "
+            "nothing is missing, the next start ends this word",
         )  # fmt: skip
     if peer.lateness_s > LATENESS_WARNING_S:
         yield Finding(

@@ -43,6 +43,7 @@ METRICS: Final[Mapping[str, str]] = {
     "meteor_copies_missing": "Copies that what this peer answers for lacks.",
     "meteor_lost_intervals": "Intervals of this peer's arc whose past nobody holds.",
     "meteor_forgotten_intervals_total": "Lost intervals that an operator declared gone.",
+    "meteor_journal_damaged": "1 where the journal had lost something as the peer started.",
     "meteor_denials_total": "Requests that were refused, by the rule's name.",
     "meteor_dropped_total": "Frames, replies, and documents for reply addresses given up.",
     "meteor_loop_lateness_seconds": "The worst delay of a timer within the last second.",
@@ -57,7 +58,7 @@ METRICS: Final[Mapping[str, str]] = {
 
 STATE: Final = (
     "meteor_ready", "meteor_ring_peers", "meteor_copies_missing", "meteor_lost_intervals",
-    "meteor_forgotten_intervals_total", "meteor_loop_lateness_seconds",
+    "meteor_forgotten_intervals_total", "meteor_journal_damaged", "meteor_loop_lateness_seconds",
     "meteor_certificate_end_timestamp_seconds",
 )  # fmt: skip
 """What everybody is told."""
@@ -103,6 +104,7 @@ def _of_state(snapshot: Snapshot) -> Iterator[Metric]:
     yield _gauge("meteor_copies_missing", snapshot.copies_missing)
     yield _gauge("meteor_lost_intervals", snapshot.lost_intervals)
     yield _counter("meteor_forgotten_intervals_total", snapshot.forgotten_intervals)
+    yield _gauge("meteor_journal_damaged", int(snapshot.journal_damaged))
     yield _gauge("meteor_loop_lateness_seconds", snapshot.lateness_s)
     if snapshot.certificate_end_s is not None:
         yield _gauge("meteor_certificate_end_timestamp_seconds", snapshot.certificate_end_s)

@@ -91,6 +91,7 @@ async def _visit(
         clock_offset_s=offset_s,
         certificate_ends=ends,
         copies_missing=values.get("meteor_copies_missing", 0.0),
+        journal_damaged=values.get("meteor_journal_damaged", 0.0) > 0,
         lateness_s=values.get("meteor_loop_lateness_seconds", 0.0),
         commit_mean_s=values.get("meteor_journal_commit_seconds_sum", 0.0) / count if count else 0,
     )

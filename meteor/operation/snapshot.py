@@ -51,6 +51,8 @@ class Snapshot:
     """Copies that the views of this peer lack of what was asked for."""
     lost_intervals: int
     forgotten_intervals: int
+    journal_damaged: bool
+    """Whether the journal had lost something as this peer started."""
     replies_dropped: int
     """Documents that no reply address took."""
     denials: Mapping[str, int]
@@ -89,6 +91,7 @@ def take(
         copies_missing=copies_missing(core, peers),
         lost_intervals=len(core.views.lost()),
         forgotten_intervals=core.forgetting.count,
+        journal_damaged=core.restored is not None and not core.restored.whole,
         replies_dropped=tally.replies_dropped,
         denials=dict(core.gatekeeper.denials),
         dropped=runtime.exchange.counters,

@@ -207,7 +207,7 @@ class RendezvousPeer:
         Raises `JoinFailed` when nobody answers, `SpaceMismatch` when the ring's space differs."""
         self.restored = await self.shelf.restore(contents)
         note = self.restored.note
-        whole = not (self.restored.incomplete or self.restored.damaged)
+        whole = self.restored.whole
         had = (*note.own, *note.former, *note.copies)
         self.views.restore(had, note.stored, note.taken_in, whole=whole)
         self.views.chronicle.restore(note.begun)

@@ -114,6 +114,7 @@ def test_a_load_far_above_the_mean_is_found_where_there_is_one(
         ({"certificate_ends": 3}, "warning", "in 3 days"),
         ({"certificate_ends": -3}, "problem", "the certificate ended on"),
         ({"copies_missing": 2.0}, "warning", "2 copies fewer than asked"),
+        ({"journal_damaged": True}, "warning", "its journal had lost something"),
         ({"lateness_s": 0.25}, "warning", "ran 250 ms late"),
         ({"commit_mean_s": 0.12}, "warning", "takes 120 ms"),
     ],

@@ -95,6 +95,18 @@ async def test_what_a_peer_does_shows_in_its_metrics(tmp_path: Path) -> None:
 
 
 @pytest.mark.sockets
+async def test_a_journal_that_was_damaged_shows(tmp_path: Path) -> None:
+    """The log alone said so, once."""
+    said = []
+    for damaged in (False, True):
+        if damaged:
+            (tmp_path / "meteor.sqlite").write_bytes(b"noise" * 5_000)
+        async with meteor.Peer(space=SPACE, data_dir=tmp_path) as peer:
+            said.append(value(await scraped(peer), "meteor_journal_damaged"))
+    assert said == [0, 1]
+
+
+@pytest.mark.sockets
 async def test_who_does_not_operate_a_peer_cannot_count_what_is_hidden() -> None:
     """Who posts and sees a notice go out knew that somebody hides an interest in it."""
     secret, token = meteor.Identity.generate(), "sixteen letters or more"

@@ -16,6 +16,7 @@ import pytest
 import meteor
 from meteor import KeywordSpace, Number, Word
 from meteor.journal.sqlite_journal import SqliteJournal
+from meteor.peer_start import IDENTITY_KEY
 from tests.meteor.building import SPACE
 
 OTHER = KeywordSpace("building", [Word("type"), Number("temperature", -40, 150)])
@@ -142,6 +143,19 @@ async def test_a_founder_whose_journal_is_beyond_reading_does_not_say_that_there
             assert incomplete.value.missing
             assert (await peer.store("type=probe temperature=4", b"new", id="new")).complete
     assert [match.data for match in incomplete.value.matches] == [b"new"]
+
+
+async def test_what_another_release_kept_is_said_to_be_that(tmp_path: Path) -> None:
+    """It was said to be another version on the other side, and nobody was asked."""
+    async with meteor.Peer(space=SPACE, data_dir=tmp_path):
+        pass
+    journal = await SqliteJournal.open(tmp_path / "meteor.sqlite")
+    note = await journal.read(IDENTITY_KEY)
+    assert note is not None
+    await journal.append([meteor.Entry(IDENTITY_KEY, bytes([note[0] + 1]) + note[1:])])
+    await journal.close()
+    with pytest.raises(meteor.VersionMismatch, match="data directory keeps"):
+        await meteor.Peer(data_dir=tmp_path).start()
 
 
 async def test_a_killed_process_loses_nothing_acknowledged(tmp_path: Path) -> None:

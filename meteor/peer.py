@@ -276,6 +276,7 @@ class Peer(Verbs):
             options.contacts, found_if_alone=options.found_if_alone, contents=contents
         )
         self._report_damage()
+        self._core.meet(options.contacts)
         await self._core.settled(SETTLE_S)
         self._is_settled = True
         _log.info("peer %x serves at %s", peer_id, address)
@@ -314,8 +315,7 @@ class Peer(Verbs):
             raise ValueError("relocated: a transport that was given cannot listen again")
         neighbours = [contact.address for contact in self.core.node.successors[:3]]
         kept = [address for address in options.join if address not in neighbours]
-        port_given = not options.listen.endswith(":0")
-        listen = options.listen if port_given else self.address
+        listen = self.address if options.listen.endswith(":0") else options.listen
         changed = options.arguments(
             space=self.space, listen=listen, join=(*neighbours, *kept), id=id
         )

@@ -68,6 +68,16 @@ async def seek_company(runtime: Runtime, node: ChordNode, space: KeywordSpace, f
             await _meet(runtime, node, space, Contact.at(address))
 
 
+async def meet_all(
+    runtime: Runtime, node: ChordNode, space: KeywordSpace, contacts: Sequence[Contact]
+) -> None:
+    """Become one ring with those of these peers that are of another one: who goes back into the
+    ring of a former life, or joins by the first who answers, has not looked at the others."""
+    for contact in contacts:
+        if node.joined and contact.address != runtime.contact.address:
+            await _meet(runtime, node, space, contact)
+
+
 async def _meet(runtime: Runtime, node: ChordNode, space: KeywordSpace, contact: Contact) -> None:
     try:
         greeting = await greet(runtime, contact, space)

@@ -40,7 +40,7 @@ from meteor.keeping.shelf_journal import Contents, Restored
 from meteor.keeping.views import Views
 from meteor.rendezvous.application_actions import ApplicationActions
 from meteor.rendezvous.census import Census
-from meteor.rendezvous.company import Find, seek_company
+from meteor.rendezvous.company import Find, meet_all, seek_company
 from meteor.rendezvous.entry import Entry
 from meteor.rendezvous.introspection import Introspection
 from meteor.rendezvous.membership import Membership
@@ -248,6 +248,10 @@ class RendezvousPeer:
         """Look round for other rings of the space from now on, and become one with them; `find`
         gives the addresses of peers that may be of one."""
         self._runtime.spawn(seek_company(self._runtime, self.node, self.space, find))
+
+    def meet(self, contacts: Sequence[Contact]) -> None:
+        """Look once whether these are of other rings of the space, and become one with them."""
+        self._runtime.spawn(meet_all(self._runtime, self.node, self.space, contacts))
 
     async def leave(self, timeout_s: float = 5.0) -> Intervals:
         """Hand over what is held, say good-bye to neighbours and clients; returns what nobody

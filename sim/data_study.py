@@ -94,7 +94,7 @@ def under_failures(
             stage.fill()
             stage.crash_at_once(fraction)
             rows.append(stage.judged(fraction, fraction))
-            progress(_line(f"failed {fraction:g}", rows[-1]))
+            progress(_line(f"{fraction:g} crashed", rows[-1]))
     return rows
 
 

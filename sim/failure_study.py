@@ -49,7 +49,7 @@ def study(plan: FailurePlan, progress: Callable[[str], None] = lambda _: None) -
         while sample.count < plan.lookups:
             sample.add(crash_and_look_up(plan, fraction, plan.seed + number))
             number += 1
-            progress(f"{fraction:g} crashed: {sample.count} lookups done, of {plan.lookups} or more")
+            progress(f"{fraction:g} crashed: {sample.count} lookups, of at least {plan.lookups}")
         is_published = (plan.peers, plan.successors) == (1000, 20)
         rows.append(row_of(fraction, sample, PUBLISHED.get(fraction) if is_published else None))
     return rows

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from meteor import Client
 from tests.meteor.copies_world import (
     ask,
     assert_whole_within,
@@ -19,6 +20,10 @@ from tests.meteor.copies_world import (
 )
 
 
+async def renew(client: Client, record_id: str) -> None:
+    await client.renew(record_id, ttl=9000)
+
+
 @pytest.mark.parametrize("seed", seeds(2))
 def test_a_primary_that_is_late_itself_evicts_nobody_until_it_is_not(seed: int) -> None:
     overlay, drawn = build(seed, 6), random.Random(seed)
@@ -28,7 +33,7 @@ def test_a_primary_that_is_late_itself_evicts_nobody_until_it_is_not(seed: int) 
     copy, epoch = copies_of(overlay, stored)[0], view_of(overlay, stored).epoch
     copy.pause()
     primary.runtime.lateness = lambda: 0.5  # type: ignore[method-assign]
-    renewal = overlay.kernel.spawn(client.renew(stored, ttl=9000))
+    renewal = overlay.kernel.spawn(renew(client, stored))
     overlay.run_for(2.0)
     assert view_of(overlay, stored).epoch == epoch
     assert view_of(overlay, stored).has_copy(copy.contact.id)

@@ -79,7 +79,7 @@ class Requests:
         self, runtime: Runtime, uplink: Uplink, config: ClientConfig, first_token: int = 0
     ) -> None:
         self._runtime, self._uplink, self._config = runtime, uplink, config
-        self.shortcuts = Shortcuts(runtime, config)
+        self.shortcuts = Shortcuts(runtime, config, uplink.is_to)
         self._attempts: dict[int, Attempt] = {}
         self._tokens = count(first_token + 1)
 

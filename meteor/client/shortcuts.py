@@ -11,6 +11,7 @@ never been there.  An exact post then takes two messages less, and the two peers
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Final
 
 from chord import ArcCache, CallError, Contact, KnownArc, Runtime
@@ -77,8 +78,11 @@ class Way:
 class Shortcuts:
     """The straight ways of one client."""
 
-    def __init__(self, runtime: Runtime, config: ClientConfig) -> None:
+    def __init__(
+        self, runtime: Runtime, config: ClientConfig, is_own_peer: Callable[[Contact], bool]
+    ) -> None:
         self._runtime, self._links_max = runtime, config.shortcuts_max
+        self._is_own_peer = is_own_peer
         self._arcs = ArcCache(ARCS_MAX if config.shortcuts_max else 0)
         self._ways: OrderedDict[Contact, Way] = OrderedDict()
         self._open_count = 0
@@ -191,7 +195,7 @@ class Shortcuts:
             silent = [one for one, way in self._ways.items() if self._is_silent(one, way)]
             for owner in silent:
                 self.failed(owner)
-                self._runtime.drop(owner)
+                self._drop(owner)
         self._watching = False
 
     async def _tidy(self) -> None:
@@ -202,8 +206,13 @@ class Shortcuts:
             for owner, way in list(self._ways.items()):
                 if way.is_open and way.used_s < idle_since_s:
                     self._shut(way)
-                    self._runtime.drop(owner)
+                    self._drop(owner)
         self._tidying = False
+
+    def _drop(self, owner: Contact) -> None:
+        """Close its link, unless it has become the client's own peer: two share one link."""
+        if not self._is_own_peer(owner):
+            self._runtime.drop(owner)
 
     def _is_waited_for(self) -> bool:
         return any(way.under_way for way in self._ways.values())

@@ -231,12 +231,16 @@ class Entry:
         ) as answered:
             reply = await self._asking.run(sender, post.token, box, operation, post.timeout_s)
             answered(reply)
-        return self._with_owner(reply, box) if post.asks_owner and box.is_point else reply
+        return self._with_owner(post, reply, box)
 
-    def _with_owner(self, reply: PostReply, box: Box) -> PostReply:
-        """Name the owner of a point, so that the next one goes there straight; not where this peer
-        has a policy, or counts, as all that its clients post is to pass here then."""
-        known = self._owner_of(self._curve.encode(box.low)) if self._gatekeeper.is_open else None
+    def _with_owner(self, post: Post, reply: PostReply, box: Box) -> PostReply:
+        """Name the owner of a point to who asks, or came here for it in vain, so that the next one
+        goes there straight; not where this peer has a policy, as what clients post passes here
+        then."""
+        is_astray = post.straight and reply.hops > 0
+        if not box.is_point or not (post.asks_owner or is_astray) or not self._gatekeeper.is_open:
+            return reply
+        known = self._owner_of(self._curve.encode(box.low))
         if known is None:
             return reply
         return replace(reply, owner=KnownArc(known.owner, known.arc))

@@ -19,7 +19,8 @@ from meteor.client.shortcuts import (
 )
 from meteor.rendezvous import entry
 from sim.overlay import SimPeer
-from tests.meteor.copies_world import ask, build, primary_of, seeds
+from tests.meteor.building import SPACE
+from tests.meteor.copies_world import ask, build, index_of, primary_of, seeds
 
 PEERS = 8
 
@@ -190,3 +191,37 @@ def test_what_nobody_takes_is_closed() -> None:
     sensor.store()
     assert straight(sensor.client) == before
     sensor.open()
+
+
+def test_an_owner_that_becomes_the_own_peer_keeps_its_link() -> None:
+    """A client went over to a peer that it had a shortcut to, and lost it a minute later."""
+    sensor = Sensor(7)
+    number = sensor.overlay.living.index(sensor.owner)
+    sensor.client = client = sensor.overlay.client(peer=number - 1)  # the next of its list
+    sensor.open()
+    next(one for one in sensor.overlay.living if one.address == client.peer_address).crash()
+    sensor.store()
+    assert client.peer_address == sensor.owner.address
+    lost = list[object]()
+    client.callbacks.on_disconnected = lost.append
+    sensor.overlay.run_for(2 * IDLE_S)
+    assert client.connected
+    assert not lost
+    sensor.assert_all_is_there()
+
+
+def test_who_comes_to_the_former_owner_is_told_of_the_new_one() -> None:
+    sensor = Sensor(9)
+    sensor.open()
+    overlay, one = sensor.overlay, min(sensor.stored)
+    key = index_of(one) << 160 - SPACE.curve.index_bits
+    known = shortcuts_of(sensor.client)
+    taker = overlay.run(overlay.add_peer(key))
+    overlay.run_for(20.0)
+    assert primary_of(overlay, one) is taker
+    before = straight(sensor.client)
+    sensor.store()
+    assert straight(sensor.client) == before + 1, "it went to the former owner"
+    assert known.owner_of(key) == taker.contact
+    sensor.open()
+    sensor.assert_all_is_there()

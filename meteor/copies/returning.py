@@ -80,10 +80,23 @@ class Returning:
     async def _heal(self) -> None:
         """Ask again for what was lost: a holder may have come back."""
         for interval in self._holdings.lost:
+            await self._take_in_own_since_lost((interval,))
             found = await self._handoff.heirs.ask(interval, ())
             for step in self._handoff.heirs.heal(found):
                 if step.view is not None:
                     await self._find(step.piece, step.view, step.sources)
+
+    async def _take_in_own_since_lost(self, piece: Intervals) -> None:
+        """What this peer acknowledged while the past of a piece was lost before, and laid aside as
+        it was lost once more, is on the shelf again: it stands against no past any longer.  Who was
+        alone for a moment, with nothing but lost, and was told of what the others know, would wait
+        for itself."""
+        own_id, taken_in = self._runtime.contact.id, self._views.taken_in
+        for view in self._views.remembered():
+            since = intersect(view.lost, piece) if view.primary.id == own_id else ()
+            since = subtract(since, taken_in.of(own_id, view.epoch))
+            if since:
+                await self._handoff.reconciling.absorb_own(since, view.epoch, own_id)
 
     async def _find(self, piece: Intervals, found: View, sources: tuple[Contact, ...]) -> None:
         """The past of a piece is what these have of a view: known here once one of them could show

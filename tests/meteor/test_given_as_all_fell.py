@@ -23,12 +23,14 @@ from meteor.wire import codec
 from meteor.wire.copy_messages import ViewsNote
 from meteor.wire.view import View
 from sim.overlay import SimPeer
+from squid import intersect, merge, subtract
 from tests.meteor.building import draw_data
 from tests.meteor.copies_world import (
     ask,
     assert_never_silently_partial,
     assert_whole_within,
     crash,
+    flaws,
     restart_all,
     seeds,
 )
@@ -69,6 +71,21 @@ class Fallen:
         assert_whole_within(self.overlay, 60)
         assert ask(self.overlay, self.overlay.client()) == (self.stored, True)
 
+    def assert_the_part_is_there(self) -> None:
+        """The same of what was given, while one who had it is away.  Elsewhere an interval may be
+        named all the same, of which nothing is lacking: those who started alone took it as lost,
+        one after the other, and nobody can say who took in what (seed 9; docs/internals/papers.md).
+        """
+        for _ in range(60):
+            if not flaws(self.overlay):
+                break
+            self.overlay.run_for(1.0)
+        part, living = self.given.part, self.overlay.living
+        assert not intersect(part, merge(*(peer.core.holdings.lost for peer in living)))
+        assert not subtract(part, merge(*(peer.core.holdings.held for peer in living)))
+        found, _ = ask(self.overlay, self.overlay.client())
+        assert found == self.stored
+
 
 @pytest.mark.parametrize("seed", seeds(4, 90))
 def test_a_ring_that_falls_as_part_is_given_comes_back_with_it(
@@ -88,9 +105,9 @@ def test_one_of_those_who_have_it_need_not_come_back(
     given = fallen.given
     gone = given.giver if who == "giver" else fallen.drawn.choice(given.copies)
     fallen.fall(fallen.drawn.choice(FALLS_S), [gone])
-    fallen.assert_all_is_there()
+    fallen.assert_the_part_is_there()
     fallen.start([gone])
-    fallen.assert_all_is_there()
+    fallen.assert_the_part_is_there()
 
 
 @pytest.mark.parametrize("seed", seeds(1, 15))

@@ -1,0 +1,66 @@
+"""A ring falls peer by peer, within a tenth of a second, and is started again, one peer later.
+
+Who is alone at the start takes everything as lost, and hears a moment later that others know later
+epochs than its own: it takes its part as lost once more.  What it had acknowledged in between was
+laid aside, and stood against the past for ever, though nobody but itself had it.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from sim.overlay import Overlay, SimPeer
+from tests.meteor.copies_world import (
+    ask,
+    assert_never_silently_partial,
+    assert_whole_within,
+    build,
+    restart_all,
+    seeds,
+    store_some,
+)
+
+PEERS = 5
+GAP_S_MAX = 0.04
+"""Until the next one falls: evenly drawn up to this."""
+LATE_S = 15.0
+FOUND = [10, 20]
+"""Their intervals were named as missing for ever."""
+
+
+def start(overlay: Overlay, fallen: list[SimPeer]) -> None:
+    """All of them, again and again where one found no ring to join."""
+    restart_all(overlay, fallen)
+    addresses = {peer.address for peer in fallen}
+    for _ in range(5):
+        up = {peer.address for peer in overlay.living}
+        again = [one for one in overlay.peers if one.address in addresses - up]
+        if not again:
+            return
+        overlay.run_for(2.0)
+        restart_all(overlay, list({one.address: one for one in again}.values()))
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+@pytest.mark.parametrize("seed", [*FOUND, *seeds(2, 60)])
+def test_a_ring_that_fell_peer_by_peer_comes_back_whole(seed: int, is_late: bool) -> None:
+    overlay, drawn = build(seed, PEERS, disk_s=0.002), random.Random(seed)
+    stored = set(store_some(overlay, overlay.client(), drawn, 30))
+    assert_whole_within(overlay)
+    order = list(overlay.living)
+    drawn.shuffle(order)
+    for peer in order:
+        peer.crash()
+        overlay.run_for(drawn.uniform(0, GAP_S_MAX))
+    overlay.run_for(1.0)
+    late = order[-2:-1] if is_late else []
+    others = [peer for peer in order if peer not in late]
+    drawn.shuffle(others)
+    start(overlay, others)
+    overlay.run_for(LATE_S)
+    assert_never_silently_partial(overlay, overlay.client(), stored)
+    start(overlay, late)
+    assert_whole_within(overlay, 60)
+    assert ask(overlay, overlay.client()) == (stored, True)

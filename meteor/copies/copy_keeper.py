@@ -30,7 +30,7 @@ from meteor.wire.copy_messages import (
     Watermarks,
 )
 from meteor.wire.view import EPOCHS, RIVALS_MAX, View
-from squid import HilbertCurve, Intervals, intersect, merge, subtract
+from squid import HilbertCurve, Interval, Intervals, intersect, merge, subtract
 
 PART_MAX: Final = 4096
 """Intervals in one message: a bound for hostile input."""
@@ -63,6 +63,9 @@ class CopyKeeper:
         """What is just pulled here, and came since the past of it was lost."""
         self._came: Intervals = ()
         """Whose records may be here."""
+        self._coming_back: list[Intervals] = []
+        """What is just brought back from the attic: no view speaks of it yet, and what of it lay on
+        the shelf all the time is not put there once more."""
         self._left: list[Key] = []
         """What was cleared away in memory, and is still in the journal."""
 
@@ -265,15 +268,22 @@ class CopyKeeper:
     async def bring_back(self, part: Intervals, epoch: int) -> None:
         """The former view of an epoch is proven to be the last: what of it lies in the attic is on
         the shelf again."""
-        for interval in part:
-            lots = self._views.lots_of(epoch, (interval,))
-            cursor, more = 0, bool(lots)
-            while more:
-                page = self._shelf.attic.page(lots, interval, cursor, self._shelf.outgoing)
-                self.expect((interval,))
-                await self._shelf.admit(page.carried, Admission())
-                cursor, more = page.cursor, page.more
+        self._coming_back.append(part)
+        try:
+            for interval in part:
+                await self._bring_back(interval, epoch)
+        finally:
+            self._coming_back.remove(part)
         self._views.bring_back(epoch, part)
+
+    async def _bring_back(self, interval: Interval, epoch: int) -> None:
+        lots = self._views.lots_of(epoch, (interval,))
+        cursor, more = 0, bool(lots)
+        while more:
+            page = self._shelf.attic.page(lots, interval, cursor, self._shelf.outgoing)
+            self.expect((interval,))
+            await self._shelf.admit(page.carried, Admission())
+            cursor, more = page.cursor, page.more
 
     # -- tidying
 
@@ -299,7 +309,7 @@ class CopyKeeper:
             await self._shelf.erase(self._shelf.forget_outside(self._came))
 
     def _stays(self) -> Intervals:
-        return merge(self._views.kept(), self._holdings.awaited)
+        return merge(self._views.kept(), self._holdings.awaited, *self._coming_back)
 
     def _on_stands(self, sender: Contact, message: object, _: float) -> Instated:
         assert isinstance(message, Stands)

@@ -14,6 +14,7 @@ import pytest
 
 from chord import CallError, Contact, RemoteFault
 from meteor.copies.copy_keeper import MARKS_MAX, PART_MAX
+from meteor.keeping.placement import Admission, key_of
 from meteor.keeping.views import COPIES_MAX
 from meteor.wire import codec
 from meteor.wire.copy_messages import (
@@ -32,6 +33,7 @@ from meteor.wire.operations import Carried
 from meteor.wire.view import EPOCHS, View
 from sim.overlay import Overlay, SimPeer
 from sim.runtime import SimRuntime
+from squid import intersect, subtract
 from tests.meteor.copies_world import (
     EVERYTHING,
     SIZE,
@@ -328,3 +330,39 @@ def test_what_came_for_nobody_is_forgotten(world: tuple[Overlay, Stranger, list[
     peer.core.views.drop(mine.key)
     overlay.run(peer.core._keeper.tidy_if_less())
     assert peer.core.shelf.find(("", probe.partition(".")[0])) is None
+
+
+# -- tidying while something comes back
+
+
+def test_what_is_brought_back_while_the_shelf_is_tidied_stays_there() -> None:
+    """A peer was tidying as it was to bring a former view back: it forgot what still lay on the
+    shelf, tombstones among it, of which it had just found that nothing was to be put there."""
+    overlay = build(5, 8, disk_s=0.002)
+    stored = store_some(overlay, overlay.client(), random.Random(5), 30)
+    assert_whole_within(overlay)
+    peer, record = next(
+        (one, record) for record in stored for one in overlay.living
+        if one.contact.id not in view_of(overlay, record).holder_ids
+    )  # fmt: skip
+    primary, index = primary_of(overlay, record), index_of(record)
+    keeper, views = peer.core._keeper, peer.core.views
+    absent = subtract(EVERYTHING, views.kept())
+    former = View(STRANGER, 7, views.next_epoch(), absent, ())
+    carried = wire(record, primary)
+
+    async def lay_aside() -> None:
+        views.remember(former)
+        keeper.expect(absent)
+        await peer.core.shelf.admit((carried,), Admission())
+        other = subtract(absent, ((index, index),))
+        await keeper.clear((other[0],))
+
+    overlay.run(lay_aside())
+    assert peer.core.shelf.find(key_of(carried)) is not None
+    tidies = peer.runtime.spawn(keeper.tidy_if_less())
+    comes = peer.runtime.spawn(keeper.bring_back(((index, index),), former.epoch))
+    for task in (tidies, comes):
+        overlay.kernel.run_until(task)
+    assert peer.core.shelf.find(key_of(carried)) is not None
+    assert intersect(views.kept(), ((index, index),))

@@ -5,8 +5,8 @@ second), for memory journals and for all peers on one SQLite file with `synchron
 is one process with 64 peers on WebSockets and one client; OpenDHT is one process with 64 nodes on
 UDP.  They take turns, `ROUNDS` times, so that both meet the same machine; the figures are of all
 rounds together.  `ratio` is Meteor's p50 over OpenDHT's, and of rates the other way round.
-Meteor is asked by a client over its link, and once more by an application at the peer that it
-embeds: so OpenDHT's nodes are asked, which have no clients.
+Meteor is asked by a client over its link, by one that goes straight to owners, and once more by an
+application at the peer that it embeds: so OpenDHT's nodes are asked, which have no clients.
 The third row is the first on uvloop (`meteor peer --loop uvloop`).
 `sync_ms` is the machine's own median for appending 4 KiB to a file and bringing it to disk.
 """
@@ -133,15 +133,18 @@ async def measure(journal: str, folder: Path) -> None:
     async with meteor.LocalOverlay(
         peers=PEERS, space=SPACE, transport="websocket", copies=COPIES
     ) as overlay:
-        asking = {
-            "by a client": Workload(await overlay.connect(), seed=1),
-            "at an embedded peer": Workload(overlay.peers[0], seed=2),
-        }
-        await asyncio.sleep(SETTLE_S)  # fingers refresh ever more rarely: the ring comes to rest
-        gc.collect()
-        gc.freeze()
-        rows = await in_turns(asking, Workload(overlay.peers[0], seed=3), ring)
-        gc.unfreeze()
+        config = meteor.ClientConfig(shortcuts_max=PEERS)
+        async with meteor.connect(overlay.peers[0].address, config=config) as straight:
+            asking = {
+                "by a client": Workload(await overlay.connect(), seed=1),
+                "by a client with shortcuts": Workload(straight, seed=4),
+                "at an embedded peer": Workload(overlay.peers[0], seed=2),
+            }
+            await asyncio.sleep(SETTLE_S)  # fingers refresh ever more rarely: the ring rests
+            gc.collect()
+            gc.freeze()
+            rows = await in_turns(asking, Workload(overlay.peers[0], seed=3), ring)
+            gc.unfreeze()
     if ring is not None:
         await ring.stop()
     for (what, who), (ours, theirs) in rows.items():

@@ -34,6 +34,9 @@ profiles = 1000
 """)
 
 
+CONFIG = ClientConfig(shortcuts_max=64)
+
+
 def shortcuts_of(client: Client) -> Shortcuts:
     return client._session._requests.shortcuts
 
@@ -46,7 +49,7 @@ def straight(client: Client) -> int:
 class Sensor:
     """A client that stores at one place, which is another peer's than its own."""
 
-    def __init__(self, seed: int, config: ClientConfig | None = None) -> None:
+    def __init__(self, seed: int, config: ClientConfig = CONFIG) -> None:
         self.overlay, self.drawn = build(seed, PEERS, disk_s=0.001), random.Random(seed)
         temperature, humidity = self.drawn.uniform(-40, 125), self.drawn.randrange(101)
         self.reading: Profile = profile(
@@ -168,8 +171,8 @@ def test_where_there_is_a_policy_nobody_comes_straight() -> None:
     sensor.assert_all_is_there()
 
 
-def test_none_are_opened_where_none_are_wanted() -> None:
-    sensor = Sensor(1, ClientConfig(shortcuts_max=0))
+def test_none_are_opened_unless_they_are_wanted() -> None:
+    sensor = Sensor(1, ClientConfig())
     sensor.store(3 * POSTS)
     sensor.overlay.run_for(1.0)
     sensor.store(POSTS)
@@ -197,7 +200,8 @@ def test_an_owner_that_becomes_the_own_peer_keeps_its_link() -> None:
     """A client went over to a peer that it had a shortcut to, and lost it a minute later."""
     sensor = Sensor(7)
     number = sensor.overlay.living.index(sensor.owner)
-    sensor.client = client = sensor.overlay.client(peer=number - 1)  # the next of its list
+    # the owner is the next of its list
+    sensor.client = client = sensor.overlay.client(peer=number - 1, config=CONFIG)
     sensor.open()
     next(one for one in sensor.overlay.living if one.address == client.peer_address).crash()
     sensor.store()

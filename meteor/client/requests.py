@@ -27,12 +27,10 @@ from meteor.client.shortcuts import Shortcuts
 from meteor.client.uplink import Uplink
 from meteor.errors import MeteorError, NotConnected, Timeout, from_fault
 from meteor.wire.collector import Attempt, Collect
-from meteor.wire.messages import Amend, Post, PostReply, ResultPage
+from meteor.wire.messages import WAY_ROUND, Amend, Post, PostReply, ResultPage
 
 GONE: Final = frozenset({"NotJoined", "Closed"})
 """Refusals of a peer that is no member of the ring any more, or not yet: others may serve."""
-WAY_ROUND: Final = "WayRound"
-"""The refusal of a peer that takes nothing straight: one's own peer does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -217,8 +217,9 @@ class Session:
         """The one place of a draft, whose owner may be asked straight: of what is stored, and of a
         question.  What stays in touch with its client belongs to the client's own peer; a delete
         counts what it took, and does so once."""
-        asks = draft.action == "retrieve" and not draft.ttl_s
-        if not draft.region.is_point or not (asks or draft.action == "store"):
+        if not self._requests.shortcuts.wanted or not draft.region.is_point:
+            return None
+        if draft.action != "store" and (draft.action != "retrieve" or draft.ttl_s):
             return None
         return self.space.curve.encode(draft.region.low)
 

@@ -29,14 +29,12 @@ from meteor.rendezvous.performing import Performing
 from meteor.rendezvous.reading import reading
 from meteor.rendezvous.tally import Tally, action_of, counted_as
 from meteor.security.gatekeeper import Admitted, Gatekeeper
-from meteor.wire.messages import Amend, Document, Post, PostReply
+from meteor.wire.messages import WAY_ROUND, Amend, Document, Post, PostReply
 from meteor.wire.operations import Notices, Operation, Route
 from meteor.wire.record_id import check_stem, make_id
 from squid import Box, KeywordSpace, Router
 
 DOOR: Final = "door"
-WAY_ROUND: Final = "WayRound"
-"""The fault of a peer that takes no posts of clients of other peers."""
 TURNS_A_ROUND: Final = 4
 """A request takes some five turns of its peer: so one or two of another client's are in hand in
 every turn that one has to wait for.  With 2 a flood made another client's wait 4.1 times as long,

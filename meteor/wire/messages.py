@@ -7,11 +7,14 @@ that lives inside a peer.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from chord import Contact, KnownArc, WideInt, dataclass
 from meteor.described import described
 from meteor.security.delegation import Delegation
+
+WAY_ROUND: Final = "WayRound"
+"""The fault of a peer that takes nothing straight: the client's own peer does."""
 
 WireInterval = tuple[WideInt, WideInt]
 """First and last curve index, both included."""

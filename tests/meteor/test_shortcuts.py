@@ -8,7 +8,6 @@ import random
 import pytest
 
 from meteor import Client, Profile, parse_policy, profile
-from meteor.client import requests
 from meteor.client.config import ClientConfig
 from meteor.client.shortcuts import (
     AVOIDED_S,
@@ -17,7 +16,6 @@ from meteor.client.shortcuts import (
     SILENT_S,
     Shortcuts,
 )
-from meteor.rendezvous import entry
 from sim.overlay import SimPeer
 from tests.meteor.building import SPACE
 from tests.meteor.copies_world import ask, build, index_of, primary_of, seeds
@@ -80,10 +78,6 @@ class Sensor:
     def assert_all_is_there(self) -> None:
         for client in (self.client, self.overlay.client()):
             assert ask(self.overlay, client) == (self.stored, True)
-
-
-def test_the_names_of_a_refusal_are_the_same_on_both_sides() -> None:
-    assert entry.WAY_ROUND == requests.WAY_ROUND
 
 
 @pytest.mark.parametrize("seed", seeds(3, 20))

@@ -38,9 +38,8 @@ class ClientConfig:
     acknowledge_within_s: float = 0.005
     """How long an acknowledgement may wait for others: far less than what is not acknowledged waits
     until it is sent again."""
-    shortcuts_max: int = 0
+    shortcuts_max: int = 64
     """Links at most to owners of what this client stores and retrieves again and again, besides the
-    one to its own peer; 0: everything goes by that one.  With some an exact post takes half the
-    way; but a client that reaches both sides of a ring that is cut in two posts to both."""
+    one to its own peer; 0: everything goes by that one, as where others cannot be reached."""
     context_length_max: int = 4096
     """The longest context of a post, in characters of its names and values."""

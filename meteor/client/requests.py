@@ -55,19 +55,18 @@ class Asked:
 class _Way:
     """By which way it is asked."""
 
+    own_peer: Contact
+    """The client's own peer."""
     owner: Contact | None = None
-    """Whom, straight; None: the client's own peer."""
+    """Whom instead, straight."""
     asks_owner: bool = False
 
     def written_on(self, request: Post | Amend) -> Post | Amend:
         """The request, saying so."""
-        if self is _BY_OWN_PEER or not isinstance(request, Post):
+        is_straight = self.owner is not None
+        if not isinstance(request, Post) or not (is_straight or self.asks_owner):
             return request
-        return replace(request, straight=self.owner is not None, asks_owner=self.asks_owner)
-
-
-_BY_OWN_PEER: Final = _Way()
-_AND_ASK_OWNER: Final = _Way(asks_owner=True)
+        return replace(request, straight=is_straight, asks_owner=self.asks_owner)
 
 
 class Requests:
@@ -96,13 +95,14 @@ class Requests:
         deadline = self._runtime.now() + asked.timeout_s
         pause_s = self._config.busy_delay_s
         while True:
-            peer = await self._uplink.serving(asked.operation, deadline)
-            way = self._way(asked)
-            peer = way.owner or peer
+            way = self._way(asked, await self._uplink.serving(asked.operation, deadline))
+            peer = way.owner or way.own_peer
             began_s = self._runtime.now()
             left_s = deadline - began_s
             try:
-                return await self._attempt(peer, asked, way, left_s)
+                reply = await self._attempt(peer, asked, way, left_s)
+                if way.owner is None or self.shortcuts.counts(way.owner, way.own_peer):
+                    return reply
             except RemoteFault as fault:
                 self._go_on_without(peer, fault)
             except RequestTimeout as error:
@@ -139,18 +139,20 @@ class Requests:
         self._uplink.lost(peer, error)
         self.shortcuts.failed(peer)
 
-    def _way(self, asked: Asked) -> _Way:
-        """Straight to the owner of a point, where that is known and linked."""
+    def _way(self, asked: Asked, own_peer: Contact) -> _Way:
+        """Straight to the owner of a point, where that is known, linked and vouched for."""
         uplink, shortcuts = self._uplink, self.shortcuts
         bits, space = uplink.id_bits, uplink.space
         if asked.point is None or not bits or space is None or not shortcuts.wanted:
-            return _BY_OWN_PEER
+            return _Way(own_peer)
         owner = shortcuts.owner_of(asked.point << bits - space.curve.index_bits)
         if owner is None:
-            return _AND_ASK_OWNER
+            return _Way(own_peer, asks_owner=True)
         if uplink.is_to(owner) or not shortcuts.is_open(owner):
-            return _BY_OWN_PEER
-        return _Way(owner)
+            return _Way(own_peer)
+        if not shortcuts.is_vouched_for(owner, own_peer):
+            return _Way(own_peer, asks_owner=True)
+        return _Way(own_peer, owner)
 
     async def _attempt(self, peer: Contact, asked: Asked, way: _Way, left_s: float) -> PostReply:
         """Ask one peer; a reply that speaks of more pages than came is not complete."""
@@ -161,6 +163,7 @@ class Requests:
         request = way.written_on(asked.request)
         request = asked.sign(replace(request, token=token, timeout_s=left_s - margin_s))
         attempt = self._attempts[token] = Attempt(asked.collect)
+        asked_s = self._runtime.now()
         if way.owner is not None:
             self.shortcuts.began(way.owner, token)
         try:
@@ -173,6 +176,8 @@ class Requests:
             raise MeteorError(f"{peer} answered a post with {type(reply).__name__}")
         if reply.owner is not None:
             self.shortcuts.learn(reply.owner)
+            if way.owner is None:
+                self.shortcuts.vouch(reply.owner.owner, peer, asked_s, reply.owner_for_s)
         attempt.take(reply.found, reply.packed)
         is_whole = attempt.pages == reply.pages and not attempt.is_damaged
         return reply if is_whole else replace(reply, complete=False)

@@ -6,6 +6,12 @@ is opened beside the posts, by greeting, when enough of them went to one owner; 
 about a post is dropped, and what was asked over it goes by the client's own peer, as if it had
 never been there.  An exact post then takes two messages less, and the two peers' work at once
 (Cassandra's and Redis Cluster's clients do the same).
+
+What theirs do not ask is whether the client's own peer reaches that owner too: a client that
+reaches both sides of a cut would be on both at once.  So a post goes by the own peer every few
+tenths of a second, and that one vouches for the owner that answered until another could own its
+place; what is answered straight later than that counts for nothing, and is asked again by the own
+peer.
 """
 
 from __future__ import annotations
@@ -20,9 +26,10 @@ from meteor.wire.messages import Greet, Greeting
 
 ARCS_MAX: Final = 1024
 """Arcs that are remembered: as many as a peer remembers."""
-POSTS: Final = 3
-"""So many posts to one owner within `WITHIN_S` are worth a link of their own."""
-WITHIN_S: Final = 10.0
+POSTS: Final = 5
+"""So many posts to one owner within `WITHIN_S` are worth a link of their own: rarer ones would all
+be needed to have that owner vouched for."""
+WITHIN_S: Final = 1.0
 SILENT_S, AS_LATE = 0.03, 2.0
 """How long an owner may say nothing while a post waits for it, beyond so many times what answers of
 his took lately: what stands still for longer (a collector, a disk) costs its client one post more,
@@ -37,6 +44,9 @@ IDLE_S: Final = 60.0
 AVOIDED_S, AVOIDED_S_MAX = 5.0, 320.0
 """How long an owner that failed is not tried again; twice as long each time in a row."""
 GREETED_WITHIN_S: Final = 3.0
+ANSWERED: Final = 2.0
+"""What went straight while its owner was vouched for may be answered within so many times that
+time, see `CopiesConfig.vouches_s`."""
 
 
 class Way:
@@ -44,7 +54,7 @@ class Way:
 
     __slots__ = (
         "avoided_s", "avoided_until_s", "late_s", "is_open", "posts", "since_s", "under_way",
-        "used_s",
+        "used_s", "vouched_by", "vouched_for_s", "vouched_since_s",
     )  # fmt: skip
 
     def __init__(self, now_s: float) -> None:
@@ -58,6 +68,10 @@ class Way:
         self.under_way: dict[int, float] = {}
         """When those posts began that wait for it, by their tokens."""
         self.avoided_s, self.avoided_until_s = AVOIDED_S, float("-inf")
+        self.vouched_by: Contact | None = None
+        """The client's own peer that reached this owner,"""
+        self.vouched_since_s = self.vouched_for_s = 0.0
+        """when that was asked for, and for how long it goes straight from then on."""
 
     def count(self, now_s: float) -> bool:
         """One more post; whether a link is worth it."""
@@ -103,6 +117,25 @@ class Shortcuts:
     def learn(self, known: KnownArc) -> None:
         """The client's own peer names an owner."""
         self._arcs.learn(known.owner, known.arc)
+
+    def vouch(self, owner: Contact, own_peer: Contact, since_s: float, for_s: float) -> None:
+        """The client's own peer has reached an owner, after `since_s`."""
+        way = self._ways.get(owner)
+        if way is not None:
+            way.vouched_by, way.vouched_since_s, way.vouched_for_s = own_peer, since_s, for_s
+
+    def is_vouched_for(self, owner: Contact, own_peer: Contact) -> bool:
+        """Whether a post may go straight still, as far as cuts between the two are concerned."""
+        way = self._ways[owner]
+        vouched_s = self._runtime.now() - way.vouched_since_s
+        return way.vouched_by == own_peer and vouched_s < way.vouched_for_s
+
+    def counts(self, owner: Contact, own_peer: Contact) -> bool:
+        """Whether what was answered straight just now holds on the own peer's side of a cut."""
+        way = self._ways.get(owner)
+        if way is None or way.vouched_by != own_peer:
+            return False
+        return self._runtime.now() - way.vouched_since_s < ANSWERED * way.vouched_for_s
 
     def is_open(self, owner: Contact) -> bool:
         """Whether a post may go there straight; one that may not counts, and may open the way."""

@@ -36,6 +36,13 @@ class CopiesConfig:
     shun_s: float = 3.0
     """A peer that could not become a copy is asked again after this."""
 
+    @property
+    def vouches_s(self) -> float:
+        """For how long a peer vouches to clients for an owner that it heard: what that owner
+        acknowledges within twice this time it acknowledges with all who have a copy, or before it
+        gave one up for its silence, as this peer's side of a cut would have."""
+        return self.silence_s / 2
+
     def in_touch(self, ring: ChordConfig) -> ChordConfig:
         """The ring's configuration for who keeps copies: at rest neighbours look at each other
         before a lease has run out, as one that has costs the next question a round trip."""

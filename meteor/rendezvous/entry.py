@@ -57,9 +57,11 @@ class Entry:
         performing: Performing,
         gatekeeper: Gatekeeper,
         owner_of: Callable[[int], KnownArc | None],
+        vouches_s: float,
     ) -> None:
+        """`vouches_s`: how long clients may go straight to an owner that this peer has heard."""
         self._runtime, self._space, self._curve = runtime, space, space.curve
-        self._gatekeeper, self._owner_of = gatekeeper, owner_of
+        self._gatekeeper, self._owner_of, self._vouches_s = gatekeeper, owner_of, vouches_s
         self._asking = Asking(runtime, router, space.curve, gatekeeper)
         self._amending = Amending(
             runtime, router, space.curve, self._asking, self._place, gatekeeper
@@ -229,19 +231,23 @@ class Entry:
         ) as answered:
             reply = await self._asking.run(sender, post.token, box, operation, post.timeout_s)
             answered(reply)
-        return self._with_owner(post, reply, box)
+        return self._with_owner(post, reply, box, now)
 
-    def _with_owner(self, post: Post, reply: PostReply, box: Box) -> PostReply:
+    def _with_owner(self, post: Post, reply: PostReply, box: Box, since_s: float) -> PostReply:
         """Name the owner of a point to who asks, or came here for it in vain, so that the next one
         goes there straight; not where this peer has a policy, as what clients post passes here
-        then."""
+        then, nor an owner that was not heard since: it may be on the other side of a cut."""
         is_astray = post.straight and reply.hops > 0
         if not box.is_point or not (post.asks_owner or is_astray) or not self._gatekeeper.is_open:
             return reply
         known = self._owner_of(self._curve.encode(box.low))
         if known is None:
             return reply
-        return replace(reply, owner=KnownArc(known.owner, known.arc))
+        is_here = known.owner.id == self._runtime.contact.id
+        if not is_here and self._runtime.link(known.owner).last_heard_s < since_s:
+            return reply
+        named = KnownArc(known.owner, known.arc)
+        return replace(reply, owner=named, owner_for_s=self._vouches_s)
 
     async def _delete(
         self, sender: Contact, post: Post, box: Box, operation: Operation, admitted: Admitted

@@ -122,7 +122,7 @@ class RendezvousPeer:
         self._performing = Performing(runtime, self.router, self.point, space, self.actions)
         self.entry = Entry(
             runtime, self.router, space, self._performing, self.gatekeeper,
-            lambda index: self.node.owner_of(index << shift),
+            lambda index: self.node.owner_of(index << shift), self.copies_config.vouches_s,
         )  # fmt: skip
         self.point.changes.deleted_where_it_was = lambda word, version: runtime.spawn(
             self.entry.bury(word, version)

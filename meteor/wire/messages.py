@@ -149,6 +149,9 @@ class PostReply:
     """Whether a peer knew the same signed request from before, and did nothing now."""
     owner: KnownArc | None = None
     """Where that was asked, and is known: who owns the point, and what else."""
+    owner_for_s: float = 0.0
+    """For how long, from when that was asked, this peer vouches for that owner, which it has just
+    heard: nobody can have passed it over until then, for all that this peer may be cut off."""
 
 
 @described

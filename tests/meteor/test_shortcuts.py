@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+from chord import Contact, KnownArc
 from meteor import Client, Profile, parse_policy, profile
 from meteor.client.config import ClientConfig
 from meteor.client.shortcuts import (
@@ -32,9 +33,6 @@ profiles = 1000
 """)
 
 
-CONFIG = ClientConfig(shortcuts_max=64)
-
-
 def shortcuts_of(client: Client) -> Shortcuts:
     return client._session._requests.shortcuts
 
@@ -47,7 +45,7 @@ def straight(client: Client) -> int:
 class Sensor:
     """A client that stores at one place, which is another peer's than its own."""
 
-    def __init__(self, seed: int, config: ClientConfig = CONFIG) -> None:
+    def __init__(self, seed: int, config: ClientConfig | None = None) -> None:
         self.overlay, self.drawn = build(seed, PEERS, disk_s=0.001), random.Random(seed)
         temperature, humidity = self.drawn.uniform(-40, 125), self.drawn.randrange(101)
         self.reading: Profile = profile(
@@ -72,6 +70,8 @@ class Sensor:
         self.store(POSTS + 1)
         self.overlay.run_for(1.0)
         before = straight(self.client)
+        self.store()
+        assert straight(self.client) == before, "its own peer is asked whether it reaches the owner"
         self.store()
         assert straight(self.client) == before + 1
 
@@ -166,7 +166,7 @@ def test_where_there_is_a_policy_nobody_comes_straight() -> None:
 
 
 def test_none_are_opened_unless_they_are_wanted() -> None:
-    sensor = Sensor(1, ClientConfig())
+    sensor = Sensor(1, ClientConfig(shortcuts_max=0))
     sensor.store(3 * POSTS)
     sensor.overlay.run_for(1.0)
     sensor.store(POSTS)
@@ -195,7 +195,7 @@ def test_an_owner_that_becomes_the_own_peer_keeps_its_link() -> None:
     sensor = Sensor(7)
     number = sensor.overlay.living.index(sensor.owner)
     # the owner is the next of its list
-    sensor.client = client = sensor.overlay.client(peer=number - 1, config=CONFIG)
+    sensor.client = client = sensor.overlay.client(peer=number - 1)
     sensor.open()
     next(one for one in sensor.overlay.living if one.address == client.peer_address).crash()
     sensor.store()
@@ -209,17 +209,29 @@ def test_an_owner_that_becomes_the_own_peer_keeps_its_link() -> None:
 
 
 def test_who_comes_to_the_former_owner_is_told_of_the_new_one() -> None:
+    """The client goes on while the place changes hands, so that its word is out of date."""
     sensor = Sensor(9)
     sensor.open()
     overlay, one = sensor.overlay, min(sensor.stored)
     key = index_of(one) << 160 - SPACE.curve.index_bits
-    known = shortcuts_of(sensor.client)
-    taker = overlay.run(overlay.add_peer(key))
+    known, told = shortcuts_of(sensor.client), list[Contact]()
+    learn = known.learn
+
+    def listen(arc: KnownArc) -> None:
+        told.append(arc.owner)
+        learn(arc)
+
+    known.learn = listen  # type: ignore[method-assign]
+    joining = overlay.kernel.spawn(overlay.add_peer(key))
+    for _ in range(1000):
+        before = straight(sensor.client)
+        sensor.store()
+        if known.owner_of(key) != sensor.owner.contact:
+            break
+    assert straight(sensor.client) == before + 1, "the former owner names the new one"
+    taker = overlay.kernel.run_until(joining)
+    assert told[-1] == known.owner_of(key) == taker.contact
     overlay.run_for(20.0)
     assert primary_of(overlay, one) is taker
-    before = straight(sensor.client)
-    sensor.store()
-    assert straight(sensor.client) == before + 1, "it went to the former owner"
-    assert known.owner_of(key) == taker.contact
     sensor.open()
     sensor.assert_all_is_there()

@@ -7,7 +7,8 @@ UDP.  They take turns, `ROUNDS` times, so that both meet the same machine; the f
 rounds together.  `ratio` is Meteor's p50 over OpenDHT's, and of rates the other way round.
 Meteor is asked by a client, by one that always goes by its own peer, and once more by an
 application at the peer that it embeds: so OpenDHT's nodes are asked, which have no clients.
-The third row is the first on uvloop (`meteor peer --loop uvloop`).
+The rows after these are the same on uvloop (`meteor peer --loop uvloop`), on the file, and in
+memory with half of the peers in a second process.
 `sync_ms` is the machine's own median for appending 4 KiB to a file and bringing it to disk.
 """
 
@@ -20,6 +21,7 @@ import os
 import random
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -32,6 +34,7 @@ from meteor.journal.journal import Journal
 from meteor.journal.sqlite_journal import SqliteJournal
 from tests.benchmarks.measuring import Request, in_flight, one_by_one, report, spread_ms
 from tests.benchmarks.opendht_ring import OpenDhtRing
+from tests.benchmarks.other_half import other_half
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.sockets]
 
@@ -128,23 +131,32 @@ async def take_opendht_round(
         series.per_s.append((await ring.ask(verb, together, IN_FLIGHT))["per_s"])
 
 
-async def measure(journal: str, folder: Path) -> None:
+async def measure(journal: str, folder: Path, elsewhere: int = 0) -> None:
+    """All rows; so many peers of the 64 `elsewhere`, in a process of their own."""
     ring = await OpenDhtRing.start(PEERS, PORT)
-    async with meteor.LocalOverlay(
-        peers=PEERS, space=SPACE, transport="websocket", copies=COPIES
-    ) as overlay:
+    async with AsyncExitStack() as stack:
+        overlay = await stack.enter_async_context(
+            meteor.LocalOverlay(
+                peers=PEERS - elsewhere, space=SPACE, transport="websocket", copies=COPIES
+            )
+        )
+        first = overlay.peers[0]
+        if elsewhere:
+            await stack.enter_async_context(other_half(elsewhere, first.address))
         config = meteor.ClientConfig(shortcuts_max=0)
-        async with meteor.connect(overlay.peers[0].address, config=config) as roundabout:
-            asking = {
-                "by a client": Workload(await overlay.connect(), seed=1),
-                "by a client without shortcuts": Workload(roundabout, seed=4),
-                "at an embedded peer": Workload(overlay.peers[0], seed=2),
-            }
-            await asyncio.sleep(SETTLE_S)  # fingers refresh ever more rarely: the ring rests
-            gc.collect()
-            gc.freeze()
-            rows = await in_turns(asking, Workload(overlay.peers[0], seed=3), ring)
-            gc.unfreeze()
+        roundabout = meteor.connect(first.address, config=config)
+        asking = {
+            "by a client": Workload(await overlay.connect(), seed=1),
+            "by a client without shortcuts": Workload(
+                await stack.enter_async_context(roundabout), seed=4
+            ),
+            "at an embedded peer": Workload(first, seed=2),
+        }
+        await asyncio.sleep(SETTLE_S)  # fingers refresh ever more rarely: the ring rests
+        gc.collect()
+        gc.freeze()
+        rows = await in_turns(asking, Workload(first, seed=3), ring)
+        gc.unfreeze()
     if ring is not None:
         await ring.stop()
     for (what, who), (ours, theirs) in rows.items():
@@ -218,3 +230,7 @@ def test_exact_in_memory_on_uvloop(tmp_path: Path) -> None:
 async def test_exact_durable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("meteor.local.Peer", shared_file(tmp_path / "journal.sqlite"))
     await measure("one SQLite file", tmp_path)
+
+
+async def test_exact_over_two_processes(tmp_path: Path) -> None:
+    await measure("memory journals, two processes", tmp_path, elsewhere=PEERS // 2)

@@ -102,7 +102,9 @@ class Overlay:
         self.events: Callable[[bytes], None] | None = None
         """Takes the events of all peers that come from now on, a JSON line each."""
         self.peers: list[SimPeer] = []
-        self._clients = self._visitors = 0
+        self.clients: dict[Contact, Client] = {}
+        """Those that were made here, by the contacts of their links."""
+        self._visitors = 0
         self._ids = list(ids) if ids is not None else None
         for _ in range(peers):
             self.run(self.add_peer())
@@ -253,9 +255,9 @@ class Overlay:
         living = self.living
         if living and not -len(living) <= peer < len(living):
             raise ValueError(f"client: peer {peer} of {len(living)} living peers")
-        contact = Contact(identifier(f"client {self._clients}", self.config.bits), "")
-        clock = self.clocks.clock_of(self.kernel, f"client {self._clients}")
-        self._clients += 1
+        name = f"client {len(self.clients)}"
+        contact = Contact(identifier(name, self.config.bits), "")
+        clock = self.clocks.clock_of(self.kernel, name)
         runtime = SimRuntime(self.kernel, self.network, contact, clock)
         order = living[peer:] + living[:peer]
         addresses = [Contact.at(other.address) for other in order]
@@ -266,6 +268,7 @@ class Overlay:
             identity=identity, wall_clock=clock.wall,
         )  # fmt: skip
         self.run(client.open())
+        self.clients[contact] = client
         return client
 
 

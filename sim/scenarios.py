@@ -27,6 +27,11 @@ _MOVING = WorkloadPlan(
 )
 """Things that are moved on and on, renewed, and deleted many at a time."""
 
+_SENSORS = WorkloadPlan(
+    clients=6, places=6, pause_s=0.025, asks=0.4, deletes=0.1, clearings=0.01, timeout_s=1.0
+)
+"""Some posts a second at each of few places: what clients go straight to owners with."""
+
 _ALL = (
     Scenario(name="calm", summary="no faults: answers equal a plain filter", workload=_CURIOUS),
     Scenario(
@@ -78,6 +83,22 @@ _ALL = (
             peers_max=9,
         ),
         disks=DiskPlan(latency_s=0.003, fillings=0.1, steady=1),
+        unique_holders=False,
+    ),
+    Scenario(
+        name="sensors",
+        summary="clients store and ask at few places, straight at owners, that crash and are held",
+        storm_s=12.0,
+        workload=_SENSORS,
+        churn=ChurnPlan(joins=0.5, leaves=0.3, crashes=0.5, restarts=0.4, pauses=0.3),
+        unique_holders=False,
+    ),
+    Scenario(
+        name="sensors-apart",
+        summary="the same while some peers are cut off for up to four seconds",
+        storm_s=12.0,
+        workload=_SENSORS,
+        weather=WeatherPlan(partitions=0.2, one_way_partitions=0.1, frames=_ROUGH),
         unique_holders=False,
     ),
     Scenario(

@@ -98,10 +98,9 @@ class Weather:
         noted.healed_s = min(noted.healed_s, kernel.now())
 
     def _clients_of(self, side: Sequence[SimPeer]) -> Iterator[Contact]:
-        """Whoever is linked to a peer of a side is on that side too: else nobody would ever ask
-        there, and what is promised of it were never looked at."""
+        """Who is served by a peer of a side is on that side too: else nobody would ever ask there,
+        and what is promised of it were never looked at."""
         there = {peer.address for peer in side}
-        for end in self._overlay.network.ends():
-            client = end.owner.contact
-            if not client.address and end.contact.address in there:
-                yield client
+        for contact, client in self._overlay.clients.items():
+            if client.connected and client.peer_address in there:
+                yield contact

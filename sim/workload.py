@@ -47,6 +47,9 @@ class WorkloadPlan:
     """... and that delete a range of values; the others store."""
     short_lived: float = 0.15
     """Share of stored profiles that expire within the run, after 2 to 8 s."""
+    places: int = 0
+    """Everything is stored at so many places, and asked for there, again and again, as by sensors,
+    so that clients go straight to owners; 0: anywhere."""
     watchers: int = 2
     """Clients with an interest each, ..."""
     interests: float = 0.0
@@ -143,7 +146,7 @@ class Workload:
                 return
             drawn = stream.random()
             if drawn < plan.asks:
-                await self._ask(client, *self._range())
+                await self._ask(client, *(self._place() if plan.places else self._range()))
             elif drawn < (share := plan.asks + plan.deletes):
                 await self._delete(client)
             elif drawn < (share := share + plan.moves):
@@ -180,9 +183,8 @@ class Workload:
     async def _ask(self, client: Client, low: float, high: float, *, last: bool = False) -> bool:
         began_s = self._overlay.kernel.now()
         self._count("retrieve")
-        answer = client.retrieve(
-            f"value={low}..{high}", timeout=self._plan.timeout_s, allow_partial=True
-        )
+        asked = f"value={low}..{high}" if low < high else self._at(low)
+        answer = client.retrieve(asked, timeout=self._plan.timeout_s, allow_partial=True)
         try:
             matches = await answer.all()
         except MeteorError as error:
@@ -222,8 +224,21 @@ class Workload:
     # ---- small parts -------------------------------------------------------------------------
 
     def _drawn(self) -> tuple[Profile, float]:
+        if self._plan.places:
+            value, _ = self._place()
+            return self._at(value), value
         value = round(self._stream.uniform(LOW, HIGH), 1)
         return profile({"type": self._stream.choice(TYPES), "value": value}), value
+
+    def _place(self) -> tuple[float, float]:
+        """The value of one of the places, and the same again: a range that is nothing else."""
+        number, places = self._stream.randrange(self._plan.places), self._plan.places
+        value = round(LOW + (number + 0.5) * (HIGH - LOW) / places, 1)
+        return value, value
+
+    def _at(self, value: float) -> Profile:
+        """What is at the place of that value."""
+        return profile({"type": TYPES[int(value) % len(TYPES)], "value": value})
 
     def _range(self) -> tuple[float, float]:
         low = round(self._stream.uniform(LOW, HIGH * 0.8), 1)

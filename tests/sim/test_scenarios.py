@@ -10,6 +10,7 @@ import pytest
 
 from chord import Contact
 from chord.successor_list import SuccessorList
+from meteor.client.shortcuts import Shortcuts
 from meteor.wire.codec import wire_codec
 from sim import Overlay
 from sim.report import Report
@@ -69,6 +70,21 @@ def test_nothing_is_lost_in_2000_events(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(1, 11))
 def test_what_was_promised_holds_for_more_seeds(name: str, seed: int) -> None:
     checked(SCENARIOS[name], seed)
+
+
+@pytest.mark.parametrize("name", ["sensors", "sensors-apart"])
+def test_sensors_go_straight_to_owners(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else these scenarios would look at nothing that the others do not."""
+    went, began = list[Contact](), Shortcuts.began
+
+    def counted(self: Shortcuts, owner: Contact, token: int) -> None:
+        went.append(owner)
+        began(self, owner, token)
+
+    monkeypatch.setattr(Shortcuts, "began", counted)
+    checked(replace(SCENARIOS[name], storm_s=6.0), 1)
+    assert len(went) > 20
+    assert len(set(went)) > 1
 
 
 def test_one_seed_is_one_run() -> None:

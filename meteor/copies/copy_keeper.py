@@ -252,6 +252,7 @@ class CopyKeeper:
         if not part:
             return False
         self._views.lay_down(part)
+        taken_in = self._views.taken_in.ended()
         self._views.taken_in.forget(part)
         stays = self._views.present()
         shelf = self._shelf
@@ -261,7 +262,7 @@ class CopyKeeper:
             if intersect(view.intervals, part) or any(
                 shelf.meets(one, view.intervals) for one in going
             ):
-                self._views.store(view, shelf.store_lot(view.intervals))
+                self._views.store(view, shelf.store_lot(view.intervals), taken_in)
         self._left += shelf.forget(map(key_of, going))
         return True
 

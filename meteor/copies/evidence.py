@@ -105,6 +105,19 @@ def _goes_on(before: View, epoch: int, evidence: Sequence[Evidence], begun: Sequ
     return bool(fresh) and all(has_all_of(e, before) for e in fresh)
 
 
+def keys_of(view: View, evidence: Sequence[Evidence]) -> set[ViewKey]:
+    """A view's key, and those under which its primary had it of a piece that all of this is
+    evidence of.  What is left of a view whose other part ended goes on under another number, in the
+    epoch that it had, and no two views that one life of a peer begins share an epoch."""
+    keys = {view.key}
+    while True:
+        had = {(e.view.primary, e.view.epoch) for e in evidence if e.view.key in keys}
+        found = {e.view.key for e in evidence if (e.view.primary, e.view.epoch) in had}
+        if found <= keys:
+            return keys
+        keys |= found
+
+
 def has_all_of(survivor: Evidence, view: View) -> bool:
     """Whether a copy has everything that was acknowledged under another view as well."""
     if view.primary in (survivor.contact, survivor.view.primary):  # one after the other

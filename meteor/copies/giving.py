@@ -127,10 +127,9 @@ class Giving:
     def _on_pull(self, _: Contact, message: object, __: float) -> PulledPage:
         assert isinstance(message, Pull)
         interval = checked_interval(message.interval, self._curve)
-        lots = self._views.lots_of(message.epoch, (interval,)) if message.epoch else ()
-        if lots:
+        lots, whole = self._views.lots_for((interval,), message.epoch, message.primary)
+        if lots and message.epoch:
             page = self._shelf.attic.page(lots, interval, message.cursor, self._shelf.outgoing)
-            whole = self._views.has_stored((interval,), message.epoch)
             return replace(page, whole=whole, since=message.epoch)
         if subtract((interval,), self._views.kept()):
             raise Fault("Moved", "the interval is not kept here")

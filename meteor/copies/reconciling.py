@@ -130,7 +130,7 @@ class Reconciling:
 
     async def absorb_own(self, piece: Intervals, epoch: int, primary_id: int | None = None) -> bool:
         """The same of what lies in the attic here."""
-        lots = self._views.lots_of(epoch, piece)
+        lots, _ = self._views.lots_for(piece, epoch, primary_id)
         for interval in piece if lots else ():
             cursor, more = 0, True
             while more:
@@ -141,7 +141,8 @@ class Reconciling:
                     self._check_held(interval)
                 except Superseded:
                     return False
-        if primary_id is not None and self._views.has_stored(piece, epoch):
+        there = self._views.lots_for(piece, epoch, primary_id) == (lots, True)
+        if primary_id is not None and there:  # all the time
             self._views.taken_in.note(primary_id, epoch, piece, epoch)
         return True
 

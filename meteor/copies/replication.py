@@ -149,7 +149,7 @@ class Replication:
                 self._holdings.gain(installed.intervals, lost=installed.unknown)
                 known = subtract(installed.intervals, installed.lost)
                 self.resync |= {installed.number} if self._views.is_former(known) else set()
-                self._views.forget_former(known)
+                self._views.go_on_with(installed, adopted_epoch)
                 self._say_beside(giver)
             return installed
         finally:

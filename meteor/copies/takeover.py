@@ -22,6 +22,7 @@ that is silent. And what anybody was told to have begun later stands against all
 nobody is left who has it; while a holder that lived all the time, and heard of nothing so late, has
 not moved on (`meteor.keeping.chronicle`; DESIGN section 5).
 What never began hides nothing that did, though a copy has it whole (`meteor.copies.evidence`).
+What is left of a view goes on under another number: to those who were not told yet it is the same.
 """
 
 from __future__ import annotations
@@ -31,7 +32,14 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from chord import Contact
-from meteor.copies.evidence import Evidence, as_it_was, has_all_of, has_piece, without_passed_over
+from meteor.copies.evidence import (
+    Evidence,
+    as_it_was,
+    has_all_of,
+    has_piece,
+    keys_of,
+    without_passed_over,
+)
 from meteor.wire.operations import HeardOf
 from meteor.wire.view import Ended, View, ViewKey
 from squid import Interval, Intervals, intersect, merge
@@ -263,9 +271,10 @@ def _proven(
     holders = newest.holders
     # An earlier epoch of the same view is no contradiction: a primary that was passed over while
     # its copies noted the next one knows no more, and no less than it acknowledged.
+    keys = keys_of(newest, evidence)
     know = [one for one in evidence
-            if one.view.key == newest.key or _is_tried_after(newest, one.view)]  # fmt: skip
-    vouched = any(one.view.key == newest.key and is_peer(one.contact, newest.primary)
+            if one.view.key in keys or _is_tried_after(newest, one.view)]  # fmt: skip
+    vouched = any(one.view.key in keys and is_peer(one.contact, newest.primary)
                   and not one.damaged for one in know)  # fmt: skip
     there = [*having, *(one for one in know if vouched and not one.damaged)]
     have = [one for one in holders if _is_among(one, [e.contact for e in there])]

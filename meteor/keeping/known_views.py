@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from chord import Contact
 from meteor.keeping.taken_in import TakenIn
-from meteor.wire.view import Copy, Stored, View, ViewKey
+from meteor.wire.view import Copy, Ended, Stored, View, ViewKey
 from squid import Intervals, intersect, merge, subtract
 
 RANK_BITS = 20
@@ -167,6 +167,32 @@ class KnownViews:
         """From which epoch of a primary on that is shown, where it is: 0 for all of them."""
         return 0 if self.has_all_of(part, primary_id, 0) else epoch
 
+    def lots_for(
+        self, part: Intervals, epoch: int, primary_id: int | None
+    ) -> tuple[list[int], bool]:
+        """Where in the attic that is, and whether it is all of it.  What could be shown of the
+        shelf can be shown of the attic: where a primary is named whose epoch is in no lot of its
+        own, those are meant into which it was taken."""
+        lots, whole = self.lots_of(epoch, part), self.has_stored(part, epoch)
+        if whole or primary_id is None or self.has_all_of(part, primary_id, epoch):
+            return lots, whole
+        later = self._lots_showing(part, primary_id, epoch)
+        return (sorted({*lots, *later}), True) if later else (lots, False)
+
+    def _lots_showing(self, part: Intervals, primary_id: int, epoch: int) -> list[int]:
+        """The earliest of the lots that have all which a primary had acknowledged of `part` when an
+        epoch of its ended; none unless these have."""
+        lots: list[int] = []
+        for one in sorted([] if self.damaged else self.stored, key=_epoch_of):
+            of, its = one.view, one.view.intervals
+            ended = (Ended(of.primary.id, of.epoch, its, of.since), *one.taken_in)
+            shown = (e.intervals for e in ended
+                     if e.primary == primary_id and e.since <= epoch <= e.epoch)  # fmt: skip
+            news = intersect(intersect(merge(*shown), its), part)
+            lots += [one.lot] if news else []
+            part = subtract(part, news)
+        return [] if part else lots
+
     def has_stored(self, part: Intervals, epoch: int) -> bool:
         """Whether all of that is in the attic."""
         stored = [one.view.intervals for one in self.stored if one.view.epoch == epoch]
@@ -213,3 +239,7 @@ class KnownViews:
         copies = (copy.view for copy in self.copies.values())
         every = (*self.own.values(), *copies, *self.remembered())
         return (view for view in every if intersect(view.intervals, part))
+
+
+def _epoch_of(stored: Stored) -> int:
+    return stored.view.epoch

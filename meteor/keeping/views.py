@@ -21,6 +21,9 @@ BEFORE_MAX = 8
 """What a copy's view took the place of and is remembered: views of one peer after the other that
 fell before they began."""
 FORMER_MAX = 256
+SHOWN_MAX = 32
+"""Ended views that a lot in the attic can show beside its own, the last ones noted: more than the
+sides of a cut take in turn."""
 GIFTS_MAX = 64
 COPIES_MAX = 256
 """Views of others kept at once: far above what k - 1 predecessors can have."""
@@ -202,10 +205,12 @@ class Views(KnownViews):
         self.former.append(view)
         del self.former[:-FORMER_MAX]
 
-    def store(self, view: View, lot: int) -> None:
-        """The content of a former view went to the attic."""
+    def store(self, view: View, lot: int, taken_in: Iterable[Ended] = ()) -> None:
+        """The content of a former view went to the attic, with all that was taken in of others."""
         self.former.remove(view)
-        self.stored.append(Stored(view, lot))
+        had = (replace(one, intervals=intersect(one.intervals, view.intervals)) for one in taken_in)
+        shown = tuple(one for one in had if one.intervals)[-SHOWN_MAX:]
+        self.stored.append(Stored(view, lot, shown))
         del self.stored[:-FORMER_MAX]
 
     def bring_back(self, epoch: int, part: Intervals) -> None:
@@ -218,6 +223,17 @@ class Views(KnownViews):
             self.remember(back)
             if left is not None:
                 self.stored.append(replace(one, view=left))
+
+    def go_on_with(self, view: View, adopted_epoch: int) -> None:
+        """What was had of what an own view knows is on its shelf, and evidence no more.  Another
+        primary may name it as a rival: it is noted as taken in where no copy lacks it, as there is
+        none yet, or as it is what all of them had."""
+        known = subtract(view.intervals, view.lost)
+        for one in () if self.damaged else self.former:
+            if not view.copies or one.epoch == adopted_epoch:
+                had = intersect(one.intervals, known)
+                self.taken_in.note(one.primary.id, one.epoch, had, one.since)
+        self.forget_former(known)
 
     def forget_former(self, part: Intervals) -> None:
         """What is known of a former life about `part` is not needed any more."""

@@ -136,6 +136,8 @@ class Stored:
     view: View
     lot: int
     """Where in the attic its content is."""
+    taken_in: tuple[Ended, ...] = ()
+    """Of which ended views of others all content is there as well."""
 
 
 def _cut_to(view: View, intervals: Intervals) -> View | None:

@@ -26,7 +26,7 @@ class Sides:
     """A client, with the peer that it is linked to on one side, and the owner of what it stores on
     the other one; and who asks that peer what there is."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, config: ClientConfig | None = None) -> None:
         self.overlay, self.drawn = build(seed, PEERS, disk_s=0.001), random.Random(seed)
         self.reading: Profile = profile(draw_data(self.drawn))
         first = self.overlay.run(self.overlay.client().store(self.reading, b"0", ttl=7200))
@@ -37,7 +37,7 @@ class Sides:
         self.count = self.drawn.randrange(2, PEERS - 2)
         self.left, self.right = peers[: self.count], [*peers[self.count :], self.owner]
         number = self.overlay.living.index(self.left[0])
-        self.client = self.overlay.client(peer=number)
+        self.client = self.overlay.client(peer=number, config=config)
         self.judge = self.overlay.client(peer=number, config=ClientConfig(shortcuts_max=0))
         self.partial = self.late = 0
 

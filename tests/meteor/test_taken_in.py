@@ -12,10 +12,11 @@ from meteor.keeping.taken_in import NOTES_MAX, TakenIn
 from meteor.keeping.views import Views
 from meteor.wire import codec
 from meteor.wire.copy_messages import ViewsNote
-from meteor.wire.view import View
+from meteor.wire.view import Ended, View
 from squid import Interval, Intervals, merge
 
 SIZE = 10
+HERE, *OTHERS = [Contact(n, f"peer-{n}") for n in range(3)]
 
 spans = st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1)).map(
     lambda ends: (min(ends), max(ends))
@@ -110,3 +111,43 @@ def test_a_primary_that_lost_the_past_and_began_anew_does_not_speak_for_what_it_
     views.put(replace(anew, primary=Contact(8, "eight"), number=30, epoch=30, lost=()))
     assert views.taken_in.of(7, 21) == part
     assert views.taken_in.of(7, 12) == ()
+
+
+def test_what_could_be_shown_of_the_shelf_can_be_shown_of_the_attic() -> None:
+    """Another primary names what was taken in as a rival, by its epoch."""
+    views, had = Views(), View(OTHERS[1], 5, 7, ((0, 3),), (HERE,))
+    views.restore([had], whole=True)
+    rival_id, part = OTHERS[0].id, ((0, 3),)
+    views.store(had, 4, [Ended(rival_id, 3, ((0, 9),), 2), Ended(rival_id, 9, ((5, 9),))])
+    assert views.lots_for(part, 7, had.primary.id) == ([4], True)
+    assert views.lots_for(part, 3, rival_id) == ([4], True)
+    assert views.lots_for(((2, 2),), 2, rival_id) == ([4], True)
+    assert views.lots_for(part, 6, had.primary.id) == ([4], True), "it is the same view"
+    for of, epoch, whose in (
+        (part, 4, had.primary.id), (part, 1, rival_id), (part, 4, rival_id),
+        (((2, 4),), 3, rival_id), (((5, 6),), 9, rival_id), (part, 3, None),
+    ):  # fmt: skip
+        assert views.lots_for(of, epoch, whose) == ([], False)
+    views.taken_in.note(rival_id, 3, part)
+    assert views.lots_for(part, 3, rival_id) == ([], False), "it is on the shelf"
+    again = Views()
+    again.restore((), views.stored, whole=False)
+    assert again.lots_for(part, 3, rival_id) == ([], False), "the journal was damaged"
+
+
+def test_what_a_peer_goes_on_with_it_can_still_show_where_no_copy_lacks_it() -> None:
+    had = View(HERE, 3, 5, ((0, 5),), ())
+    anew = View(HERE, 9, 9, ((0, 7),), (), lost=((4, 5),))
+    copied = replace(anew, copies=(OTHERS[0],))
+    shown = ((0, 3),)
+    for view, adopted_epoch, known in ((anew, 8, shown), (copied, 8, ()), (copied, 5, shown)):
+        views = Views()
+        views.restore([had], whole=True)
+        views.go_on_with(view, adopted_epoch)
+        for epoch in range(2, 7):
+            assert views.taken_in.of(HERE.id, epoch) == (known if 3 <= epoch <= 5 else ())
+        assert [one.intervals for one in views.former] == [((4, 5),)]
+    views = Views()
+    views.restore([had], whole=False)
+    views.go_on_with(anew, 5)
+    assert len(views.taken_in) == 0, "the journal was damaged"

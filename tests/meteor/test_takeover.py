@@ -116,10 +116,14 @@ def decided_of(
     survivors = [one.contact for one in having if one.fresh]
     if not survivors and not asked.everybody and not asked.patient:
         return ("wait", None, ())
-    heard_of = {one.contact.id for one in known if one.view.key == newest.key}
+    names = {newest.key}
+    for _, one, other in product(known, known, known):  # often enough to reach all of them
+        if one.view.key in names and same_epoch(one.view, other.view):
+            names.add(other.view.key)
+    heard_of = {one.contact.id for one in known if one.view.key in names}
     tried = [one for one in known
              if one.view.primary == newest.primary and one.view.epoch > newest.epoch]  # fmt: skip
-    of_view = [one for one in known if one.view.key == newest.key]
+    of_view = [one for one in known if one.view.key in names]
     known_by_primary = [one for one in of_view if one.contact == newest.primary]
     moved_on = newest.holder_ids - unheard - forgetful(asked)
     moved_on -= heard_of | {one.contact.id for one in tried}
@@ -162,6 +166,11 @@ def decided_of(
     if at and not having and is_last(at):
         return ("lost", name, tuple(one.contact for one in at))
     return ("lost", None, ())
+
+
+def same_epoch(one: View, other: View) -> bool:
+    """Whether they are one view, be it under another number."""
+    return (one.primary, one.epoch) == (other.primary, other.epoch)
 
 
 def forgetful(asked: Asked) -> set[int]:
@@ -436,6 +445,28 @@ def test_a_copy_that_noted_what_its_primary_tried_and_never_began_has_not_moved_
     of_another = [evidence[0], replace(evidence[1], view=replace(tried, primary=PEERS[2]))]
     (step,) = plan(((2, 3),), of_another, asked, orphaned=True)
     assert step.kind == "lost", "somebody else took it over, and may have begun"
+
+
+def test_what_is_left_of_a_view_is_the_same_under_another_number() -> None:
+    """Its primary was passed over in part, and went on with the rest under another number, of which
+    one copy was told before that was passed over as well; the other was not, and all remember."""
+    before = View(PEERS[0], 1, 5, ((0, 9),), (PEERS[1], PEERS[2]))
+    left = replace(before, number=6)
+    went_on = replace(left, epoch=7)
+    evidence = [
+        Evidence(PEERS[0], left, fresh=False), Evidence(PEERS[1], went_on, fresh=False),
+        Evidence(PEERS[2], before, fresh=False),
+    ]  # fmt: skip
+    asked = Asked(PEERS[:3], [], patient=True)
+    (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
+    assert (step.kind, step.view, step.sources) == ("adopt", went_on, (PEERS[1],))
+    again = replace(left, primary=replace(PEERS[0], incarnation=1))
+    in_another_life = [replace(evidence[0], view=again), *evidence[1:]]
+    (step,) = plan(((2, 3),), in_another_life, asked, orphaned=True)
+    assert step.kind == "lost", "it may have drawn that epoch twice"
+    of_another = [*evidence[:2], replace(evidence[2], view=replace(before, epoch=4))]
+    (step,) = plan(((2, 3),), of_another, asked, orphaned=True)
+    assert step.kind == "lost", "nobody knows whether that is what is left"
 
 
 def test_a_copy_that_was_not_told_of_the_last_view_has_not_moved_on_from_it() -> None:

@@ -130,15 +130,19 @@ class Giving:
         lots, whole = self._views.lots_for((interval,), message.epoch, message.primary)
         if lots and message.epoch:
             page = self._shelf.attic.page(lots, interval, message.cursor, self._shelf.outgoing)
-            return replace(page, whole=whole, since=message.epoch)
+            return replace(self._placed(page, lots), whole=whole, since=message.epoch)
         if subtract((interval,), self._views.kept()):
             raise Fault("Moved", "the interval is not kept here")
-        page = self._shelf.page(interval, message.cursor)
+        page = self._placed(self._shelf.page(interval, message.cursor))
         if message.primary is None:
             return page
         whole = self._views.has_all_of((interval,), message.primary, message.epoch)
         since = self._views.shown_since((interval,), message.primary, message.epoch)
         return replace(page, whole=whole, since=since)
+
+    def _placed(self, page: PulledPage, lots: Sequence[int] = ()) -> PulledPage:
+        """With word of where it was read: from these lots of the attic, or from the shelf."""
+        return replace(page, place=(self._runtime.contact.incarnation, *lots))
 
     def _on_freeze(self, _: Contact, message: object, __: float) -> Deferred:
         assert isinstance(message, Freeze)
@@ -153,7 +157,7 @@ class Giving:
         grant = self._holdings.freeze(interval)
         self._runtime.spawn(self._thaw_later(grant))
         await self._replication.barrier()
-        page = self._shelf.page(interval, cursor, whole=True)
+        page = self._placed(self._shelf.page(interval, cursor, whole=True))
         views = self._views.touching((interval,))
         shared = [view.copies for view in views]
         self._frozen_at[grant] = highest = self._latest((interval,))

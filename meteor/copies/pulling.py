@@ -12,7 +12,7 @@ from collections.abc import Callable
 from chord import CallError, Contact, DialRefused, RemoteFault, Runtime
 from meteor.copies.copy_keeper import CopyKeeper
 from meteor.copies.giving import HandoffConfig
-from meteor.copies.reconciling import asked
+from meteor.copies.reconciling import asked, going_on
 from meteor.copies.replication import Replication
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.placement import Admission
@@ -70,12 +70,12 @@ class Pulling:
         hand_off = self.expect(interval, source)
         admission = Admission()
         try:
-            cursor = await self._pull_pages(interval, source, admission)
+            last = await self._pull_pages(interval, source, admission)
             asked_s = self._runtime.now()
             frozen = await asked(
-                self._runtime, self._config, source, Freeze(interval, cursor), Frozen
+                self._runtime, self._config, source, Freeze(interval, last.cursor), Frozen
             )
-            await self._shelf.admit(frozen.page.carried, admission)
+            await self._shelf.admit(going_on(frozen.page, last).carried, admission)
             self._views.taken_in.learn(frozen.taken_in, (interval,))
             if self._is_leaving():
                 return False
@@ -107,18 +107,15 @@ class Pulling:
 
     async def _pull_pages(
         self, interval: Interval, source: Contact, admission: Admission, epoch: int = 0
-    ) -> int:
-        cursor = 0
-        more = True
-        while more:
-            page = await asked(
-                self._runtime, self._config, source, Pull(interval, cursor, epoch), PulledPage
-            )
+    ) -> PulledPage:
+        """Returns the last page."""
+        last: PulledPage | None = None
+        while last is None or last.more:
+            pull = Pull(interval, 0 if last is None else last.cursor, epoch)
+            page = await asked(self._runtime, self._config, source, pull, PulledPage)
+            last = going_on(page, last)
             await self._shelf.admit(page.carried, admission)
-            if page.more and page.cursor <= cursor:
-                raise RemoteFault("ProtocolError", "a hand-off that does not go on")
-            cursor, more = page.cursor, page.more
-        return cursor
+        return last
 
     async def _take_over(self, request: TakeOver, source: Contact, thaws_s: float) -> Yours | None:
         """Ask until the giver is known to have given: its last epochs, as far as it says.  One that

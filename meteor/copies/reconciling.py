@@ -48,6 +48,17 @@ async def asked(
     return reply
 
 
+def going_on(page: PulledPage, before: PulledPage | None) -> PulledPage:
+    """A page that goes on where the one before ended; raises `RemoteFault` where it does not.  What
+    went to the attic meanwhile, or came back, or was read again by a restarted peer, is numbered
+    anew there: what an old cursor skips would count as had."""
+    if before is not None and page.place != before.place:
+        raise RemoteFault("Moved", "the content lies elsewhere meanwhile: pull again")
+    if page.more and page.cursor <= (0 if before is None else before.cursor):
+        raise RemoteFault("ProtocolError", "a hand-off that does not go on")
+    return page
+
+
 class Reconciling:
     """One peer's holdings, and what others have of them."""
 
@@ -97,24 +108,22 @@ class Reconciling:
         epoch: int = 0,
         primary_id: int | None = None,
         unless_partial: bool = False,
-    ) -> int:
-        cursor, more, whole, since = 0, True, primary_id is not None, 0
-        while more:
-            page = await asked(
-                self._runtime, self._config, source,
-                Pull(interval, cursor, epoch, primary_id), PulledPage,
-            )  # fmt: skip
+    ) -> PulledPage:
+        """Returns the last page."""
+        last: PulledPage | None = None
+        whole, since = primary_id is not None, 0
+        while last is None or last.more:
+            pull = Pull(interval, 0 if last is None else last.cursor, epoch, primary_id)
+            page = await asked(self._runtime, self._config, source, pull, PulledPage)
+            last = going_on(page, last)
             whole, since = whole and page.whole, max(since, page.since)
             if unless_partial and not whole:
-                return cursor
+                return last
             await self.merge(page.carried)
             self._check_held(interval)
-            if page.more and page.cursor <= cursor:
-                raise RemoteFault("ProtocolError", "a hand-off that does not go on")
-            cursor, more = page.cursor, page.more
         if whole and primary_id is not None:
             self._views.taken_in.note(primary_id, epoch, (interval,), since)
-        return cursor
+        return last
 
     def _check_held(self, interval: Interval) -> None:
         """Nothing is kept of what is another peer's meanwhile."""
@@ -172,11 +181,11 @@ class Reconciling:
         it has, nobody can say so again."""
         ended = self._holdings.merging(interval, source)
         try:
-            cursor = await self._absorb_pages(interval, source)
+            last = await self._absorb_pages(interval, source)
             frozen = await asked(
-                self._runtime, self._config, source, Freeze(interval, cursor), Frozen
+                self._runtime, self._config, source, Freeze(interval, last.cursor), Frozen
             )
-            await self.merge(frozen.page.carried)
+            await self.merge(going_on(frozen.page, last).carried)
             self._views.see(frozen.epoch, frozen.highest)
             own_id = self._runtime.contact.id
             rivals = [  # that this peer holds it too is known here

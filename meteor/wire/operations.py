@@ -191,6 +191,9 @@ class PulledPage:
     """Whether all that was acknowledged in the view that was asked for is kept there ..."""
     since: int = 0
     """... and in its primary's epochs from this one on."""
+    place: tuple[int, ...] = ()
+    """Where the cursor counts: the life of whoever has it, and which lots of its attic, none of
+    them for the shelf.  Between two such places it means nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -225,8 +225,8 @@ class Workload:
 
     def _drawn(self) -> tuple[Profile, float]:
         if self._plan.places:
-            value, _ = self._place()
-            return self._at(value), value
+            place, _ = self._place()
+            return self._at(place), place
         value = round(self._stream.uniform(LOW, HIGH), 1)
         return profile({"type": self._stream.choice(TYPES), "value": value}), value
 

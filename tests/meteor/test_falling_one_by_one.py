@@ -42,16 +42,11 @@ def start(overlay: Overlay, fallen: list[SimPeer]) -> None:
         restart_all(overlay, list({one.address: one for one in again}.values()))
 
 
-OPEN = pytest.mark.xfail(
-    strict=False,
-    reason="open: the last survivor took an interval as lost, two heirs had tried it alone before, "
-    "and its three holders, all back, are not believed; nothing is absent in silence",
-)
 CASES = [
     *(pytest.param(one, late, id=f"{one}-{late}-found") for one in FOUND for late in (False, True)),
     *(pytest.param(one, late) for one in (1, 2) for late in (False, True)),
     *(
-        pytest.param(one, late, marks=[pytest.mark.long, *([OPEN] if one == 35 else [])])
+        pytest.param(one, late, marks=pytest.mark.long)
         for one in range(3, 61) for late in (False, True)
     ),
 ]  # fmt: skip

@@ -4,12 +4,14 @@ client's own peer, and whatever becomes of that owner, nothing acknowledged is l
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
 from chord import Contact, KnownArc
 from meteor import Client, Profile, parse_policy, profile
 from meteor.client.config import ClientConfig
+from meteor.client.requests import Requests
 from meteor.client.shortcuts import (
     AVOIDED_S,
     IDLE_S,
@@ -17,7 +19,9 @@ from meteor.client.shortcuts import (
     SILENT_S,
     Shortcuts,
 )
+from meteor.wire.messages import Post, PostReply
 from sim.overlay import SimPeer
+from squid import Box
 from tests.meteor.building import SPACE
 from tests.meteor.copies_world import ask, build, index_of, primary_of, seeds
 
@@ -235,3 +239,62 @@ def test_who_comes_to_the_former_owner_is_told_of_the_new_one() -> None:
     assert primary_of(overlay, one) is taker
     sensor.open()
     sensor.assert_all_is_there()
+
+
+def test_an_owner_is_vouched_for_by_the_own_peer_and_not_for_long() -> None:
+    """What went straight while that held may be answered within twice the time, and not later."""
+    sensor = Sensor(11)
+    sensor.open()
+    known, kernel = shortcuts_of(sensor.client), sensor.overlay.kernel
+    owner, own_peer = sensor.owner.contact, Contact.at("10.9.9.9:1")
+    known.vouch(owner, own_peer, kernel.now(), 0.3)
+    for after_s, may_go, counts in ((0.0, True, True), (0.31, False, True), (0.3, False, False)):
+        sensor.overlay.run_for(after_s)
+        assert known.is_vouched_for(owner, own_peer) is may_go
+        assert known.counts(owner, own_peer) is counts
+        for other in (sensor.owner.contact, Contact.at("10.9.9.8:1")):
+            assert not known.is_vouched_for(owner, other)
+            assert not known.counts(owner, other)
+
+
+def test_what_is_answered_too_late_is_asked_again_by_the_own_peer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its owner may have been passed over meanwhile by the side that the own peer is on."""
+    sensor = Sensor(12)
+    sensor.open()
+    monkeypatch.setattr("meteor.client.shortcuts.SILENT_S", 10.0)  # else it were given up before
+    asked, attempt = list[str](), Requests._attempt
+
+    async def seen(self: Requests, peer: Contact, *rest: Any) -> PostReply:
+        asked.append(peer.address)
+        return await attempt(self, peer, *rest)
+
+    monkeypatch.setattr(Requests, "_attempt", seen)
+    sensor.store()
+    assert asked == [sensor.owner.address]
+    own_peer = sensor.client.peer_address
+    late_s = 2 * sensor.owner.core.copies_config.silence_s
+    sensor.overlay.faults.clog(sensor.client._runtime.contact, sensor.owner.contact, late_s)
+    sensor.store()
+    assert asked[1:] == [sensor.owner.address, own_peer]
+    sensor.assert_all_is_there()
+
+
+def test_a_peer_does_not_name_an_owner_that_it_has_not_just_heard() -> None:
+    """It may be remembered, and on the other side of a cut."""
+    sensor = Sensor(13)
+    index = index_of(min(sensor.stored))
+    point = SPACE.curve.decode(index)
+    own_peer = next(one for one in sensor.overlay.living if one is not sensor.owner)
+    reply, post = (
+        PostReply("x", complete=True, missing=(), matches=1, peers=1),
+        Post(1, b"", "x", 1, 60.0, 1.0, asks_owner=True),
+    )
+    sensor.overlay.run(sensor.overlay.client(
+        peer=sensor.overlay.living.index(own_peer)).store(sensor.reading, b"x"))  # fmt: skip
+    heard_s = own_peer.runtime.link(sensor.owner.contact).last_heard_s
+    for since_s, owner in ((heard_s, sensor.owner.contact), (heard_s + 0.001, None)):
+        named = own_peer.core.entry._with_owner(post, reply, Box(point, point), since_s)
+        assert (named.owner and named.owner.owner) == owner
+        assert (named.owner_for_s > 0) is (owner is not None)

@@ -39,7 +39,7 @@ class Sides:
         number = self.overlay.living.index(self.left[0])
         self.client = self.overlay.client(peer=number, config=config)
         self.judge = self.overlay.client(peer=number, config=ClientConfig(shortcuts_max=0))
-        self.partial = self.late = 0
+        self.partial = 0
 
     @property
     def straight(self) -> int:

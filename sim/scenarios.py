@@ -160,7 +160,7 @@ _ALL = (
         name="ring-that-loses-nothing",
         summary="2,000 events, a tenth of them joins and crashes; one copy of everything lives on",
         storm_s=40.0,
-        workload=WorkloadPlan(clients=12, pause_s=0.26, asks=0.4, deletes=0.2),
+        workload=WorkloadPlan(clients=12, pause_s=0.27, asks=0.4, deletes=0.2),
         churn=ChurnPlan(joins=10.5, crashes=10.5, peers_min=9, peers_max=16, careful=True),
         unique_holders=False,
     ),

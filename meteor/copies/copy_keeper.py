@@ -252,8 +252,6 @@ class CopyKeeper:
         if not part:
             return False
         self._views.lay_down(part)
-        taken_in = self._views.taken_in.ended()
-        self._views.taken_in.forget(part)
         stays = self._views.present()
         shelf = self._shelf
         going = [placed.carried for placed in shelf.table if shelf.meets(placed.carried, part)]
@@ -262,7 +260,8 @@ class CopyKeeper:
             if intersect(view.intervals, part) or any(
                 shelf.meets(one, view.intervals) for one in going
             ):
-                self._views.store(view, shelf.store_lot(view.intervals), taken_in)
+                self._views.store(view, shelf.store_lot(view.intervals))
+        self._views.taken_in.forget(part)  # from now on that lies with the lots
         self._left += shelf.forget(map(key_of, going))
         return True
 

@@ -30,6 +30,10 @@ class Evidence:
     taken_in: tuple[Ended, ...] = ()
     """Of which ended views of others it has all content as well."""
 
+    def shows(self, view: View) -> bool:
+        """Whether everything that was acknowledged under another view is noted to be with it."""
+        return any(ended.shows(view.primary.id, view.epoch) for ended in self.taken_in)
+
 
 def as_before(
     evidence: Iterable[Evidence], given_up: Mapping[ViewKey, View], own: Contact
@@ -122,10 +126,7 @@ def has_all_of(survivor: Evidence, view: View) -> bool:
     """Whether a copy has everything that was acknowledged under another view as well."""
     if view.primary in (survivor.contact, survivor.view.primary):  # one after the other
         return True
-    return any(
-        ended.primary == view.primary.id and ended.since <= view.epoch <= ended.epoch
-        for ended in survivor.taken_in
-    )
+    return survivor.shows(view)
 
 
 def has_piece(view: View, piece: Interval) -> bool:

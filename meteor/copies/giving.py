@@ -105,13 +105,14 @@ class Giving:
         part = (checked_interval(message.interval, self._curve),)
         elsewhere = (*self._holdings.elsewhere(), *self._node.successors[:1])
         whole = [copy.view for copy in self._views.copies.values() if copy.whole]
+        had = self._views.remembered_of(part)
         return ClaimAnswer(
             held=intersect(part, self._holdings.held),
             lost=intersect(part, self._holdings.lost),
             elsewhere=elsewhere,
             settled=not self._uncovered(),
             copies=parts_of(whole, part),
-            former=parts_of(self._views.remembered(), part),
+            former=tuple(view for view, _ in had),
             damaged=self._views.damaged,
             learning=parts_of(self._views.learning(), part),
             gifts=tuple(self._views.open_gifts()),
@@ -122,6 +123,7 @@ class Giving:
             tried=self._views.tried.of(part),
             passed_over=self._views.tried.next_of(part),
             gave=parts_of(self._views.gave(self._runtime.contact.id), part),
+            former_taken_in=tuple(taken_in for _, taken_in in had),
         )
 
     def _on_pull(self, _: Contact, message: object, __: float) -> PulledPage:

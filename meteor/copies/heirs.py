@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, repeat
 from typing import Final, TypeVar
 
 from chord import CallError, ChordNode, Contact, DialRefused, Runtime
@@ -182,7 +183,11 @@ class Heirs:
         taken_in = answer.taken_in
         fresh = [Evidence(contact, view, True, taken_in=taken_in) for view in answer.copies]
         had = (*answer.former, *answer.gave)
-        former = [Evidence(contact, view, False, answer.damaged) for view in had]
+        with_it = chain(answer.former_taken_in, repeat(()))
+        former = [
+            Evidence(contact, view, False, answer.damaged, taken_in)
+            for view, taken_in in zip(had, with_it, strict=False)
+        ]
         former += [Evidence(contact, view, False, damaged=True) for view in answer.learning]
         found.evidence += fresh + former
         found.gifts |= dict.fromkeys(answer.gifts, contact)
@@ -208,8 +213,10 @@ class Heirs:
         found.evidence += [
             Evidence(own, view, True, taken_in=taken_in) for view in parts_of(whole, part)
         ]
-        had = (*self._views.remembered(), *self._views.gave(own.id))
-        found.evidence += [Evidence(own, view, False, damaged) for view in parts_of(had, part)]
+        had = self._views.remembered_of(part)
+        found.evidence += [Evidence(own, view, False, damaged, of) for view, of in had]
+        gave = parts_of(self._views.gave(own.id), part)
+        found.evidence += [Evidence(own, view, False, damaged) for view in gave]
         found.gifts |= dict.fromkeys(self._views.open_gifts(), own)
 
     @staticmethod
@@ -279,11 +286,11 @@ class Heirs:
     def resume(self, everything: Intervals) -> list[Step]:
         """What a peer that is alone may take over from its own former life.  One that remembers
         nothing is new, and there is no past; not so where its journal has lost something."""
-        had = self._views.remembered()
+        had = self._views.remembered_of(everything)
         if not had:
             return [Step(everything, "lost" if self._views.damaged else "adopt")]
         own = self._runtime.contact
-        evidence = [Evidence(own, one, False, self._views.damaged) for one in had]
+        evidence = [Evidence(own, one, False, self._views.damaged, of) for one, of in had]
         begun = self._views.chronicle.all_of(everything)
         asked = Asked((own,), (), patient=True, begun=begun)
         return plan(everything, evidence, asked, orphaned=True)

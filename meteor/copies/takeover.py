@@ -92,9 +92,9 @@ class Asked:
         """Whether a peer may have known a view that names it, in a life before this one."""
         return contact.id in self.forgetful and contact.incarnation > named.incarnation
 
-    def went_on(self, view: View, piece: Interval) -> bool:
-        """Whether something is known to have begun after a view of a piece."""
-        return any(one.epoch > view.epoch and has_piece(one, piece) for one in self.begun)
+    def begun_after(self, view: View, piece: Interval) -> list[View]:
+        """What is known to have begun after a view of a piece."""
+        return [one for one in self.begun if one.epoch > view.epoch and has_piece(one, piece)]
 
     def waits_for(self, silent: Iterable[Contact]) -> bool:
         """Whether one of these may still answer.  Whose identifier another peer has now, as it was
@@ -190,7 +190,8 @@ def _decide(piece: Interval, evidence: Sequence[Evidence], asked: Asked, orphane
         return Step((piece,), "lost" if asked.patient else "wait")
     newest = max((one.view for one in begun), key=_rank)
     having = [one for one in evidence if _is_at(one, newest) and not one.damaged]
-    given = newest.key in asked.unanswered and not asked.went_on(newest, piece)
+    later = asked.begun_after(newest, piece)
+    given = newest.key in asked.unanswered and not later
     if having and given:
         return Step((piece,), "adopt", newest, tuple(one.contact for one in having))
     unheard = [one for one in newest.holders if not _is_among(one, asked.answered)]
@@ -199,16 +200,17 @@ def _decide(piece: Interval, evidence: Sequence[Evidence], asked: Asked, orphane
     fresh = [one for one in having if one.fresh]
     if not fresh and not asked.everybody and not asked.patient:
         return Step((piece,), "wait")
-    if not having or not _proven(newest, piece, having, evidence, asked):
+    # what began later does not stand against those who have all of it as well
+    sources = [one for one in having if (one.fresh or not fresh) and all(map(one.shows, later))]
+    if not sources or not _proven(newest, piece, having, evidence, asked):
         # whoever does not know of it may be about to have it: an heir's copies know of it first
         if not asked.patient:
             return Step((piece,), "wait")
         torn = [] if having else [one for one in evidence if _is_at(one, newest)]
-        if torn and _proven(newest, piece, torn, evidence, asked):
+        if torn and not later and _proven(newest, piece, torn, evidence, asked):
             return Step((piece,), "lost", newest, tuple(one.contact for one in torn))
         return Step((piece,), "lost")
-    sources = tuple(one.contact for one in having if one.fresh or not fresh)
-    return Step((piece,), "adopt", newest, sources)
+    return Step((piece,), "adopt", newest, tuple(one.contact for one in sources))
 
 
 def _rank(view: View) -> tuple[object, ...]:
@@ -266,8 +268,6 @@ def _proven(
     asked: Asked,
 ) -> bool:
     """Whether no later epoch can be that nobody named: see the head of this file."""
-    if asked.went_on(newest, piece):
-        return False
     holders = newest.holders
     # An earlier epoch of the same view is no contradiction: a primary that was passed over while
     # its copies noted the next one knows no more, and no less than it acknowledged.

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from chord import Contact
 from meteor.keeping.taken_in import TakenIn
-from meteor.wire.view import Copy, Ended, Stored, View, ViewKey
+from meteor.wire.view import Copy, Ended, Stored, View, ViewKey, ended_within
 from squid import Intervals, intersect, merge, subtract
 
 RANK_BITS = 20
@@ -138,6 +138,17 @@ class KnownViews:
         """All that was had in a former life, or until a newer view was heard of."""
         return [*self.former, *(one.view for one in self.stored)]
 
+    def remembered_of(self, part: Intervals) -> list[tuple[View, tuple[Ended, ...]]]:
+        """What of that lies in `part`, and of which ended views of others all content is with it:
+        on the shelf, or in its lot."""
+        with_it = [self.taken_in.ended() for _ in self.former]
+        with_it += [one.taken_in for one in self.stored]
+        found = ((one.within(part), of) for one, of in zip(self.remembered(), with_it, strict=True))
+        return [
+            (had, () if self.damaged else ended_within(of, had.intervals))
+            for had, of in found if had is not None
+        ]  # fmt: skip
+
     def is_former(self, part: Intervals) -> bool:
         """Whether any of `part` was had in a former life."""
         return any(intersect(one.intervals, part) for one in self.former)
@@ -186,8 +197,7 @@ class KnownViews:
         for one in sorted([] if self.damaged else self.stored, key=_epoch_of):
             of, its = one.view, one.view.intervals
             ended = (Ended(of.primary.id, of.epoch, its, of.since), *one.taken_in)
-            shown = (e.intervals for e in ended
-                     if e.primary == primary_id and e.since <= epoch <= e.epoch)  # fmt: skip
+            shown = (e.intervals for e in ended if e.shows(primary_id, epoch))
             news = intersect(intersect(merge(*shown), its), part)
             lots += [one.lot] if news else []
             part = subtract(part, news)

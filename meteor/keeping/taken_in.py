@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from typing import Final
 
-from meteor.wire.view import Ended
+from meteor.wire.view import Ended, ended_within
 from squid import Intervals, intersect, merge, subtract
 
 NOTES_MAX: Final = 256
@@ -41,10 +41,7 @@ class TakenIn:
 
     def within(self, part: Intervals) -> tuple[Ended, ...]:
         """What of it lies in `part`."""
-        cut = ((key, intersect(had, part)) for key, had in self._parts.items())
-        return tuple(
-            Ended(primary, epoch, both, since) for (primary, epoch, since), both in cut if both
-        )
+        return ended_within(self.ended(), part)
 
     def restore(self, ended: Iterable[Ended]) -> None:
         """What was written down, of records that are on the shelf again."""

@@ -21,9 +21,9 @@ BEFORE_MAX = 8
 """What a copy's view took the place of and is remembered: views of one peer after the other that
 fell before they began."""
 FORMER_MAX = 256
-SHOWN_MAX = 32
-"""Ended views that a lot in the attic can show beside its own, the last ones noted: more than the
-sides of a cut take in turn."""
+WITH_MAX = 64
+"""Ended views of others whose content lies with that of one former view, in one lot; the last ones
+noted: far more than the sides of a cut take in turn."""
 GIFTS_MAX = 64
 COPIES_MAX = 256
 """Views of others kept at once: far above what k - 1 predecessors can have."""
@@ -205,12 +205,11 @@ class Views(KnownViews):
         self.former.append(view)
         del self.former[:-FORMER_MAX]
 
-    def store(self, view: View, lot: int, taken_in: Iterable[Ended] = ()) -> None:
-        """The content of a former view went to the attic, with all that was taken in of others."""
+    def store(self, view: View, lot: int) -> None:
+        """The content of a former view went to the attic, with whatever was taken in beside it."""
+        with_it = self.taken_in.within(view.intervals)[-WITH_MAX:]
         self.former.remove(view)
-        had = (replace(one, intervals=intersect(one.intervals, view.intervals)) for one in taken_in)
-        shown = tuple(one for one in had if one.intervals)[-SHOWN_MAX:]
-        self.stored.append(Stored(view, lot, shown))
+        self.stored.append(Stored(view, lot, with_it))
         del self.stored[:-FORMER_MAX]
 
     def bring_back(self, epoch: int, part: Intervals) -> None:
@@ -221,6 +220,7 @@ class Views(KnownViews):
                 continue
             self.stored.remove(one)
             self.remember(back)
+            self.taken_in.learn(one.taken_in, back.intervals)
             if left is not None:
                 self.stored.append(replace(one, view=left))
 
@@ -261,5 +261,7 @@ class Views(KnownViews):
         self.taken_in.restore(taken_in if whole else ())
         for view in views:
             self.remember(view)
-        self.stored = list(stored)[-FORMER_MAX:]
+        self.stored = [
+            one if whole else replace(one, taken_in=()) for one in stored
+        ][-FORMER_MAX:]
         self.see(*(one.view.epoch for one in self.stored))

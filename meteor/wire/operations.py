@@ -166,6 +166,9 @@ class ClaimAnswer:
     gave: tuple[View, ...] = ()
     """What of it the receiver was the primary of until it gave that to one who is not known to have
     begun."""
+    former_taken_in: tuple[tuple[Ended, ...], ...] = ()
+    """Of which ended views of others the receiver has all content with each of `former`, on its
+    shelf or in its attic, one after the other."""
 
 
 @dataclass(frozen=True, slots=True)

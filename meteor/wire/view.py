@@ -128,6 +128,10 @@ class Ended:
     since: int = 0
     """Of no earlier epoch of that primary: it lost the past, or had a rival, and went on."""
 
+    def shows(self, primary_id: int, epoch: int) -> bool:
+        """Whether that is all which a primary had acknowledged there when an epoch of its ended."""
+        return self.primary == primary_id and self.since <= epoch <= self.epoch
+
 
 @dataclass(frozen=True, slots=True)
 class Stored:
@@ -137,7 +141,7 @@ class Stored:
     lot: int
     """Where in the attic its content is."""
     taken_in: tuple[Ended, ...] = ()
-    """Of which ended views of others all content is there as well."""
+    """Of which ended views of others all content lies with it."""
 
 
 def _cut_to(view: View, intervals: Intervals) -> View | None:
@@ -169,3 +173,9 @@ def is_passed_over(view: View, known: Iterable[View]) -> bool:
         (one.epoch, one.key) > (view.epoch, view.key) and intersect(one.intervals, view.intervals)
         for one in known
     )
+
+
+def ended_within(ended: Iterable[Ended], part: Intervals) -> tuple[Ended, ...]:
+    """What of each ended view lies in `part`."""
+    cut = (replace(one, intervals=intersect(one.intervals, part)) for one in ended)
+    return tuple(one for one in cut if one.intervals)

@@ -12,7 +12,7 @@ from meteor.keeping.taken_in import NOTES_MAX, TakenIn
 from meteor.keeping.views import Views
 from meteor.wire import codec
 from meteor.wire.copy_messages import ViewsNote
-from meteor.wire.view import Ended, View
+from meteor.wire.view import View
 from squid import Interval, Intervals, merge
 
 SIZE = 10
@@ -118,7 +118,10 @@ def test_what_could_be_shown_of_the_shelf_can_be_shown_of_the_attic() -> None:
     views, had = Views(), View(OTHERS[1], 5, 7, ((0, 3),), (HERE,))
     views.restore([had], whole=True)
     rival_id, part = OTHERS[0].id, ((0, 3),)
-    views.store(had, 4, [Ended(rival_id, 3, ((0, 9),), 2), Ended(rival_id, 9, ((5, 9),))])
+    views.taken_in.note(rival_id, 3, ((0, 9),), 2)
+    views.taken_in.note(rival_id, 9, ((5, 9),))
+    views.store(had, 4)
+    views.taken_in.forget(((0, 9),))
     assert views.lots_for(part, 7, had.primary.id) == ([4], True)
     assert views.lots_for(part, 3, rival_id) == ([4], True)
     assert views.lots_for(((2, 2),), 2, rival_id) == ([4], True)

@@ -140,8 +140,6 @@ def decided_of(
             moved_on -= {holder.id}
 
     def is_last(those: Sequence[Evidence]) -> bool:
-        if any(index in indexes(v.intervals) and v.epoch > newest.epoch for v in asked.begun):
-            return False
         fresh = [one for one in those if one.fresh]
         behind = {
             one.contact.id for one in earlier
@@ -158,12 +156,15 @@ def decided_of(
             return most or not gone
         return most and not gone and silent <= 1
 
+    later = [v for v in asked.begun if v.epoch > newest.epoch and index in indexes(v.intervals)]
+    giving = [one.contact for one in having if (one.fresh or not survivors)
+              and all(shows(one, view, index) for view in later)]  # fmt: skip
     name = (*newest.key, newest.epoch)
-    if having and is_last(having):
-        return ("adopt", name, tuple(survivors or [one.contact for one in having]))
+    if giving and is_last(having):
+        return ("adopt", name, tuple(giving))
     if not asked.patient:
         return ("wait", None, ())
-    if at and not having and is_last(at):
+    if at and not having and not later and is_last(at):
         return ("lost", name, tuple(one.contact for one in at))
     return ("lost", None, ())
 
@@ -180,9 +181,14 @@ def forgetful(asked: Asked) -> set[int]:
 
 def has_all_of(one: Evidence, view: View, index: int) -> bool:
     """Whether a survivor has what was acknowledged under another view."""
+    primary = view.primary.id
+    return primary in (one.contact.id, one.view.primary.id) or shows(one, view, index)
+
+
+def shows(one: Evidence, view: View, index: int) -> bool:
+    """The same by what it noted alone."""
     said = [of for of in one.taken_in if index in indexes(of.intervals)]
-    later = [of.primary for of in said if of.since <= view.epoch <= of.epoch]
-    return view.primary.id in (one.contact.id, one.view.primary.id, *later)
+    return view.primary.id in [of.primary for of in said if of.since <= view.epoch <= of.epoch]
 
 
 def of_step(step: Step) -> Decision:

@@ -132,7 +132,9 @@ class Giving:
         lots, whole = self._views.lots_for((interval,), message.epoch, message.primary)
         if lots and message.epoch:
             page = self._shelf.attic.page(lots, interval, message.cursor, self._shelf.outgoing)
-            return replace(self._placed(page, lots), whole=whole, since=message.epoch)
+            with_it = self._views.lots_taken_in(lots, (interval,))
+            page = self._placed(page, lots)
+            return replace(page, whole=whole, since=message.epoch, taken_in=with_it)
         if subtract((interval,), self._views.kept()):
             raise Fault("Moved", "the interval is not kept here")
         page = self._placed(self._shelf.page(interval, message.cursor))
@@ -140,7 +142,8 @@ class Giving:
             return page
         whole = self._views.has_all_of((interval,), message.primary, message.epoch)
         since = self._views.shown_since((interval,), message.primary, message.epoch)
-        return replace(page, whole=whole, since=since)
+        with_it = self._views.taken_in.within((interval,))
+        return replace(page, whole=whole, since=since, taken_in=with_it)
 
     def _placed(self, page: PulledPage, lots: Sequence[int] = ()) -> PulledPage:
         """With word of where it was read: from these lots of the attic, or from the shelf."""

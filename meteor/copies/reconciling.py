@@ -89,15 +89,15 @@ class Reconciling:
     ) -> bool:
         """Take what another peer has of what is held here in, with one's copies: of its view of
         that epoch, should its content not be on the shelf there; whether what it has is here now.
-        Whether that is all of a primary's view is known to `Views.has_all_of` then; with
-        `unless_partial` nothing is taken in that is not."""
-        known = primary_id is None or self._views.has_all_of(piece, primary_id, epoch)
+        Whether that is all of a primary's view is known to `Views.has_all_of` then, and what that
+        peer had taken in beside it; with `unless_partial` nothing is taken in that is not."""
+        known = self._views.taken_in.within(piece)
         for interval in piece:
             try:
                 await self._absorb_pages(interval, source, epoch, primary_id, unless_partial)
             except (CallError, Superseded):
                 return False
-        if not known:  # whoever gave it need not remember it from now on
+        if self._views.taken_in.within(piece) != known:  # whoever gave it need not remember it now
             await self._shelf.note(self._views)
         return True
 
@@ -121,6 +121,7 @@ class Reconciling:
                 return last
             await self.merge(page.carried)
             self._check_held(interval)
+        self._views.taken_in.learn(last.taken_in, (interval,))
         if whole and primary_id is not None:
             self._views.taken_in.note(primary_id, epoch, (interval,), since)
         return last
@@ -150,9 +151,11 @@ class Reconciling:
                     self._check_held(interval)
                 except Superseded:
                     return False
-        there = self._views.lots_for(piece, epoch, primary_id) == (lots, True)
-        if primary_id is not None and there:  # all the time
-            self._views.taken_in.note(primary_id, epoch, piece, epoch)
+        there, whole = self._views.lots_for(piece, epoch, primary_id)
+        if there == lots:  # all the time
+            self._views.taken_in.learn(self._views.lots_taken_in(lots, piece), piece)
+            if whole and primary_id is not None:
+                self._views.taken_in.note(primary_id, epoch, piece, epoch)
         return True
 
     async def merge(self, carried: Sequence[Carried]) -> int:

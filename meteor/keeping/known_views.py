@@ -9,7 +9,7 @@ former view, has an epoch that an earlier view gives way to, whatever there is o
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from chord import Contact
 from meteor.keeping.taken_in import TakenIn
@@ -202,6 +202,14 @@ class KnownViews:
             lots += [one.lot] if news else []
             part = subtract(part, news)
         return [] if part else lots
+
+    def lots_taken_in(self, lots: Collection[int], part: Intervals) -> tuple[Ended, ...]:
+        """Of which ended views of others all content of `part` lies with the former views that are
+        in these lots."""
+        return tuple(
+            ended for one in ([] if self.damaged else self.stored) if one.lot in lots
+            for ended in ended_within(one.taken_in, intersect(one.view.intervals, part))
+        )  # fmt: skip
 
     def has_stored(self, part: Intervals, epoch: int) -> bool:
         """Whether all of that is in the attic."""

@@ -132,6 +132,8 @@ class Views(KnownViews):
         copy = self.copies[view.key]
         before = (*copy.before, *parts)[-BEFORE_MAX:]
         self.copies[view.key] = replace(copy, before=before)
+        for one in parts:  # nobody else can show that, once the taker and its copies have moved on
+            self.take_in(one, view.intervals)
         self.gifts[view.key] = None
         while len(self.gifts) > GIFTS_MAX:
             self.gifts.popitem(last=False)
@@ -179,6 +181,7 @@ class Views(KnownViews):
             self.remember(past)
             del self.own[number]
             if left is not None:
+                self.take_in(left, left.intervals)  # its later epochs do not reach back to this one
                 numbers.append(self.draw_epoch())
                 self.own[numbers[-1]] = replace(left, number=numbers[-1])
         return numbers

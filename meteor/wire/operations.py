@@ -197,6 +197,8 @@ class PulledPage:
     place: tuple[int, ...] = ()
     """Where the cursor counts: the life of whoever has it, and which lots of its attic, none of
     them for the shelf.  Between two such places it means nothing."""
+    taken_in: tuple[Ended, ...] = ()
+    """Of which ended views of others all content is there as well, where a view was asked for."""
 
 
 @dataclass(frozen=True, slots=True)

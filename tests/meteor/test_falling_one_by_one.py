@@ -18,6 +18,7 @@ from tests.meteor.copies_world import (
     assert_whole_within,
     build,
     restart_all,
+    seeds,
     store_some,
 )
 

@@ -12,7 +12,7 @@ from meteor.keeping.taken_in import NOTES_MAX, TakenIn
 from meteor.keeping.views import Views
 from meteor.wire import codec
 from meteor.wire.copy_messages import ViewsNote
-from meteor.wire.view import View
+from meteor.wire.view import Ended, View
 from squid import Interval, Intervals, merge
 
 SIZE = 10
@@ -131,6 +131,8 @@ def test_what_could_be_shown_of_the_shelf_can_be_shown_of_the_attic() -> None:
         (((2, 4),), 3, rival_id), (((5, 6),), 9, rival_id), (part, 3, None),
     ):  # fmt: skip
         assert views.lots_for(of, epoch, whose) == ([], False)
+    assert views.lots_taken_in([4], ((2, 9),)) == (Ended(rival_id, 3, ((2, 3),), 2),)
+    assert views.lots_taken_in([5], part) == ()
     views.taken_in.note(rival_id, 3, part)
     assert views.lots_for(part, 3, rival_id) == ([], False), "it is on the shelf"
     again = Views()

@@ -158,4 +158,5 @@ def test_who_asks_for_an_interval_hears_what_lies_with_a_former_view_of_it() -> 
     (with_it,) = claim.former_taken_in
     assert replace(also, intervals=part[:1]) in with_it
     assert [one.id for one in page.carried] == [record]
+    assert replace(also, intervals=part[:1]) in page.taken_in
     runtime.close()

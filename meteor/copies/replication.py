@@ -270,7 +270,7 @@ class Replication:
         asked = {copy.id for old in (*touched, view) for copy in old.copies}
         while True:
             self._views.see(view.epoch)
-            replies = await self.ask_all(view.copies, Instate(view, adopted_epoch))
+            replies = await self._instate(view, before, adopted_epoch)
             self._beside += [one for reply in replies for one in _beside(reply)]
             if self._is_over(view, replies, touched):
                 self._views.tried.note_next(view, before)
@@ -302,6 +302,23 @@ class Replication:
         self._witnesses.release()
         self.on_changed()
         return self._views.own.get(view.number)  # passed over during the note, perhaps
+
+    async def _instate(
+        self, view: View, before: View | None, adopted_epoch: int
+    ) -> list[object]:
+        """What the copies of a view say to it, each in its place.  Whoever becomes one by it is
+        asked first, and while it does not agree the others are not: should all fall just then, one
+        of them would name a holder that knows nothing, as if that had moved on."""
+        message = Instate(view, adopted_epoch)
+        had = () if before is None else tuple(one for one in view.copies if one in before.copies)
+        new = [one for one in view.copies if one not in had]
+        replies = dict(zip(new, await self.ask_all(new, message), strict=True))
+        agreed = all(
+            isinstance(one, Instated) and one.known and not one.newer for one in replies.values()
+        )
+        others = await self.ask_all(had, message) if agreed else [Instated() for _ in had]
+        replies.update(zip(had, others, strict=True))
+        return [replies[one] for one in view.copies]
 
     def _beside_what_was_given(self, view: View, before: View) -> View:
         """The next of a view of which part was given that has not begun, under another number: the

@@ -26,7 +26,10 @@ PEERS = 5
 GAP_S_MAX = 0.04
 """Until the next one falls: evenly drawn up to this."""
 LATE_S = 15.0
-FOUND = [10, 20]
+DISK_S, SLOW_DISK_S = 0.002, 0.004
+"""For one write: a slow disk has more of what was only begun as its peer falls."""
+FOUND = [10, 20, 180, 281, 407, 674]
+FOUND_SLOW = [4, 39, 207, 230]
 """Their intervals were named as missing for ever."""
 
 
@@ -55,7 +58,16 @@ CASES = [
 
 @pytest.mark.parametrize(("seed", "is_late"), CASES)
 def test_a_ring_that_fell_peer_by_peer_comes_back_whole(seed: int, is_late: bool) -> None:
-    overlay, drawn = build(seed, PEERS, disk_s=0.002), random.Random(seed)
+    fall_and_come_back(seed, DISK_S, is_late)
+
+
+@pytest.mark.parametrize("seed", [*FOUND_SLOW, *seeds(1, 60)])
+def test_so_does_one_whose_disks_are_slow(seed: int) -> None:
+    fall_and_come_back(seed, SLOW_DISK_S, is_late=False)
+
+
+def fall_and_come_back(seed: int, disk_s: float, is_late: bool) -> None:
+    overlay, drawn = build(seed, PEERS, disk_s=disk_s), random.Random(seed)
     stored = set(store_some(overlay, overlay.client(), drawn, 30))
     assert_whole_within(overlay)
     order = list(overlay.living)

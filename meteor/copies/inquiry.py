@@ -52,7 +52,7 @@ class Inquiry:
         self, contact: Contact, message: object, asked_s: float, error: CallError
     ) -> Any:
         """The reply of a peer that was asked once, and failed so."""
-        closed = 0
+        closed, patience_s = 0, self._config.silence_s
         while True:
             if isinstance(error, DialRefused):
                 return None
@@ -63,12 +63,14 @@ class Inquiry:
             elif isinstance(error, RequestTimeout):
                 if self._is_gone(contact, asked_s):
                     return None
+                if self._is_heard(contact):  # its disk is slow: asked as often, it is never done
+                    patience_s = min(2 * patience_s, self._config.ask_s_max)
             elif self._runtime.now() - asked_s > self._config.silence_s:
                 return None
             else:
                 await self._runtime.sleep(0.05)
             try:
-                return await self._runtime.ask(contact, message, self._config.silence_s)
+                return await self._runtime.ask(contact, message, patience_s)
             except CallError as again:
                 error = again
 
@@ -78,4 +80,8 @@ class Inquiry:
             return True
         if self._runtime.lateness() > config.lateness_s_max:
             return False
-        return now - self._runtime.link(contact).last_heard_s >= config.silence_s
+        return not self._is_heard(contact)
+
+    def _is_heard(self, contact: Contact) -> bool:
+        silent_s = self._runtime.now() - self._runtime.link(contact).last_heard_s
+        return silent_s < self._config.silence_s

@@ -141,6 +141,23 @@ def test_a_silent_copy_is_evicted_and_the_write_goes_on_within_about_a_second(se
     assert_whole_within(overlay)
 
 
+@pytest.mark.parametrize("write_s", [0.3, 0.4, 0.5])
+def test_a_copy_with_a_slow_disk_is_asked_less_often_and_stays(write_s: float) -> None:
+    """Asked as often as one that may be silent, it would write the same again and again, and never
+    be done with the last."""
+    overlay, drawn = build(1, 4, disk_s=0.001), random.Random(1)
+    client = overlay.client()
+    probe = store_some(overlay, client, drawn, 1)[0]
+    assert_whole_within(overlay)
+    before = view_of(overlay, probe)
+    assert overlay.disk is not None
+    overlay.disk.write_latency_s = write_s
+    began_s = overlay.kernel.now()
+    overlay.run(client.renew(probe, ttl=9000, timeout=20))
+    assert overlay.kernel.now() - began_s < 3.0
+    assert view_of(overlay, probe).holder_ids == before.holder_ids
+
+
 @pytest.mark.parametrize("seed", seeds(2))
 def test_a_copy_whose_dial_is_refused_is_evicted_at_once(seed: int) -> None:
     overlay, drawn = build(seed), random.Random(seed)

@@ -38,13 +38,15 @@ class Copying:
         *,
         ask_each: Callable[[Sequence[tuple[Contact, object]]], Awaitable[list[object]]],
         lacks: Callable[[View], bool],
+        too_few: Callable[[View], bool],
         evict: Callable[..., Awaitable[None]],
         passed_over: Callable[[Iterable[View]], None],
         on_lack: Callable[[], None],
     ) -> None:
         self._runtime, self._views, self._holdings = runtime, views, holdings
         self._shelf, self._learners = shelf, learners
-        self._ask_each, self._lacks, self._evict = ask_each, lacks, evict
+        self._ask_each, self._evict = ask_each, evict
+        self._lacks, self._too_few = lacks, too_few
         self._passed_over, self._on_lack = passed_over, on_lack
         self._order = Order(runtime, "changes in order")
 
@@ -53,7 +55,10 @@ class Copying:
     ) -> list[Carried]:
         """Make changes about `part` durable here and at every copy; the caller shows them in the
         turn in which this returns.  Raises `Superseded` when the part is another peer's meanwhile,
-        or when the time is up: what was written may show later, and is not acknowledged."""
+        when too few are there for it, or when the time is up: what was written may show later, and
+        is not acknowledged."""
+        if self._views.company:  # not waited for here: a hand-off waits for what is under way
+            self._check_enough(self._views.touching(part))
         changes = list(carried)
         numbered = self._shelf.begin(changes)
         ticket = self._order.begin()
@@ -74,6 +79,10 @@ class Copying:
         self._shelf.leave(numbered[len(changes) :])
         return numbered[: len(changes)]
 
+    def _check_enough(self, views: Sequence[View]) -> None:
+        if any(self._too_few(view) for view in views):
+            raise Superseded("too few peers are back yet of those that had the part")
+
     def _check_held(self, part: Intervals) -> None:
         if subtract(part, self._holdings.held):
             raise Superseded("the part was given up meanwhile")
@@ -90,6 +99,7 @@ class Copying:
                 raise Superseded("the part was given up meanwhile")
             targets = self._targets(views, part, have)
             if not targets:
+                self._check_enough(views)
                 if not any(self._lacks(view) for view in views):
                     return
                 await self._wait_for_a_copy(ends_s)

@@ -66,7 +66,8 @@ class Replication:
         self.on_changed: Callable[[], None] = lambda: None
         self.copying = Copying(
             runtime, views, holdings, shelf, self.learners,
-            ask_each=inquiry.ask_each, lacks=self.lacks, evict=self.evict,
+            ask_each=inquiry.ask_each, lacks=self.lacks, too_few=self._witnesses.too_few,
+            evict=self.evict,
             passed_over=self.passed_over, on_lack=self._look_for_copies,
         )  # fmt: skip
         """Brings changes of records to the copies."""

@@ -71,16 +71,26 @@ class Witnesses:
         """Whether nobody else has it, though there are others: nothing is acknowledged then."""
         return self._config.copies > 1 and not view.copies and bool(self._node.successors)
 
+    def too_few(self, view: View) -> bool:
+        """Whether no client may be told of anything in it, as this peer is back from a crash, has
+        lost the past of something, and fewer have it than had then.
+
+        The others come back as well, and would go on among themselves with what they know, should
+        these few fall meanwhile.  Alone it waits even where it seems to have the last word: a copy
+        may have noted a later one as it fell.  What an operator forgets is not lost any more."""
+        holders, before = 1 + len(view.copies), min(self._views.company, self._config.copies)
+        return holders < before and bool(view.lost or (holders == 1 and self._views.lost()))
+
     def note_begun(self, view: View) -> None:
         """A view begins here, in which something may be acknowledged."""
-        if not self.lacks(view):
+        if not self.lacks(view) and not self.too_few(view):
             self._views.chronicle.note(view)
 
     def say_begun(self, view: View) -> None:
         """Tell all around that a view began: should all its holders fall for good, they know that
         what came before is not the last word.  What began before its `lost` part was lost is told
         on, as who knew of that becomes less."""
-        if self.lacks(view):
+        if self.lacks(view) or self.too_few(view):
             return
         message = Begun((*self._views.chronicle.of(view.lost), view))
         around = {one.id: one for one in (*self._node.successors, *view.copies)}

@@ -34,6 +34,8 @@ class KnownViews:
         proven to be that past."""
         self.damaged = False
         """Whether something of `former` was lost with the journal."""
+        self.company = 0
+        """How many had the same as this peer, itself among them, in a life before this one."""
         self.gifts: OrderedDict[ViewKey, None] = OrderedDict()
         """Views of others that begin by what this peer gave, and are not known to have begun."""
         self.taken_in = TakenIn()

@@ -268,3 +268,4 @@ class Views(KnownViews):
             one if whole else replace(one, taken_in=()) for one in stored
         ][-FORMER_MAX:]
         self.see(*(one.view.epoch for one in self.stored))
+        self.company = max((len(one.holder_ids) for one in self.remembered()), default=0)

@@ -121,8 +121,8 @@ def _lost(peer: Neighbour) -> Finding:
     more = f" and {len(peer.lost) - 3} more" if len(peer.lost) > 3 else ""
     return Finding(
         "problem", peer.contact.address, f"nobody holds the past of {arcs}{more}: lost",
-        "start a peer that held it, with its data directory; if none will come back, "
-        "`meteor ring forget --all` gives the past up",
+        "start a peer that held it, with its data directory: stores there may wait for that; if "
+        "none will come back, `meteor ring forget --all` gives the past up",
     )  # fmt: skip
 
 

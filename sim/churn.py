@@ -18,6 +18,8 @@ from sim.copy_watch import CopyWatch
 from sim.overlay import SETTLE_S, Overlay
 from sim.simulated_peer import SimPeer
 
+FALLEN_S: Final = 1.0
+"""How long a ring that fell lies there; and until who found nobody to join looks again."""
 LOOK_S: Final = 0.05
 """How often it is looked whether a peer has done what it is doing."""
 
@@ -36,6 +38,12 @@ class ChurnPlan:
     group_size: int = 3
     group_down_s_max: float = 4.0
     """... and each come back under its journal after evenly drawn up to this."""
+    falls: float = 0.0
+    """All peers but the steady ones crash, one within `fall_gap_s_max` after the other, ..."""
+    fall_gap_s_max: float = 0.06
+    back_gap_s_max: float = 1.5
+    """... and come back under their journals, in another order, each within this after the one
+    before; the first of them a second after the last one fell."""
     pauses: float = 0.0
     pause_s_max: float = 1.0
     """The longest pause: evenly drawn up to this."""
@@ -52,7 +60,7 @@ class ChurnPlan:
     @property
     def rates(self) -> dict[str, float]:
         """What happens how often."""
-        kinds = ("joins", "leaves", "crashes", "restarts", "groups", "pauses")
+        kinds = ("joins", "leaves", "crashes", "restarts", "groups", "falls", "pauses")
         return {kind: getattr(self, kind) for kind in kinds if getattr(self, kind) > 0}
 
 
@@ -74,6 +82,7 @@ class Churn:
             "crashes": self._crash,
             "restarts": self._restart,
             "groups": self._crash_group,
+            "falls": self._fall,
             "pauses": self._pause,
         }
 
@@ -198,6 +207,37 @@ class Churn:
         await self._overlay.kernel.sleep(down_s)
         await self._come_back(peer)
         self._moving.pop(peer.contact, None)
+
+    async def _fall(self) -> None:
+        if self._moving:  # one at a time, and nobody is to be left out
+            return
+        self._count("falls")
+        draw, sleep = self._stream.uniform, self._overlay.kernel.sleep
+        fallen = [peer for peer in self._overlay.living if self._may_go(peer)]
+        self._stream.shuffle(fallen)
+        self._moving |= {peer.contact: None for peer in fallen}
+        for peer in fallen:
+            self._count("crashes")
+            self._copies.went_down(peer)
+            peer.crash()
+            await sleep(draw(0, self._plan.fall_gap_s_max))
+        await sleep(FALLEN_S)
+        self._stream.shuffle(fallen)
+        for peer in fallen:
+            self._overlay.kernel.spawn(self._come_back_at_last(peer))
+            await sleep(draw(0, self._plan.back_gap_s_max))
+
+    async def _come_back_at_last(self, peer: SimPeer) -> None:
+        """It may find nobody to join for as long as the others look for somebody, too."""
+        address, contact = peer.address, peer.contact
+        while True:
+            await self._come_back(peer)
+            peer = next(one for one in self._overlay.peers if one.address == address)
+            if peer.alive:
+                break
+            self._moving[contact] = None
+            await self._overlay.kernel.sleep(FALLEN_S)
+        self._moving.pop(contact, None)
 
     async def _pause(self) -> None:
         peer = self._drawn(goes_down=True)

@@ -108,6 +108,16 @@ _ALL = (
         unique_holders=False,
     ),
     Scenario(
+        name="falls",
+        summary="all peers crash one by one, and come back in another order: a few store at first",
+        peers=5,
+        storm_s=30.0,
+        workload=WorkloadPlan(clients=4, asks=0.35, deletes=0.15, timeout_s=1.0),
+        churn=ChurnPlan(falls=0.1, steady=0, peers_min=0),
+        disks=DiskPlan(latency_s=0.004, unsynced="lost", steady=0),
+        unique_holders=False,
+    ),
+    Scenario(
         name="disks",
         summary="slow disks that stall and run full; crashes tear what was being written",
         churn=ChurnPlan(crashes=0.7, restarts=0.9),

@@ -33,6 +33,9 @@ class CopiesConfig:
     """Whoever lives and does not answer for so long is no copy any more."""
     tend_s: float = 1.0
     """How often the copies are compared with the ring when nothing is known to have changed."""
+    falling_s: float = 3.0
+    """Where several holders fell at once, and fewer than k peers are left, nothing is acknowledged
+    for so long: a ring that falls as a whole has fallen by then."""
     shun_s: float = 3.0
     """A peer that could not become a copy is asked again after this."""
 
@@ -66,6 +69,7 @@ class CopiesConfig:
             lease_s=usual.lease_s * scale,
             lateness_s_max=usual.lateness_s_max * scale,
             ask_s_max=usual.ask_s_max * scale,
+            falling_s=usual.falling_s * scale,
             shun_s=usual.shun_s * scale,
         )
 

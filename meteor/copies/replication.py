@@ -286,9 +286,12 @@ class Replication:
             self._views.tried.note_next(view, before)
             rest = tuple(copy for copy in view.copies if copy.id not in failed)
             view = replace(view, epoch=self._views.next_epoch(), copies=rest)
-        if self._is_over(view, await self._witnesses.tell(view, asked), touched):
+        told = await self._witnesses.tell(view, asked)
+        if self._is_over(view, told, touched):
             self._views.tried.note_next(view, before)
             return None
+        know = sum(isinstance(reply, Instated) and reply.known for reply in told)
+        self._witnesses.note_gone(view, self._views.holders_of(view.intervals), know)
         self._views.put_own(view)
         if before is not None and before.number != view.number:
             self.gifts.note_left(before.number)

@@ -18,6 +18,7 @@ from meteor.copies.config import CopiesConfig
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Begun, Instate, Instated, Learn
 from meteor.wire.view import View, ViewKey
+from squid import Intervals, intersect, subtract
 
 SPARE: Final = 2
 """How many more are asked than are needed: who is asked may be silent as well."""
@@ -37,6 +38,8 @@ class Witnesses:
         self._node, self._runtime, self._config, self._ask = node, runtime, config, ask
         self._views = views
         self._told: dict[ViewKey, tuple[View, tuple[Contact, ...]]] = {}
+        self._falling: list[tuple[float, Intervals]] = []
+        """Until when it seems from the holders of an own view that all may be falling."""
         self._questions = 0
 
     async def tell(self, view: View, asked: Collection[int]) -> list[object]:
@@ -67,8 +70,26 @@ class Witnesses:
         await enough
         return list(replies)
 
+    def note_gone(self, view: View, before: Collection[int], witnesses: int) -> None:
+        """A view begins that lacks holders which the ones before had, and so many others know of
+        it.  Where several fell at once and few are left all may be falling: what these tell anybody
+        now would be unknown to those of the others that are back first."""
+        now, few = self._runtime.now(), 1 + len(view.copies) + witnesses < self._config.copies
+        held = () if few else view.intervals
+        left = ((until_s, subtract(of, held)) for until_s, of in self._falling if now < until_s)
+        self._falling = [(until_s, of) for until_s, of in left if of]
+        if few and len(set(before) - view.holder_ids) > 1:
+            self._falling.append((now + self._config.falling_s, view.intervals))
+
     def lacks(self, view: View) -> bool:
-        """Whether nobody else has it, though there are others: nothing is acknowledged then."""
+        """Whether nobody else has it, though there are others, or it seems that all are falling:
+        nothing is acknowledged then."""
+        return self._is_alone(view) or any(
+            self._runtime.now() < until_s and intersect(of, view.intervals)
+            for until_s, of in self._falling
+        )
+
+    def _is_alone(self, view: View) -> bool:
         return self._config.copies > 1 and not view.copies and bool(self._node.successors)
 
     def too_few(self, view: View) -> bool:
@@ -83,14 +104,14 @@ class Witnesses:
 
     def note_begun(self, view: View) -> None:
         """A view begins here, in which something may be acknowledged."""
-        if not self.lacks(view) and not self.too_few(view):
+        if not self._is_alone(view) and not self.too_few(view):
             self._views.chronicle.note(view)
 
     def say_begun(self, view: View) -> None:
         """Tell all around that a view began: should all its holders fall for good, they know that
         what came before is not the last word.  What began before its `lost` part was lost is told
         on, as who knew of that becomes less."""
-        if self.lacks(view) or self.too_few(view):
+        if self._is_alone(view) or self.too_few(view):
             return
         message = Begun((*self._views.chronicle.of(view.lost), view))
         around = {one.id: one for one in (*self._node.successors, *view.copies)}

@@ -49,6 +49,12 @@ class KnownViews:
         """The own views that have some of `part`."""
         return [view for view in self.own.values() if intersect(view.intervals, part)]
 
+    def holders_of(self, part: Intervals) -> set[int]:
+        """Who has some of `part`, as far as what is kept here says."""
+        whole = (copy.view for copy in self.copies.values() if copy.whole)
+        views = (one for one in (*self.own.values(), *whole) if intersect(one.intervals, part))
+        return {one for view in views for one in view.holder_ids}
+
     def held(self) -> Intervals:
         """What this peer is the primary of."""
         return merge(*[view.intervals for view in self.own.values()])

@@ -41,10 +41,25 @@ def test_what_was_promised_holds(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "seed"),
     # A store, and a write to a copy, lay before a held peer: what had run out came back.
-    [("long-pauses", 3), ("long-pauses", 8), ("long-pauses", 9), ("moving-apart", 42)],
+    # What the last ones told clients as all fell was unknown to those that were back first.
+    [
+        ("long-pauses", 3),
+        ("long-pauses", 8),
+        ("long-pauses", 9),
+        ("moving-apart", 42),
+        ("falls", 8),
+        ("falls", 62),
+    ],
 )
 def test_what_a_seed_found_stays_mended(name: str, seed: int) -> None:
     checked(SCENARIOS[name], seed)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [38, 51, 73, 78, 101, *range(11, 31)])
+def test_a_ring_that_fell_answers_for_everything_once_more(seed: int) -> None:
+    """The first of these seeds found what `test_what_a_seed_found_stays_mended` has two of."""
+    checked(SCENARIOS["falls"], seed)
 
 
 @pytest.mark.parametrize("seed", range(1, 11))

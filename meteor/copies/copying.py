@@ -55,10 +55,7 @@ class Copying:
     ) -> list[Carried]:
         """Make changes about `part` durable here and at every copy; the caller shows them in the
         turn in which this returns.  Raises `Superseded` when the part is another peer's meanwhile,
-        when too few are there for it, or when the time is up: what was written may show later, and
-        is not acknowledged."""
-        if self._views.company:  # not waited for here: a hand-off waits for what is under way
-            self._check_enough(self._views.touching(part))
+        or when the time is up: what was written may show later, and is not acknowledged."""
         changes = list(carried)
         numbered = self._shelf.begin(changes)
         ticket = self._order.begin()
@@ -79,9 +76,20 @@ class Copying:
         self._shelf.leave(numbered[len(changes) :])
         return numbered[: len(changes)]
 
-    def _check_enough(self, views: Sequence[View]) -> None:
-        if any(self._too_few(view) for view in views):
-            raise Superseded("too few peers are back yet of those that had the part")
+    async def keep_for_client(
+        self, carried: Iterable[Carried], part: Intervals, ends_s: float
+    ) -> list[Carried]:
+        """The same of what a client is told is kept.  Raises `Superseded` as well where too few are
+        there for that: they are not waited for here, as a hand-off waits for what is under way.
+        What peers have of the past is brought together all the same, that it is lost no more."""
+        self._check_enough(part)
+        kept = await self.keep(carried, part, ends_s)
+        self._check_enough(part)
+        return kept
+
+    def _check_enough(self, part: Intervals) -> None:
+        if self._views.company and any(map(self._too_few, self._views.touching(part))):
+            raise Superseded("too few of the peers that had the part are back yet")
 
     def _check_held(self, part: Intervals) -> None:
         if subtract(part, self._holdings.held):
@@ -99,7 +107,6 @@ class Copying:
                 raise Superseded("the part was given up meanwhile")
             targets = self._targets(views, part, have)
             if not targets:
-                self._check_enough(views)
                 if not any(self._lacks(view) for view in views):
                     return
                 await self._wait_for_a_copy(ends_s)

@@ -135,6 +135,8 @@ class Handoff:
                 if not self.leaving:
                     await self._claim(interval)
             left = self.uncovered()
+            if not left:
+                self._views.end_company()
             again = bool(left) and left == before  # nobody could say yet: ask ever more rarely
             pressing_s = (
                 min(2 * pressing_s, self._config.idle_s) if again else self._config.pressing_s

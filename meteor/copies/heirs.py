@@ -182,12 +182,12 @@ class Heirs:
             found.lost = merge(found.lost, intersect(answer.lost, held))
         taken_in = answer.taken_in
         fresh = [Evidence(contact, view, True, taken_in=taken_in) for view in answer.copies]
-        had = (*answer.former, *answer.gave)
         with_it = chain(answer.former_taken_in, repeat(()))
         former = [
             Evidence(contact, view, False, answer.damaged, taken_in)
-            for view, taken_in in zip(had, with_it, strict=False)
+            for view, taken_in in zip(answer.former, with_it, strict=False)
         ]
+        former += [Evidence(contact, view, False, answer.damaged) for view in answer.gave]
         former += [Evidence(contact, view, False, damaged=True) for view in answer.learning]
         found.evidence += fresh + former
         found.gifts |= dict.fromkeys(answer.gifts, contact)

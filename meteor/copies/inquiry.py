@@ -17,6 +17,7 @@ class Inquiry:
 
     def __init__(self, runtime: Runtime, config: CopiesConfig) -> None:
         self._runtime, self._config = runtime, config
+        self._watches = 0
 
     async def ask_all(self, contacts: Sequence[Contact], message: object) -> list[Any]:
         """The replies, None of who is gone."""
@@ -64,15 +65,43 @@ class Inquiry:
                 if self._is_gone(contact, asked_s):
                     return None
                 if self._is_heard(contact):  # its disk is slow: asked as often, it is never done
-                    patience_s = min(2 * patience_s, self._config.ask_s_max)
+                    left_s = asked_s + self._config.ask_s_max - self._runtime.now()
+                    patience_s = max(min(2 * patience_s, left_s), self._config.silence_s)
             elif self._runtime.now() - asked_s > self._config.silence_s:
                 return None
             else:
                 await self._runtime.sleep(0.05)
             try:
-                return await self._runtime.ask(contact, message, patience_s)
+                return await self._watched(contact, message, asked_s, patience_s)
             except CallError as again:
                 error = again
+
+    async def _watched(
+        self, contact: Contact, message: object, asked_s: float, patience_s: float
+    ) -> Any:
+        """The reply, for which a peer has some time unless it falls silent meanwhile."""
+        if patience_s <= self._config.silence_s:
+            return await self._runtime.ask(contact, message, patience_s)
+        self._watches += 1
+        token, outcome = ("inquiry", self._watches), list[Any]()
+
+        async def ask() -> None:
+            try:
+                outcome.append(await self._runtime.ask(contact, message, patience_s))
+            except CallError as error:
+                outcome.append(error)
+            self._runtime.deliver(token, None)
+
+        self._runtime.spawn(ask())
+        while not outcome:
+            try:
+                await self._runtime.expect(token, self._config.silence_s)
+            except RequestTimeout:
+                if not outcome and self._is_gone(contact, asked_s):
+                    raise
+        if isinstance(outcome[0], CallError):
+            raise outcome[0]
+        return outcome[0]
 
     def _is_gone(self, contact: Contact, asked_s: float) -> bool:
         now, config = self._runtime.now(), self._config

@@ -72,6 +72,7 @@ class Replication:
         )  # fmt: skip
         """Brings changes of records to the copies."""
         self.keep, self.barrier = self.copying.keep, self.copying.barrier
+        self.keep_for_client = self.copying.keep_for_client
 
     # -- changes of views
 

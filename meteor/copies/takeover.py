@@ -18,9 +18,9 @@ waited for.  Where all would be lost, a view counts as never begun as well whose
 primary is back from a crash without any memory of the piece, if nobody was told that it began; and
 a copy whose last view before one that never began is the newest has not moved on. What a peer does
 not know of before it was restarted says nothing when its journal has lost something: it is as one
-that is silent. And what anybody was told to have begun later stands against all of this, though
-nobody is left who has it; while a holder that lived all the time, and heard of nothing so late, has
-not moved on (`meteor.keeping.chronicle`; DESIGN section 5).
+that is silent. And what anybody was told to have begun later stands against whoever cannot show to
+have that as well, though nobody is left who has it; while a holder that lived all the time, and
+heard of nothing so late, has not moved on (`meteor.keeping.chronicle`; DESIGN section 5).
 What never began hides nothing that did, though a copy has it whole (`meteor.copies.evidence`).
 What is left of a view goes on under another number: to those who were not told yet it is the same.
 """

@@ -1,11 +1,13 @@
-"""Witnesses: who knows of an epoch beside its holders, while these are fewer than they should be.
+"""Witnesses: who knows of an epoch beside its holders, while these are fewer than they should be,
+and when too few know of it for anything to be acknowledged.
 
 Law of this file: a conversation; what a witness says counts as in `meteor.copies.takeover`.  A copy
 that is cut off is evicted and cannot be told.  Should the others fall before it is back, it would
 take the epoch that it knows for the last one, and lack what was acknowledged since without a word.
 So before anything is acknowledged under a view that lacks copies, as many peers beside them begin
 to learn it: k peers know of every epoch, and an heir that finds none of its content but a witness
-says that the interval is missing (DESIGN section 5).
+says that the interval is missing (DESIGN section 5).  Where there are no k peers, as all are just
+falling or are just coming back, it is waited for more of them.
 """
 
 from __future__ import annotations
@@ -71,8 +73,8 @@ class Witnesses:
         return list(replies)
 
     def note_gone(self, view: View, before: Collection[int], witnesses: int) -> None:
-        """A view begins that lacks holders which the ones before had, and so many others know of
-        it.  Where several fell at once and few are left all may be falling: what these tell anybody
+        """A view begins without some who had its content `before`, and so many `witnesses` know of
+        it.  Where several went at once and few are left all may be falling: what these tell anybody
         now would be unknown to those of the others that are back first."""
         now, few = self._runtime.now(), 1 + len(view.copies) + witnesses < self._config.copies
         held = () if few else view.intervals
@@ -104,14 +106,14 @@ class Witnesses:
 
     def note_begun(self, view: View) -> None:
         """A view begins here, in which something may be acknowledged."""
-        if not self._is_alone(view) and not self.too_few(view):
+        if not self._is_alone(view):
             self._views.chronicle.note(view)
 
     def say_begun(self, view: View) -> None:
         """Tell all around that a view began: should all its holders fall for good, they know that
         what came before is not the last word.  What began before its `lost` part was lost is told
         on, as who knew of that becomes less."""
-        if self._is_alone(view) or self.too_few(view):
+        if self._is_alone(view):
             return
         message = Begun((*self._views.chronicle.of(view.lost), view))
         around = {one.id: one for one in (*self._node.successors, *view.copies)}

@@ -35,7 +35,8 @@ class KnownViews:
         self.damaged = False
         """Whether something of `former` was lost with the journal."""
         self.company = 0
-        """How many had the same as this peer, itself among them, in a life before this one."""
+        """How many had something that this peer had in a life before this one, itself among them:
+        the most of any view; 0 once it has all again."""
         self.gifts: OrderedDict[ViewKey, None] = OrderedDict()
         """Views of others that begin by what this peer gave, and are not known to have begun."""
         self.taken_in = TakenIn()
@@ -149,9 +150,9 @@ class KnownViews:
     def remembered_of(self, part: Intervals) -> list[tuple[View, tuple[Ended, ...]]]:
         """What of that lies in `part`, and of which ended views of others all content is with it:
         on the shelf, or in its lot."""
-        with_it = [self.taken_in.ended() for _ in self.former]
-        with_it += [one.taken_in for one in self.stored]
-        found = ((one.within(part), of) for one, of in zip(self.remembered(), with_it, strict=True))
+        on_shelf = () if self.damaged else self.taken_in.within(part)
+        found = [(one.within(part), on_shelf) for one in self.former]
+        found += [(one.view.within(part), one.taken_in) for one in self.stored]
         return [
             (had, () if self.damaged else ended_within(of, had.intervals))
             for had, of in found if had is not None

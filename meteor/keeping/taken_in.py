@@ -17,6 +17,10 @@ from squid import Intervals, intersect, merge, subtract
 
 NOTES_MAX: Final = 256
 """Ended views noted: older ones are long merged, or lost and named."""
+LEARNED_MAX: Final = 128
+"""Of these what others show at a time, the last ones; and of how many intervals each: bounds for
+hostile input, far above what a ring has, so that one's own notes stay."""
+PIECES_MAX: Final = 64
 
 
 _Range = tuple[int, int, int]
@@ -50,8 +54,10 @@ class TakenIn:
 
     def learn(self, ended: Iterable[Ended], part: Intervals) -> None:
         """All of `part` was taken from somebody who could show this of it."""
-        for one in ended:
-            self.note(one.primary, one.epoch, intersect(merge(one.intervals), part), one.since)
+        for one in list(ended)[-LEARNED_MAX:]:
+            if len(one.intervals) <= PIECES_MAX:
+                had = intersect(merge(one.intervals), part)
+                self.note(one.primary, one.epoch, had, one.since)
 
     def note(self, primary_id: int, epoch: int, part: Intervals, since: int = 0) -> None:
         """All that was acknowledged of `part` in an epoch of a primary is on the shelf; what was in

@@ -250,6 +250,12 @@ class Views(KnownViews):
             if (left := one.view.without(part)) is not None
         ]
 
+    def end_company(self) -> None:
+        """Where a peer has its part again, with nothing lost, and nothing remembered of what it had
+        before, it is as if it had never fallen."""
+        if self.company and not self.remembered() and not self.lost():
+            self.company = 0
+
     def restore(
         self,
         views: Iterable[View],

@@ -322,7 +322,7 @@ class RendezvousPoint:
         self, task: Task, part: Intervals, ends: Ends
     ) -> tuple[list[bytes], Summary, float | None]:
         def write(carried: Sequence[Carried]) -> Awaitable[list[Carried]]:
-            return self._replication.keep(carried, part, ends())
+            return self._replication.keep_for_client(carried, part, ends())
 
         first = self._repeats.first_summary(
             task.operation, task.id, part, partial(self._lowest_in, task.box)

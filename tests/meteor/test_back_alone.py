@@ -112,7 +112,41 @@ def test_it_acknowledges_what_an_operator_has_given_up() -> None:
     start(overlay, [one])
     assert store_more(overlay, drawn, 10)[1], "refused where the past is lost"
     overlay.run(overlay.client().forget(*EVERYTHING))
-    assert not store_more(overlay, drawn, 10)[1]
+    assert len(store_more(overlay, drawn, 10)[0]) == 10
+
+
+@pytest.mark.parametrize("seed", seeds(3, 12))
+def test_two_of_three_take_the_past_back_in_though_they_are_fewer_than_before(seed: int) -> None:
+    """What is lost is so until somebody shows it: that is not for clients, and waits for nobody."""
+    overlay, drawn = build(seed, 3, disk_s=0.001), random.Random(seed)
+    stored = set(store_some(overlay, overlay.client(), drawn, 12))
+    assert_whole_within(overlay)
+    one, second, _ = fallen_peers = list(overlay.living)
+    crash(*fallen_peers)
+    overlay.run_for(1.0)
+    start(overlay, [one])
+    assert ask(overlay, overlay.client()) == (set(), False)
+    overlay.run_for(3.0)
+    start(overlay, [second])
+    overlay.run_for(5.0)
+    assert ask(overlay, overlay.client()) == (stored, True)
+    assert len(store_more(overlay, drawn, 5)[0]) == 5
+
+
+def test_who_has_everything_again_is_as_if_it_had_never_fallen() -> None:
+    """All were started again, one by one; much later three of them fall for good."""
+    overlay, drawn = build(2, PEERS, disk_s=0.001), random.Random(2)
+    store_some(overlay, overlay.client(), drawn, 10)
+    for peer in list(overlay.living):
+        crash(peer)
+        overlay.run_for(2.0)
+        start(overlay, [peer])
+        assert_whole_within(overlay, 30)
+    overlay.run_for(20.0)
+    crash(*overlay.living[:3])
+    overlay.run_for(10.0)
+    assert any(peer.core.views.lost() for peer in overlay.living)
+    assert len(store_more(overlay, drawn, 10)[0]) == 10
 
 
 def test_a_survivor_takes_posts_alone_once_it_is_sure_to_be_one() -> None:
@@ -132,4 +166,4 @@ def test_a_survivor_takes_posts_alone_once_it_is_sure_to_be_one() -> None:
     assert overlay.kernel.now() - began_s < 0.1
     overlay.run_for(10.0)
     assert survivor.core.views.lost()
-    assert not store_more(overlay, drawn, 10)[1]
+    assert len(store_more(overlay, drawn, 10)[0]) == 10

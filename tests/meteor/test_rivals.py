@@ -116,7 +116,7 @@ def test_an_interest_waits_for_a_rival_that_shows_while_it_is_written_down(
     """Its copies may be held for a second: what was not in doubt before is said to be missing."""
     client = world.overlay.client()
     replication = world.peer.core.replication
-    keep, written = replication.keep, list[object]()
+    keep, written = replication.keep_for_client, list[object]()
 
     async def keep_as_a_rival_shows(*what: Any) -> Any:
         if not written:
@@ -124,7 +124,7 @@ def test_an_interest_waits_for_a_rival_that_shows_while_it_is_written_down(
         written.append(await keep(*what))
         return written[-1]
 
-    monkeypatch.setattr(replication, "keep", keep_as_a_rival_shows)
+    monkeypatch.setattr(replication, "keep_for_client", keep_as_a_rival_shows)
 
     async def interest() -> None:
         await client.notify_data("type=*", everywhere=True, ttl=600)

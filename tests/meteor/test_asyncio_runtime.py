@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine
 
 import pytest
 
-from chord import Contact, RequestTimeout
+from chord import Contact, Deferred, RequestTimeout
 from meteor.links.asyncio_runtime import AsyncioRuntime
 from meteor.links.asyncio_task import going_on
 from meteor.links.transport import MemoryHub, MemoryTransport
@@ -32,6 +32,22 @@ async def test_a_peer_whose_loop_stood_still_knows_that_it_was_late() -> None:
     await nap
     assert peer.lateness() >= 0.045
     await peer.aclose()
+
+
+async def test_a_peer_that_only_waits_for_a_reply_knows_that_it_was_late() -> None:
+    """Nothing of it sleeps: it looks at its deadlines late, and who is silent may not be at fault.
+    It counted that against the other, three times in a row as against a dead one."""
+    hub = MemoryHub()
+    a, b = await a_peer(hub, 1), await a_peer(hub, 2)
+    b.serve(lambda sender, request, remaining_s: Deferred(b.sleep(60.0)), lambda contact: None)
+    call = a.spawn(a.call(b.contact, Greet(), 0.02))
+    await asyncio.sleep(0)
+    time.sleep(0.07)  # noqa: ASYNC251 - the stall is the point
+    with pytest.raises(RequestTimeout):
+        await call
+    assert a.lateness() >= 0.045
+    await a.aclose()
+    await b.aclose()
 
 
 async def test_a_stalled_peer_reads_what_came_in_before_it_gives_anything_up() -> None:

@@ -22,6 +22,8 @@ from tests.meteor.copies_world import (
 ELSEWHERE = Contact(5, "10.9.9.9:1")
 CUT_S = 1.3
 """Longer than a lease, shorter than the silence after which the ring names another owner."""
+HELD_S = 0.4
+"""Longer than a loop may be late, shorter than a lease."""
 
 
 class Doubting:
@@ -95,3 +97,48 @@ def test_who_lost_all_its_copies_asks_those_behind_them() -> None:
     world.overlay.run(world.lease.confirm(world.ended))
     assert {one.id for one in node.successors[:2]} == fallen, "it knows by now who fell"
     assert not views.touching(world.ended)
+
+
+# -- one's own loop that was late
+
+
+def rested(seed: int) -> tuple[Overlay, View, SimPeer, SimPeer]:
+    """A ring at rest, the view of a record, its primary and one of its copies."""
+    overlay = build(seed, 6, disk_s=0.001)
+    (record,) = store_some(overlay, overlay.client(), random.Random(seed), 1)
+    assert_whole_within(overlay)
+    overlay.run_for(2.0)
+    copy, *_ = copies_of(overlay, record)
+    return overlay, view_of(overlay, record), primary_of(overlay, record), copy
+
+
+def test_a_primary_that_was_held_asks_before_it_answers() -> None:
+    """Also for less than a lease: where it has one copy alone, that may have gone on without it."""
+    overlay, view, primary, _ = rested(1)
+    lease = primary.core._lease
+    assert lease.in_touch(view.intervals)
+    lease.pulse()
+    primary.pause()
+    overlay.run_for(HELD_S)
+    primary.resume()
+    assert not lease.in_touch(view.intervals)
+    primary.runtime.lateness = lambda: 0.0  # type: ignore[method-assign]
+    assert lease.in_touch(view.intervals), "nothing but its lateness speaks against it"
+
+
+def test_a_copy_that_was_held_does_not_find_the_others_silent() -> None:
+    """A collector pause or a late loop must not make living peers look dead: it heard nothing of
+    them as it did not listen, and would have gone on alone."""
+    overlay, view, _, copy = rested(1)
+    lease = copy.core._lease
+    copy.pause()
+    overlay.run_for(1.0)
+    copy.resume()
+    assert not lease.is_deserted(view)
+    overlay.run_for(3.0)
+    assert not lease.is_deserted(view)
+    for peer in overlay.peers:
+        if peer is not copy and peer.contact.id in view.holder_ids:
+            peer.pause()
+    overlay.run_for(2.0)
+    assert lease.is_deserted(view)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import pytest
 
 from arms import Profile
-from chord import CallError, Contact
+from chord import CallError, Contact, replace
 from meteor import MeteorError, profile
 from meteor.wire import codec
 from meteor.wire.document import encode_document, pack_profile
@@ -32,6 +32,7 @@ from tests.meteor.copies_world import (
     assert_whole_within,
     build,
     client_away_from,
+    copies_of,
     crash,
     index_of,
     primary_of,
@@ -39,8 +40,11 @@ from tests.meteor.copies_world import (
     store_some,
     view_of,
 )
+from tests.meteor.test_lease import Doubting
 
 QUESTION = encode_document(Document("retrieve", pack_profile(Profile.parse("type=*", SPACE))))
+BODY = Operation("retrieve", "question", 1, "", 0, QUESTION)
+ELSEWHERE = Contact(5, "10.9.9.8:1")
 
 # -- an arc that is not held
 
@@ -65,15 +69,17 @@ class Asker:
             assert isinstance(page, FoundPage)
             self.found.setdefault(message.operation, set()).update(one.id for one in page.found)
 
-    def ask(self, peer: SimPeer, index: int) -> tuple[set[str], bool]:
-        """What is found at an index, and whether anybody says that this is all."""
+    def ask(
+        self, peer: SimPeer, index: int, body: Operation = BODY, *, stands_in: bool = False
+    ) -> tuple[set[str], bool]:
+        """What is found at an index, and whether anybody says that this is all; a peer that
+        `stands_in` is asked as one who keeps a copy."""
         self._asked += 1
         operation = self._asked.to_bytes(16, "big")
         cell = SPACE.curve.decode(index)
-        body = Operation("retrieve", "question", 1, "", 0, QUESTION)
         share = HandOn(
             operation, 0, self.contact, SPACE.digest, cell, cell, ((index, index),), 0, 5000,
-            codec.encode(body),
+            codec.encode(body), asks=stands_in, stands_in=stands_in,
         )  # fmt: skip
         self.overlay.run(self._call(peer.contact, share))
         self.overlay.run_for(6.0)
@@ -125,6 +131,124 @@ def test_an_arc_that_is_being_taken_over_is_never_empty(seed: int) -> None:
     for _ in range(30):
         assert_never_silently_partial(overlay, client, stored)
         overlay.run_for(0.1)
+
+
+def with_probe(seed: int, peers: int = 8) -> tuple[Overlay, str, Asker]:
+    """A whole ring at rest, one of the records in it, and somebody who asks past all routing."""
+    overlay, drawn = build(seed, peers, disk_s=0.001), random.Random(seed)
+    stored = store_some(overlay, overlay.client(), drawn, 10)
+    assert_whole_within(overlay)
+    overlay.run_for(1.0)
+    return overlay, drawn.choice(stored), Asker(overlay)
+
+
+def heir_of_lost(overlay: Overlay, probe: str) -> SimPeer:
+    """All who have a record fall; who answers for its place then, with copies of that nothing."""
+    holders = view_of(overlay, probe).holder_ids
+    crash(*(peer for peer in overlay.living if peer.contact.id in holders))
+    overlay.run_for(12.0)
+    heir = primary_of(overlay, probe)
+    assert covers(heir.core.holdings.lost, index_of(probe))
+    assert copies_of(overlay, probe)
+    return heir
+
+
+def test_what_goes_away_while_a_question_waits_is_not_answered_for() -> None:
+    """It was held when the question came, and a hand-off ended while its holder made sure of its
+    epoch."""
+    overlay, probe, asker = with_probe(1)
+    index, peer = index_of(probe), primary_of(overlay, probe)
+    lease, shelf = peer.core._lease, peer.core.shelf
+    gone: list[object] = []
+
+    async def given_meanwhile(part: object) -> None:
+        if not gone:
+            peer.core.holdings.give(((index, index),), ELSEWHERE)
+            gone.extend(shelf.forget_outside(peer.core.holdings.held))
+
+    lease.in_touch = lambda part: False  # type: ignore[method-assign]
+    lease.confirm = given_meanwhile  # type: ignore[method-assign]
+    found, said_all = asker.ask(peer, index)
+    assert gone
+    assert probe in found or not said_all
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        BODY,
+        Operation("perform", "question", 1, "", 0, QUESTION, dry_run=True),
+        Operation("find", "", 1, "", 0),
+    ],
+    ids=["retrieve", "who would run it", "find"],
+)
+def test_whatever_is_asked_of_an_arc_whose_past_is_lost_it_is_named(body: Operation) -> None:
+    overlay, probe, asker = with_probe(1)
+    heir = heir_of_lost(overlay, probe)
+    if body.verb == "find":
+        body = replace(body, id=probe)
+    found, said_all = asker.ask(heir, index_of(probe), body)
+    assert not found
+    assert not said_all
+    named = [one for one in asker.reports if covers(one.missing, index_of(probe))]
+    assert named, "it was not asked at all"
+
+
+def test_a_copy_of_what_is_lost_names_that_as_well() -> None:
+    """It stands in for a silent heir, and has a whole copy: of what that one has."""
+    overlay, probe, asker = with_probe(1)
+    heir = heir_of_lost(overlay, probe)
+    copy, *_ = copies_of(overlay, probe)
+    heir.pause()
+    found, said_all = asker.ask(copy, index_of(probe), stands_in=True)
+    assert not found
+    assert not said_all
+    assert any(covers(one.missing, index_of(probe)) for one in asker.reports)
+
+
+def test_a_copy_that_was_passed_over_does_not_stand_in() -> None:
+    """It is cut off from the other holders, who evicted it, and took in more since."""
+    overlay, probe, asker = with_probe(1)
+    index, copy = index_of(probe), copies_of(overlay, probe)[0]
+    client = client_away_from(overlay, probe)
+    others = view_of(overlay, probe).holder_ids - {copy.contact.id}
+    cut = overlay.faults.partition([copy.contact], [peer.contact for peer in overlay.living
+                                                    if peer.contact.id in others])  # fmt: skip
+    overlay.run(client.cancel(probe))
+    assert not view_of(overlay, probe).has_copy(copy.contact.id)
+    assert covers(copy.core.views.copied(), index), "it was told"
+    _, said_all = asker.ask(copy, index, stands_in=True)
+    assert not said_all
+    cut.heal()
+
+
+def test_a_copy_that_ends_while_it_makes_sure_does_not_stand_in() -> None:
+    overlay, probe, asker = with_probe(1)
+    index, copy = index_of(probe), copies_of(overlay, probe)[0]
+    views, primary = copy.core.views, primary_of(overlay, probe)
+
+    async def ended_meanwhile(part: object) -> list[object]:
+        for key in [key for key, one in views.copies.items() if covers(one.view.intervals, index)]:
+            views.drop(key)
+        return []
+
+    primary.pause()
+    copy.core._lease.unconfirmed = ended_meanwhile  # type: ignore[method-assign,assignment]
+    copy.core.shelf.forget_outside(())
+    found, said_all = asker.ask(copy, index, stands_in=True)
+    assert not covers(views.copied(), index)
+    assert probe in found or not said_all
+
+
+def test_a_primary_that_was_passed_over_asks_before_it_says_that_nothing_is_there() -> None:
+    """It heard of none of its copies for longer than a lease; they know who has it meanwhile."""
+    world = Doubting(1)
+    for one in world.copies:
+        one.core.views.end(world.later())
+        one.core.views.remember(world.later())
+    asker = Asker(world.overlay)
+    _, said_all = asker.ask(world.primary, world.ended[0][0])
+    assert not said_all
 
 
 # -- re-dials

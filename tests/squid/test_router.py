@@ -9,7 +9,18 @@ import pytest
 
 from chord import Contact
 from sim.kernel import Kernel
-from squid import Addressing, Box, KeywordSpace, Word, intersect, merge, subtract
+from squid import (
+    Addressing,
+    Box,
+    HandOn,
+    Intervals,
+    KeywordSpace,
+    Word,
+    Work,
+    intersect,
+    merge,
+    subtract,
+)
 from tests.squid.ring_of_workers import RingOfWorkers, number_space
 
 REPORT_RING = (13, 32, 47, 54, 60)
@@ -184,6 +195,22 @@ def test_a_dead_holder_is_named_missing(addressing: Addressing) -> None:
     assert not outcome.complete
     assert outcome.missing
     assert all(14 <= first <= last <= 32 for first, last in outcome.missing)
+
+
+def test_what_a_holder_left_undone_is_open_until_somebody_did_it(addressing: Addressing) -> None:
+    """It had gone elsewhere while the share waited, say: who looked at it has not answered."""
+    ring = RingOfWorkers(REPORT_RING, number_space(2, 3), id_bits=6, addressing=addressing)
+    worker, asked = ring.workers[13], list[Intervals]()
+
+    async def nothing_done(share: HandOn, part: Intervals) -> Work:
+        asked.append(part)
+        return Work(undone=part)
+
+    worker.perform = nothing_done  # type: ignore[method-assign]
+    outcome = disseminate(ring, 60, Box((2, 1), (2, 1)), timeout_s=5.0)
+    assert asked
+    assert not outcome.complete
+    assert outcome.missing == ((7, 7),)
 
 
 def test_fingers_hand_each_peer_one_share_and_look_nothing_up() -> None:

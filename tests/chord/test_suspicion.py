@@ -28,6 +28,18 @@ def test_any_answer_begins_the_count_anew_for_that_contact_alone() -> None:
     assert silence.missed(OTHER, 1.0, 1.0)
 
 
+def test_misses_before_a_sign_of_life_do_not_count() -> None:
+    """No answer, but a frame: a living peer that is held for a moment now and then, by a collector
+    say, and speaks in between, is not dead at the third time."""
+    silence = Silence(misses_max=3, silence_s=1.5)
+    heard_s = float("-inf")
+    for asked_s in (0.0, 20.0, 40.0, 60.0, 80.0):
+        assert not silence.missed(PEER, asked_s, asked_s + 0.5, heard_s)
+        heard_s = asked_s + 10.0
+    assert not silence.missed(PEER, 81.0, 81.5, 75.0)
+    assert silence.missed(PEER, 82.0, 82.5, 75.0)
+
+
 def test_the_gone_are_remembered_up_to_a_number_and_a_time() -> None:
     departed = Departed(limit=2, memory_s=10.0)
     for at, contact in enumerate((PEER, OTHER, Contact(3, "three:1"))):

@@ -96,29 +96,42 @@ class Salvaged:
 
 
 class Fallen:
-    """A ring of which the primary of a record is down, and the files that it left."""
+    """A ring of which the primary of a record, or a copy, is down, and the files that it left."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, is_copy: bool = False) -> None:
         self.overlay, self.drawn = build(SEED, PEERS, disk_s=0.001), random.Random(SEED)
         self.stored = store_some(self.overlay, self.overlay.client(), self.drawn, 40)
         assert_whole_within(self.overlay)
         self.probe = self.drawn.choice(self.stored)
         self.client = client_away_from(self.overlay, self.probe)
-        self.copies = copies_of(self.overlay, self.probe)
-        self.victim = primary_of(self.overlay, self.probe)
+        holders = [primary_of(self.overlay, self.probe), *copies_of(self.overlay, self.probe)]
+        self.victim = holders.pop(is_copy)
+        self.others = holders
         self.victim.crash()
         self.files = asyncio.run(file_of(folder, content_of(self.overlay, self.victim)))
+        self._salvaged: dict[str, Salvaged] = {}
+        self._of_others = self.overlay._journal
+        self.overlay._journal = self._journal  # type: ignore[method-assign]
 
-    def back(self, scan: Scan) -> SimPeer:
-        """The one that fell starts again with what was read from its file."""
-        overlay, disk, address = self.overlay, self.overlay.disk, self.victim.address
-        assert disk is not None
-        journal = Salvaged(disk.journal(address), scan)
-        overlay.run(journal._journal.replace(scan.entries))
-        self.victim.journal = journal
-        of_all = overlay._journal
-        overlay._journal = lambda name: journal if name == address else of_all(name)  # type: ignore[method-assign]
-        return overlay.run(overlay.restart(self.victim))
+    def _journal(self, address: str) -> Journal:
+        return self._salvaged.get(address) or self._of_others(address)
+
+    def back(self, scan: Scan, peer: SimPeer | None = None) -> SimPeer:
+        """One that fell starts again with what was read from its file."""
+        fallen = peer or self.victim
+        journal = Salvaged(self._of_others(fallen.address), scan)
+        self.overlay.run(journal._journal.replace(scan.entries))
+        fallen.journal = self._salvaged[fallen.address] = journal
+        return self.overlay.run(self.overlay.restart(fallen))
+
+    def without_probe(self, folder: Path, peer: SimPeer, files: Files) -> Scan:
+        """What is read of a peer's files with a bit turned in what they say of the record."""
+        key = b"r:\0" + stem_of(self.probe).encode()
+        (value,) = (one.value for one in content_of(self.overlay, peer) if one.key == key)
+        assert value is not None
+        scan = scan_of(folder, files, 8 * files[DATABASE].index(value[-40:]))
+        assert key in scan.damaged
+        return scan
 
 
 def scan_of(folder: Path, files: Files, bit: int) -> Scan:
@@ -168,26 +181,48 @@ def test_what_a_flipped_bit_cost_comes_back_from_the_copies(
     assert told, "no bit that was drawn cost anything"
 
 
-def test_who_is_back_alone_with_a_damaged_file_does_not_say_that_nothing_is_there(
-    tmp_path: Path,
+@pytest.mark.parametrize("is_copy", [False, True], ids=["primary", "copy"])
+@pytest.mark.parametrize("first", [0, 1], ids=["one", "other"])
+def test_who_is_back_first_with_a_damaged_file_does_not_say_that_nothing_is_there(
+    tmp_path: Path, is_copy: bool, first: int
 ) -> None:
-    """Its copies fell with it: what the bit cost nobody has, until one of them is back."""
-    world = Fallen(tmp_path / "files")
-    overlay, content = world.overlay, world.files[DATABASE]
-    key = b"r:\0" + stem_of(world.probe).encode()
-    value = next(one.value for one in content_of(overlay, world.victim) if one.key == key)
-    assert value is not None
-    scan = scan_of(tmp_path / "x", world.files, 8 * content.index(value[-40:]))
-    assert key in scan.damaged
-    crash(*world.copies)
+    """The other holders fell with it: what the bit cost nobody has, until one of them is back."""
+    world = Fallen(tmp_path / "files", is_copy=is_copy)
+    overlay = world.overlay
+    scan = world.without_probe(tmp_path / "x", world.victim, world.files)
+    crash(*world.others)
     client = overlay.client(peer=0)
-    world.back(scan)
-    for _ in range(8):
-        assert_never_silently_partial(overlay, client, world.stored)
-        overlay.run_for(0.5)
+
+    def a_while(steps: int) -> None:
+        for _ in range(steps):
+            assert_never_silently_partial(overlay, client, world.stored)
+            overlay.run_for(0.2)
+
+    again = world.back(scan)
+    a_while(15)
     found, complete = ask(overlay, client)
     assert world.probe not in found
     assert not complete
-    restart_all(overlay, world.copies)
+    assert overlay.run(again.journal.scan()).damaged, "called whole before anything came back"
+    for peer in (world.others[first], world.others[1 - first]):
+        restart_all(overlay, [peer])
+        a_while(15)
     assert_whole_within(overlay, 40.0)
     assert ask(overlay, client) == (set(world.stored), True)
+
+
+def test_what_bits_cost_at_all_holders_is_named_by_whoever_answers_then(tmp_path: Path) -> None:
+    """Disks of one batch, say: each holder is back, and none can show that it has everything."""
+    world = Fallen(tmp_path / "files")
+    overlay = world.overlay
+    crash(*world.others)
+    for number, peer in enumerate((world.victim, *world.others)):
+        files = asyncio.run(file_of(tmp_path / f"files-{number}", content_of(overlay, peer)))
+        world.back(world.without_probe(tmp_path / str(number), peer, files), peer)
+        assert_never_silently_partial(overlay, world.client, world.stored)
+    for _ in range(20):
+        assert_never_silently_partial(overlay, world.client, world.stored)
+        overlay.run_for(0.5)
+    found, complete = ask(overlay, world.client)
+    assert world.probe not in found
+    assert not complete

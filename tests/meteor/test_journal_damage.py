@@ -22,6 +22,7 @@ import pytest
 from meteor.journal import files as journal_files
 from meteor.journal.commit_number import CommitNumber
 from meteor.journal.journal import Entry, JournalFailed, Scan
+from meteor.journal.sqlite_file import open_file
 from meteor.journal.sqlite_journal import SqliteJournal
 from meteor.journal.write_ahead_log import FRAME_BYTES, PAGE_BYTES, read_log
 from tests.meteor.damaged_journal import (
@@ -373,6 +374,17 @@ async def test_a_journal_larger_than_the_page_cache_is_salvaged_whole(tmp_path: 
     scan = await journal.scan()
     assert (scan.entries, scan.damaged, scan.incomplete) == (tuple(entries), (), True)
     await journal.close()
+
+
+async def test_a_commit_is_on_the_disk_before_anybody_is_told_of_it(tmp_path: Path) -> None:
+    """Only a cut of the power would show that it is not: so what SQLite is told is looked at."""
+    file = await open_file(tmp_path / NAME)
+    try:
+        for setting, value in (("synchronous", 2), ("journal_mode", "wal")):
+            (found,) = await file.connection.execute_fetchall(f"PRAGMA {setting}")
+            assert found[0] == value, setting
+    finally:
+        await file.close()
 
 
 async def test_a_large_file_is_announced(

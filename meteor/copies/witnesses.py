@@ -95,8 +95,8 @@ class Witnesses:
         return self._config.copies > 1 and not view.copies and bool(self._node.successors)
 
     def too_few(self, view: View) -> bool:
-        """Whether no client may be told of anything in it, as this peer is back from a crash, has
-        lost the past of something, and fewer have it than had then.
+        """Whether no client may be told of anything in it, as this peer was started again, has
+        lost the past of something, and fewer have it than had before.
 
         The others come back as well, and would go on among themselves with what they know, should
         these few fall meanwhile.  Alone it waits even where it seems to have the last word: a copy

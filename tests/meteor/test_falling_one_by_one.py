@@ -46,6 +46,17 @@ def start(overlay: Overlay, fallen: list[SimPeer]) -> None:
         restart_all(overlay, list({one.address: one for one in again}.values()))
 
 
+def fall(overlay: Overlay, drawn: random.Random, gap_s_max: float) -> list[SimPeer]:
+    """All peers, each within a drawn gap after the one before; in the order in which they fell."""
+    order = list(overlay.living)
+    drawn.shuffle(order)
+    for peer in order:
+        peer.crash()
+        overlay.run_for(drawn.uniform(0, gap_s_max))
+    overlay.run_for(1.0)
+    return order
+
+
 CASES = [
     *(pytest.param(one, late, id=f"{one}-{late}-found") for one in FOUND for late in (False, True)),
     *(pytest.param(one, late) for one in (1, 2) for late in (False, True)),
@@ -70,12 +81,7 @@ def fall_and_come_back(seed: int, disk_s: float, is_late: bool) -> None:
     overlay, drawn = build(seed, PEERS, disk_s=disk_s), random.Random(seed)
     stored = set(store_some(overlay, overlay.client(), drawn, 30))
     assert_whole_within(overlay)
-    order = list(overlay.living)
-    drawn.shuffle(order)
-    for peer in order:
-        peer.crash()
-        overlay.run_for(drawn.uniform(0, GAP_S_MAX))
-    overlay.run_for(1.0)
+    order = fall(overlay, drawn, GAP_S_MAX)
     late = order[-2:-1] if is_late else []
     others = [peer for peer in order if peer not in late]
     drawn.shuffle(others)

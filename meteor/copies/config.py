@@ -34,8 +34,8 @@ class CopiesConfig:
     tend_s: float = 1.0
     """How often the copies are compared with the ring when nothing is known to have changed."""
     falling_s: float = 3.0
-    """Where several holders went at once, and fewer than k peers know of what goes on, nothing is
-    acknowledged for so long: a ring that falls as a whole has fallen by then."""
+    """Where several holders went within so long, and no more than k peers are left, or fewer know
+    of what goes on, nothing is acknowledged as long: a ring that falls has fallen by then."""
     shun_s: float = 3.0
     """A peer that could not become a copy is asked again after this."""
 

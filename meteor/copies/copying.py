@@ -82,12 +82,19 @@ class Copying:
         """The same of what a client is told is kept.  Raises `Superseded` as well where too few are
         there for that: they are not waited for here, as a hand-off waits for what is under way.
         What peers have of the past is brought together all the same, that it is lost no more."""
-        self._check_enough(part)
+        self._check_company(part)
         kept = await self.keep(carried, part, ends_s)
-        self._check_enough(part)
+        self._check_company(part)
         return kept
 
-    def _check_enough(self, part: Intervals) -> None:
+    def check_enough(self, part: Intervals) -> None:
+        """The same of what is so already, and need not be written: raises `Superseded` while nobody
+        may be told of it.  Who tried before may have written it here alone."""
+        self._check_company(part)
+        if any(map(self._lacks, self._views.touching(part))):
+            raise Superseded("nobody else has the part, or all may be falling")
+
+    def _check_company(self, part: Intervals) -> None:
         if self._views.company and any(map(self._too_few, self._views.touching(part))):
             raise Superseded("too few of the peers that had the part are back yet")
 

@@ -286,7 +286,8 @@ class Handoff:
         gone = piece if lost else intersect(view.lost if view is not None else (), piece)
         copies = self._replication.among(others)
         new = self._replication.new_view(piece, copies, gone, () if view is None else view.rivals)
-        begun = await self._replication.begin(new, 0 if view is None else view.epoch)
+        epoch, had = (0, ()) if view is None else (view.epoch, view.holder_ids)
+        begun = await self._replication.begin(new, epoch, had=had)
         if begun is None:
             return
         if lost:
@@ -349,8 +350,9 @@ class Handoff:
         self, answer: ClaimAnswer, left: Intervals, source: Contact
     ) -> None:
         """What the source acknowledged since the past of it was lost, which was lost here again."""
-        for view in (*answer.copies, *answer.former):
-            since = intersect(intersect(view.lost, left), self._holdings.lost)
+        had = (*answer.copies, *answer.former)
+        for view in had:
+            since = self._views.since_lost(view, intersect(left, self._holdings.lost), had)
             if since:
                 await self.reconciling.absorb(since, source, view.epoch, view.primary.id)
 

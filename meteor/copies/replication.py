@@ -73,6 +73,7 @@ class Replication:
         """Brings changes of records to the copies."""
         self.keep, self.barrier = self.copying.keep, self.copying.barrier
         self.keep_for_client = self.copying.keep_for_client
+        self.check_enough = self.copying.check_enough
 
     # -- changes of views
 
@@ -82,6 +83,7 @@ class Replication:
         if contacts:  # a recruit may just be becoming a copy: it is sent all until that is decided
             await self.changing.enter()
             self.changing.leave()
+        self._witnesses.note_silent(one.id for one in contacts)
         for one in contacts:
             self.learners.pop(one.id, None)
         asked: set[int] = set()
@@ -130,16 +132,22 @@ class Replication:
             self.changing.leave()
 
     async def begin(
-        self, view: View, adopted_epoch: int, giver: Contact | None = None, given: Yours = NOTHING
+        self,
+        view: View,
+        adopted_epoch: int,
+        giver: Contact | None = None,
+        given: Yours = NOTHING,
+        had: Collection[int] = (),
     ) -> View | None:
-        """Be the primary of a view that is new here, whose content is here: None when a later one
-        is known meanwhile, else the view as its copies have it.  Of one that was passed over in
-        part while it was noted here that is what is left.  What copies kept for a `giver`, who
-        froze it and gave all up to its last epochs, is nothing beside it."""
+        """Be the primary of a view that is new here, whose content is here, as others `had` it who
+        may be gone: None when a later one is known meanwhile, else the view as its copies have it.
+        Of one that was passed over in part while it was noted here that is what is left.  What
+        copies kept for a `giver`, who froze it and gave all up to its last epochs, is nothing
+        beside it."""
         await self.changing.enter()
         try:
             before = set(self._views.own)
-            installed = await self.install(view, adopted_epoch)
+            installed = await self.install(view, adopted_epoch, had)
             if installed is None:
                 left = self._views.touching(view.intervals)
                 installed = next((one for one in left if one.number not in before), None)
@@ -263,7 +271,9 @@ class Replication:
         named = (one for one in self._node.successors if one.id not in silent)
         return tuple(islice(named, self._config.copies - 1))
 
-    async def install(self, view: View, adopted_epoch: int = 0) -> View | None:
+    async def install(
+        self, view: View, adopted_epoch: int = 0, had: Collection[int] = ()
+    ) -> View | None:
         """Make an own view durable at all its copies and here; a copy that fails is left out, in a
         further epoch.  None when a later view is known meanwhile.  `changing` must be held."""
         before, touched = self._views.own.get(view.number), self._views.touching(view.intervals)
@@ -285,6 +295,7 @@ class Replication:
             if not failed:
                 break
             self._views.tried.note_next(view, before)
+            self._witnesses.note_silent(failed)
             rest = tuple(copy for copy in view.copies if copy.id not in failed)
             view = replace(view, epoch=self._views.next_epoch(), copies=rest)
         told = await self._witnesses.tell(view, asked)
@@ -292,7 +303,8 @@ class Replication:
             self._views.tried.note_next(view, before)
             return None
         know = sum(isinstance(reply, Instated) and reply.known for reply in told)
-        self._witnesses.note_gone(view, self._views.holders_of(view.intervals), know)
+        before_ids = {*had, *self._views.holders_of(view.intervals)}
+        self._witnesses.note_gone(view, before_ids, know)
         self._views.put_own(view)
         if before is not None and before.number != view.number:
             self.gifts.note_left(before.number)

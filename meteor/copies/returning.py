@@ -93,7 +93,7 @@ class Returning:
         for itself."""
         own_id, taken_in = self._runtime.contact.id, self._views.taken_in
         for view in self._views.remembered():
-            since = intersect(view.lost, piece) if view.primary.id == own_id else ()
+            since = self._views.since_lost(view, piece) if view.primary.id == own_id else ()
             since = subtract(since, taken_in.of(own_id, view.epoch))
             if since:
                 await self._handoff.reconciling.absorb_own(since, view.epoch, own_id)

@@ -12,7 +12,7 @@ falling or are just coming back, it is waited for more of them.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from typing import Final
 
 from chord import ChordNode, Contact, Runtime
@@ -40,6 +40,8 @@ class Witnesses:
         self._node, self._runtime, self._config, self._ask = node, runtime, config, ask
         self._views = views
         self._told: dict[ViewKey, tuple[View, tuple[Contact, ...]]] = {}
+        self._went: dict[int, float] = {}
+        """Who had a part in an own view, or in what became one, and went lately, and when."""
         self._falling: list[tuple[float, Intervals]] = []
         """Until when it seems from the holders of an own view that all may be falling."""
         self._questions = 0
@@ -72,15 +74,26 @@ class Witnesses:
         await enough
         return list(replies)
 
+    def note_silent(self, ids: Iterable[int]) -> None:
+        """These peers, who had something, went."""
+        lately_s = self._runtime.now() - self._config.falling_s
+        went = {one: at_s for one, at_s in self._went.items() if at_s > lately_s}
+        self._went = went | {one: went.get(one, self._runtime.now()) for one in ids}
+
     def note_gone(self, view: View, before: Collection[int], witnesses: int) -> None:
-        """A view begins without some who had its content `before`, and so many `witnesses` know of
-        it.  Where several went at once and few are left all may be falling: what these tell anybody
-        now would be unknown to those of the others that are back first."""
-        now, few = self._runtime.now(), 1 + len(view.copies) + witnesses < self._config.copies
-        held = () if few else view.intervals
+        """A view begins; so many `witnesses` know of it, and some had its content `before`.  Where
+        several went one soon after the other, and few are left, all may be falling: what these tell
+        anybody now would be unknown to those of the others that are back first."""
+        around = {one.id for one in (*self._node.successors, self._node.predecessor) if one}
+        self.note_silent(set(before) - view.holder_ids - around - {view.primary.id})
+        for one in view.holder_ids:
+            self._went.pop(one, None)
+        know, left_over = 1 + len(view.copies) + witnesses, 1 + len(around - set(self._went))
+        few = min(know, left_over - 1) < self._config.copies
+        now, held = self._runtime.now(), () if few else view.intervals
         left = ((until_s, subtract(of, held)) for until_s, of in self._falling if now < until_s)
         self._falling = [(until_s, of) for until_s, of in left if of]
-        if few and len(set(before) - view.holder_ids) > 1:
+        if few and len(self._went) > 1:
             self._falling.append((now + self._config.falling_s, view.intervals))
 
     def lacks(self, view: View) -> bool:

@@ -9,7 +9,7 @@ former view, has an epoch that an earlier view gives way to, whatever there is o
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from chord import Contact
 from meteor.keeping.taken_in import TakenIn
@@ -157,6 +157,13 @@ class KnownViews:
             (had, () if self.damaged else ended_within(of, had.intervals))
             for had, of in found if had is not None
         ]  # fmt: skip
+
+    def since_lost(self, view: View, part: Intervals, told: Iterable[View] = ()) -> Intervals:
+        """What of `part` was kept under a view since its past was lost, and under no later one that
+        knew its past, as far as is remembered here, and `told`: with that came deletes."""
+        later = (one for one in (*self.remembered(), *told) if one.epoch > view.epoch)
+        known = (subtract(one.intervals, one.lost) for one in later)
+        return subtract(intersect(view.lost, part), merge(*known))
 
     def is_former(self, part: Intervals) -> bool:
         """Whether any of `part` was had in a former life."""

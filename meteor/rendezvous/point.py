@@ -321,13 +321,18 @@ class RendezvousPoint:
     async def _change(
         self, task: Task, part: Intervals, ends: Ends
     ) -> tuple[list[bytes], Summary, float | None]:
-        def write(carried: Sequence[Carried]) -> Awaitable[list[Carried]]:
-            return self._replication.keep_for_client(carried, part, ends())
+        written: list[Carried] = []
+
+        async def write(carried: Sequence[Carried]) -> list[Carried]:
+            kept = await self._replication.keep_for_client(carried, part, ends())
+            written.extend(kept)
+            return kept
 
         first = self._repeats.first_summary(
             task.operation, task.id, part, partial(self._lowest_in, task.box)
         )
         if first is not None:
+            self._replication.check_enough(part)
             return [], first, None
         frames, speaks_for_s = list[bytes](), None
         if task.operation.verb in KEPT_KINDS:
@@ -343,6 +348,8 @@ class RendezvousPoint:
             doubtful = self._recall.may_be_repeat(task.operation, part)
             summary = await self.changes.amend(task, part, write, doubtful=doubtful)
         self._repeats.note(task.operation, task.id, part, summary, self._runtime.now())
+        if not written:
+            self._replication.check_enough(part)
         return frames, summary, speaks_for_s
 
     def _lowest_in(self, box: Box, part: Intervals) -> int | None:

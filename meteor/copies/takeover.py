@@ -27,7 +27,7 @@ What is left of a view goes on under another number: to those who were not told 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -155,14 +155,32 @@ def plan(
         began = [one for one in asked.begun if has_piece(one, piece)]
         of_piece = without_passed_over(of_piece, asked.passed_over, began)
         step = _decide(piece, of_piece, asked, orphaned)
-        if step.kind == "lost":
-            left = [e for e in of_piece if not _died_before(e.view, piece, of_piece, asked)]
-            step = _decide(piece, left, asked, orphaned) if 0 < len(left) < len(of_piece) else step
+        for left, so_asked in _without_what_ended(piece, of_piece, asked):
+            if step.kind == "lost" and 0 < len(left) < len(of_piece):
+                step = _decide(piece, left, so_asked, orphaned)
         if steps and _same(steps[-1], step):
             steps[-1] = _joined(steps[-1], step)
         else:
             steps.append(step)
     return steps
+
+
+def _without_what_ended(
+    piece: Interval, evidence: Sequence[Evidence], asked: Asked
+) -> Iterator[tuple[list[Evidence], Asked]]:
+    """Evidence that may show a last word where all of it does not: without views that never began,
+    and without those that were let go as another one had all of them, whatever its epoch.  The
+    latter began: they stand against whoever cannot show to have them as well."""
+    yield [one for one in evidence if not _died_before(one.view, piece, evidence, asked)], asked
+    ended = [one for one in evidence if any(_took_in(other, one) for other in evidence)]
+    begun = (*asked.begun, *(one.view for one in ended))
+    yield [one for one in evidence if one not in ended], replace(asked, begun=begun)
+
+
+def _took_in(later: Evidence, ended: Evidence) -> bool:
+    """Whether all that one view had is with another one, and not the other way round."""
+    apart = later.view.key != ended.view.key and not later.damaged
+    return apart and later.shows(ended.view) and not ended.shows(later.view)
 
 
 def _pieces(part: Intervals, evidence: Sequence[Evidence], asked: Asked) -> list[Interval]:

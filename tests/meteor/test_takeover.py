@@ -66,13 +66,27 @@ Decision = tuple[str, tuple[int, int, int] | None, tuple[Contact, ...]]
 
 def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bool) -> Decision:
     """One index, in plain words: were it lost, then once more without the views whose primary came
-    back and knows nothing, if nobody was told that one, or a later one, began."""
+    back and knows nothing, if nobody was told that one, or a later one, began; and once more
+    without those that others took in, which they have to show."""
     known = [one for one in evidence if index in indexes(one.view.intervals)]
     decision = decided_of(index, known, asked, orphaned)
     left = [one for one in known if not died_before(one.view, index, known, asked)]
     if decision[0] == "lost" and 0 < len(left) < len(known):
-        return decided_of(index, left, asked, orphaned)
+        decision = decided_of(index, left, asked, orphaned)
+    ended = [one for one in known if taken_in_by_others(one, known, index)]
+    left = [one for one in known if one not in ended]
+    if decision[0] == "lost" and 0 < len(left) < len(known):
+        asked = replace(asked, begun=[*asked.begun, *(one.view for one in ended)])
+        decision = decided_of(index, left, asked, orphaned)
     return decision
+
+
+def taken_in_by_others(one: Evidence, known: Sequence[Evidence], index: int) -> bool:
+    """Whether somebody has all of a view with another one, which that one has not with it."""
+    others = [other for other in known if other.view.key != one.view.key and not other.damaged]
+    return any(
+        shows(other, one.view, index) and not shows(one, other.view, index) for other in others
+    )
 
 
 def died_before(view: View, index: int, known: Sequence[Evidence], asked: Asked) -> bool:
@@ -267,7 +281,13 @@ def test_no_content_of_an_epoch_that_has_passed_is_taken_over(
                 begun = can_have_begun(index, evidence, asked)
                 known = [one for one in evidence if index in indexes(one.view.intervals)]
                 later = [view for view in begun if view.epoch > step.view.epoch]
-                assert all(died_before(view, index, known, asked) for view in later)
+                sources = [one for one in known
+                           if one.view == step.view and one.contact in step.sources]  # fmt: skip
+                assert all(
+                    died_before(view, index, known, asked)
+                    or all(shows(one, view, index) for one in sources)
+                    for view in later
+                )
                 assert step.view.key in {view.key for view in begun}
 
 
@@ -326,6 +346,39 @@ def test_a_holder_that_never_heard_of_a_view_has_not_moved_on_from_it() -> None:
     again = replace(PEERS[2], incarnation=1)  # what it heard before, it may have forgotten
     asked = Asked([PEERS[1], again], [0], patient=True, heard={again: [(6, ((0, 9),))]})
     (step,) = plan(((0, 9),), [giver], asked, orphaned=True)
+    assert step.kind == "lost"
+
+
+def test_a_view_that_was_let_go_as_another_had_all_of_it_hides_nothing() -> None:
+    """An heir's, in a later epoch, beside that of two who were back first: one of these took it in,
+    and its primary let go.  A copy of it, that was down, still spoke of it as the last word."""
+    first = View(PEERS[0], 9, 18, ((0, 9),), (PEERS[1],))
+    heir = View(PEERS[2], 20, 20, ((0, 9),), (PEERS[3],))
+    told = Ended(PEERS[2].id, 20, ((0, 9),))
+    evidence = [
+        Evidence(PEERS[0], first, fresh=False, taken_in=(told,)),
+        Evidence(PEERS[1], first, fresh=False), Evidence(PEERS[3], heir, fresh=False),
+    ]  # fmt: skip
+    asked = Asked(PEERS[:4], [], patient=True, begun=[heir])
+    (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
+    assert (step.kind, step.view, step.sources) == ("adopt", first, (PEERS[0],))
+    for wrong in (replace(told, epoch=19), replace(told, intervals=((4, 9),))):
+        without = [replace(evidence[0], taken_in=(wrong,)), *evidence[1:]]
+        (step,) = plan(((2, 3),), without, asked, orphaned=True)
+        assert step.kind == "lost"
+
+
+def test_who_took_something_in_is_no_proof_for_who_did_not() -> None:
+    """The two who have the last of the other views never had it."""
+    last = View(PEERS[0], 9, 18, ((0, 9),), (PEERS[1],))
+    heir = View(PEERS[2], 20, 20, ((0, 9),), (PEERS[3],))
+    third = View(PEERS[4], 5, 5, ((0, 9),), ())
+    evidence = [
+        Evidence(PEERS[0], last, fresh=False), Evidence(PEERS[1], last, fresh=False),
+        Evidence(PEERS[3], heir, fresh=False),
+        Evidence(PEERS[4], third, False, taken_in=(Ended(PEERS[2].id, 20, ((0, 9),)),)),
+    ]  # fmt: skip
+    (step,) = plan(((2, 3),), evidence, Asked(PEERS[:5], [], patient=True), orphaned=True)
     assert step.kind == "lost"
 
 

@@ -87,12 +87,14 @@ class Copying:
         self._check_company(part)
         return kept
 
-    def check_enough(self, part: Intervals) -> None:
-        """The same of what is so already, and need not be written: raises `Superseded` while nobody
-        may be told of it.  Who tried before may have written it here alone."""
+    async def enough(self, part: Intervals, ends_s: float) -> None:
+        """The same of what is so already, and need not be written: return when a client may be told
+        of it.  Who tried before may have written it here alone."""
         self._check_company(part)
-        if any(map(self._lacks, self._views.touching(part))):
-            raise Superseded("nobody else has the part, or all may be falling")
+        while any(map(self._lacks, self._views.touching(part))):
+            await self._wait_for_a_copy(ends_s)
+        self._check_company(part)
+        self._check_held(part)
 
     def _check_company(self, part: Intervals) -> None:
         if self._views.company and any(map(self._too_few, self._views.touching(part))):

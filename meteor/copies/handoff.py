@@ -37,6 +37,7 @@ from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.placement import Admission
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
+from meteor.wire.copy_messages import HandedOver
 from meteor.wire.operations import ClaimAnswer, Inherit, Inherited
 from meteor.wire.view import HEARSAY, Ended, Rival, View
 from squid import HilbertCurve, Interval, intersect, of_arc, subtract
@@ -101,7 +102,7 @@ class Handoff:
     def handlers(self) -> Mapping[type, Handler]:
         """Message type to handler."""
         handlers: dict[type, Handler] = {**self._giving.handlers, **self.rivals.handlers}
-        return {**handlers, Inherit: self._on_inherit}
+        return {**handlers, Inherit: self._on_inherit, HandedOver: self._on_handed_over}
 
     # -- what the ring tells
 
@@ -188,6 +189,15 @@ class Handoff:
             rounds_left -= 1
             await self._runtime.sleep(LEAVE_PAUSE_S)
         return self._holdings.held
+
+    def say_handed_over(self) -> None:
+        """Tell those around that this peer did not fall; where few are left that is all of them."""
+        around = (*self._node.successors, self._node.predecessor)
+        for one in {one.id: one for one in around if one is not None}.values():
+            self._runtime.send(one, HandedOver())
+
+    def _on_handed_over(self, sender: Contact, _: object, __: float) -> None:
+        self._replication.note_left(sender)
 
     async def _give_to(self, successor: Contact, deadline: float) -> bool:
         """Ask a successor to take all; whether there is reason to ask it again."""

@@ -49,7 +49,7 @@ class Replication:
         inquiry = Inquiry(runtime, config)
         self.ask, self.ask_all = inquiry.ask, inquiry.ask_all
         self._witnesses = Witnesses(node, runtime, views, config, self.ask)
-        self.lacks = self._witnesses.lacks
+        self.lacks, self.note_left = self._witnesses.lacks, self._witnesses.note_left
         self.changing = Mutex(runtime, "changing views")
         """Held by whoever changes what this peer is the primary of."""
         self.learners: dict[int, tuple[Contact, int]] = {}
@@ -73,7 +73,7 @@ class Replication:
         """Brings changes of records to the copies."""
         self.keep, self.barrier = self.copying.keep, self.copying.barrier
         self.keep_for_client = self.copying.keep_for_client
-        self.check_enough = self.copying.check_enough
+        self.enough = self.copying.enough
 
     # -- changes of views
 

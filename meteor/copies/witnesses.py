@@ -42,8 +42,10 @@ class Witnesses:
         self._told: dict[ViewKey, tuple[View, tuple[Contact, ...]]] = {}
         self._went: dict[int, float] = {}
         """Who had a part in an own view, or in what became one, and went lately, and when."""
-        self._falling: list[tuple[float, Intervals]] = []
-        """Until when it seems from the holders of an own view that all may be falling."""
+        self._left: dict[int, float] = {}
+        """Who said lately that it leaves, and when."""
+        self._few: list[tuple[float, Intervals]] = []
+        """Of what few knew as it began, or with few left at all, and when that was."""
         self._questions = 0
 
     async def tell(self, view: View, asked: Collection[int]) -> list[object]:
@@ -76,9 +78,16 @@ class Witnesses:
 
     def note_silent(self, ids: Iterable[int]) -> None:
         """These peers, who had something, went."""
-        lately_s = self._runtime.now() - self._config.falling_s
+        now, lately_s = self._runtime.now(), self._runtime.now() - 2 * self._config.falling_s
+        self._left = {one: at_s for one, at_s in self._left.items() if at_s > lately_s}
         went = {one: at_s for one, at_s in self._went.items() if at_s > lately_s}
-        self._went = went | {one: went.get(one, self._runtime.now()) for one in ids}
+        self._went = went | {one: went.get(one, now) for one in ids if one not in self._left}
+
+    def note_left(self, contact: Contact) -> None:
+        """A peer leaves, and others have all that it had: nobody waits as if it had fallen."""
+        self.note_silent(())
+        self._left[contact.id] = self._runtime.now()
+        self._went.pop(contact.id, None)
 
     def note_gone(self, view: View, before: Collection[int], witnesses: int) -> None:
         """A view begins; so many `witnesses` know of it, and some had its content `before`.  Where
@@ -90,19 +99,26 @@ class Witnesses:
             self._went.pop(one, None)
         know, left_over = 1 + len(view.copies) + witnesses, 1 + len(around - set(self._went))
         few = min(know, left_over - 1) < self._config.copies
-        now, held = self._runtime.now(), () if few else view.intervals
-        left = ((until_s, subtract(of, held)) for until_s, of in self._falling if now < until_s)
-        self._falling = [(until_s, of) for until_s, of in left if of]
-        if few and len(self._went) > 1:
-            self._falling.append((now + self._config.falling_s, view.intervals))
+        now, held = self._runtime.now(), view.intervals
+        left = ((at_s, subtract(of, held)) for at_s, of in self._few
+                if now < at_s + self._config.falling_s)  # fmt: skip
+        self._few = [(at_s, of) for at_s, of in left if of]
+        if few:
+            self._few.append((now, held))
 
     def lacks(self, view: View) -> bool:
         """Whether nobody else has it, though there are others, or it seems that all are falling:
         nothing is acknowledged then."""
         return self._is_alone(view) or any(
-            self._runtime.now() < until_s and intersect(of, view.intervals)
-            for until_s, of in self._falling
+            self._may_fall(at_s) and intersect(of, view.intervals) for at_s, of in self._few
         )
+
+    def _may_fall(self, at_s: float) -> bool:
+        """Whether several went shortly before something began with few, just now."""
+        falling_s = self._config.falling_s
+        if len(self._went) < 2 or self._runtime.now() >= at_s + falling_s:
+            return False
+        return sum(one > at_s - falling_s for one in self._went.values()) > 1
 
     def _is_alone(self, view: View) -> bool:
         return self._config.copies > 1 and not view.copies and bool(self._node.successors)

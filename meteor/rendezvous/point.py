@@ -332,7 +332,7 @@ class RendezvousPoint:
             task.operation, task.id, part, partial(self._lowest_in, task.box)
         )
         if first is not None:
-            self._replication.check_enough(part)
+            await self._replication.enough(part, ends())
             return [], first, None
         frames, speaks_for_s = list[bytes](), None
         if task.operation.verb in KEPT_KINDS:
@@ -348,8 +348,8 @@ class RendezvousPoint:
             doubtful = self._recall.may_be_repeat(task.operation, part)
             summary = await self.changes.amend(task, part, write, doubtful=doubtful)
         self._repeats.note(task.operation, task.id, part, summary, self._runtime.now())
-        if not written:
-            self._replication.check_enough(part)
+        if not (written or task.operation.dry_run or summary.refused):
+            await self._replication.enough(part, ends())
         return frames, summary, speaks_for_s
 
     def _lowest_in(self, box: Box, part: Intervals) -> int | None:

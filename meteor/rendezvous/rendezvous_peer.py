@@ -260,6 +260,8 @@ class RendezvousPeer:
         left: Intervals = ()
         if self.node.joined and self.node.successors:
             left = await self._handoff.give_all(timeout_s)
+            if not left:
+                self._handoff.say_handed_over()
         await self.node.leave()
         for client in self.entry.clients:
             if client.id != self._runtime.contact.id:

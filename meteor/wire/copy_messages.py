@@ -114,6 +114,12 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True)
+class HandedOver:
+    """One way, to the next peers of the ring: the sender leaves, and others have all that it had.
+    It is not to be taken for one that fell."""
+
+
+@dataclass(frozen=True, slots=True)
 class ViewsNote:
     """The journal's note of what a peer has a part in."""
 
@@ -130,5 +136,5 @@ class ViewsNote:
 
 MESSAGES: tuple[type, ...] = (
     Rival, View, Beside, Keep, Kept, Learn, Instate, Instated, Touch, Touched, Stands, Watermarks,
-    Stored, Ended, ViewsNote, Begun,
+    Stored, Ended, ViewsNote, Begun, HandedOver,
 )  # fmt: skip

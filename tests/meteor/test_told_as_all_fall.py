@@ -15,10 +15,11 @@ from dataclasses import replace
 import pytest
 
 from chord import Contact
-from meteor import Client, Incomplete
+from meteor import Client, Incomplete, profile
 from meteor.keeping.known_views import KnownViews
 from meteor.wire.view import View
 from sim.overlay import Overlay, SimPeer
+from tests.meteor.building import draw_data
 from tests.meteor.copies_world import (
     assert_whole_within,
     build,
@@ -74,6 +75,26 @@ def test_nor_does_a_delete_find_nothing() -> None:
     assert not is_shown(primary, record)
 
 
+def test_it_is_told_as_soon_as_it_may_be() -> None:
+    """Not by the client's next attempt."""
+    overlay, record, primary, client = stored(3, 1)
+    crash(*(peer for peer in overlay.peers if peer is not primary))
+    with pytest.raises(Incomplete):
+        overlay.run(client.cancel(record, timeout=0.4))
+    began_s = overlay.kernel.now()
+    overlay.run(client.cancel(record, timeout=20))
+    assert overlay.kernel.now() - began_s < FALLING_S
+
+
+def test_what_is_to_change_nothing_waits_for_nobody() -> None:
+    overlay, record, primary, client = stored(3, 1)
+    crash(*(peer for peer in overlay.peers if peer is not primary))
+    with pytest.raises(Incomplete):
+        overlay.run(client.renew(record, ttl=9000, timeout=0.4))
+    asked = client.delete_data("type=*", everywhere=True, dry_run=True, timeout=0.4)
+    assert overlay.run(asked).matches == 1
+
+
 # -- who is falling
 
 
@@ -97,6 +118,21 @@ def test_one_that_goes_is_waited_for_by_nobody() -> None:
     overlay, record, _, client = stored(4, 3)
     crash(copies_of(overlay, record)[0])
     assert takes_s(overlay, client.renew(record, ttl=7300, timeout=20)) < 1
+
+
+@pytest.mark.parametrize("peers", [3, 4, 5])
+def test_nor_are_those_that_leave(peers: int) -> None:
+    """One after the other; others have all that they had."""
+    for seed in range(1, 4):
+        overlay, _, primary, _ = stored(peers, seed)
+        going = [peer for peer in overlay.peers if peer is not primary][:2]
+        for peer in going:
+            overlay.run(peer.leave())
+            overlay.run_for(0.5)
+        client, drawn = overlay.client(peer=overlay.living.index(primary)), random.Random(seed)
+        for _ in range(4):
+            data = profile(draw_data(drawn))
+            assert takes_s(overlay, client.store(data, b"y", ttl=7200, timeout=20)) < 0.3
 
 
 def test_two_that_go_long_apart_are_waited_for_by_nobody() -> None:
@@ -131,6 +167,8 @@ def test_who_is_silent_went_though_the_ring_names_it_yet() -> None:
         overlay.run_for(0.01)
     assert {one.contact, other.contact} & set(primary.core.node.successors)
     assert primary.core.replication.lacks(view)
+    primary.core.replication.note_left(one.contact)  # one that is gone for good had said so before
+    assert not primary.core.replication.lacks(view)
 
 
 # -- what came since a past was lost

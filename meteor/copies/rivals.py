@@ -91,7 +91,7 @@ class Rivals:
                 mine.number, part, ended.epoch, ended.primary.id
             )
             lost = intersect(ended.lost, unknown)
-            self.note(Rival(unknown, ended.epoch, ended.holders, lost))
+            self.note(Rival(unknown, ended.epoch, ended.holders, lost, ended.number))
             for rival in rivals_within(ended.rivals, part):
                 self.note(rival)
 
@@ -198,32 +198,37 @@ class Rivals:
                 view.number, part, one.epoch, one.primary.id
             )
             lost = intersect(one.lost, part)
-            noted = self.note(Rival(part, one.epoch, one.holders, lost)) and noted
+            noted = self.note(Rival(part, one.epoch, one.holders, lost, one.number)) and noted
         return noted
 
     async def _never_began(self, view: View, rival: Rival) -> bool:
-        """Whether its primary says that it went on without it, and holds nothing of it now: what
-        that one had before it tried is a rival instead.  A copy may have taken it all the same."""
+        """Whether its primary says that it went on without it, or was started again since and
+        remembers what it had before as the last, and holds nothing of it now: that is a rival
+        instead.  A copy may have taken it all the same."""
         past: list[tuple[Interval, tuple[View, ...]]] = []
         for interval in rival.intervals:
-            tried, had = await self._before_it_tried(interval, rival.holders)
-            known = merge(*(one.intervals for one in had))
-            if rival.epoch not in {epoch for _, epoch in tried} or subtract((interval,), known):
+            had = await self._before_it(interval, rival)
+            if subtract((interval,), merge(*(one.intervals for one in had))):
                 return False
             past.append((interval, had))
         return all(self._note_past(view, interval, had) for interval, had in past)
 
-    async def _before_it_tried(
-        self, interval: Interval, holders: Sequence[Contact]
-    ) -> tuple[Sequence[tuple[int, int]], tuple[View, ...]]:
-        """What a primary, the last of the holders, says that it tried, and what it had of it."""
-        if not holders or holders[-1].id == self._runtime.contact.id:
+    async def _before_it(self, interval: Interval, rival: Rival) -> tuple[View, ...]:
+        """What its primary, the last of the holders, had of a rival that never began; nothing where
+        it may have begun.  A view is in the primary's journal before anything is acknowledged under
+        it: an undamaged one that has an earlier epoch of it was never that far."""
+        tried: Sequence[tuple[int, int]]
+        if not rival.holders or rival.holders[-1].id == self._runtime.contact.id:
             had = parts_of(self._views.remembered(), (interval,))
-            return self._views.tried.next_of((interval,)), had
-        answer = await self._reconciling.claimed(interval, holders[-1])
-        if answer is None or answer.held:  # it is about to hear that it was passed over
-            return (), ()
-        return answer.passed_over, self._others(answer)
+            tried, damaged = self._views.tried.next_of((interval,)), self._views.damaged
+        else:
+            answer = await self._reconciling.claimed(interval, rival.holders[-1])
+            if answer is None or answer.held:  # it is about to hear that it was passed over
+                return ()
+            had, tried, damaged = self._others(answer), answer.passed_over, answer.damaged
+        last = merge(*(one.intervals for one in had if rival.is_next_of(one) and not damaged))
+        is_tried = any(epoch == rival.epoch for _, epoch in tried)
+        return had if is_tried or not subtract((interval,), last) else ()
 
     async def _around(self, rival: Rival) -> list[Contact]:
         """Who has something of it that came later: a rival that is gone may have handed it on."""

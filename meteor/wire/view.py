@@ -39,6 +39,13 @@ class Rival:
     """Its primary, and who kept copies."""
     lost: tuple[WireInterval, ...] = ()
     """The part whose past was not known there either."""
+    number: int = 0
+    """As its primary numbered that view; 0 where nobody said."""
+
+    def is_next_of(self, view: View) -> bool:
+        """Whether it is a later epoch of just that view."""
+        primary = self.holders[-1].id if self.holders else None
+        return view.key == (primary, self.number) and view.epoch < self.epoch
 
 
 @dataclass(frozen=True, slots=True)

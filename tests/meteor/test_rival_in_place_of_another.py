@@ -2,44 +2,98 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from chord import Contact
 from meteor.wire.operations import ClaimAnswer
 from meteor.wire.view import Rival, View
+from sim.overlay import SimPeer
 from tests.meteor.copies_world import assert_whole_within, build
 
 
+class Beside:
+    """A peer whose view names a rival, and whoever is asked of it `said` what the primary has."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.overlay = build(3, 6)
+        assert_whole_within(self.overlay)
+        ring = sorted(self.overlay.peers, key=lambda one: one.contact.id)
+        self.peer: SimPeer = ring[0]
+        self.copy, self.other = ring[4].contact, ring[3].contact
+        (self.view,) = self.peer.core.views.own.values()
+        later = self.view.epoch + (1 << 60)
+        self.had = View(self.other, later, later, self.view.intervals, (self.copy,))
+        self.rival = Rival(self.view.intervals, later + 1, (self.copy, self.other), number=later)
+        self.said = ClaimAnswer((), (), (), True, former=(self.had,))
+        self.went: list[tuple[Rival, bool]] = []
+        """Which rival was taken out, and whether the interval was named all the same."""
+        self.settle = self.peer.core.replication.rival
+        reconciling = self.peer.core._handoff.reconciling
+        monkeypatch.setattr(reconciling, "claimed", self._claimed)
+        monkeypatch.setattr(self.peer.core.replication, "rival", self._settled)
+
+    async def _claimed(self, _: object, asked: Contact) -> ClaimAnswer:
+        return self.said if asked == self.other else ClaimAnswer((), (), (), True)
+
+    async def _settled(self, number: int, **change: Any) -> None:
+        await self.settle(number, **change)
+        if change.get("without") is not None and not change.get("lost"):
+            unknown = self.peer.core.views.own[number].unknown
+            self.went.append((change["without"], unknown == self.view.intervals))
+
+    def look_on(self, rival: Rival) -> None:
+        """For some seconds, with this one in the view."""
+        self.overlay.run(self.settle(self.view.number, add=rival))
+        assert self.peer.core.views.own[self.view.number].unknown == self.view.intervals
+        self.overlay.run_for(10)
+
+
+@pytest.fixture
+def beside(monkeypatch: pytest.MonkeyPatch) -> Beside:
+    return Beside(monkeypatch)
+
+
 def test_what_is_a_rival_instead_is_written_down_before_the_one_that_never_began_goes(
-    monkeypatch: pytest.MonkeyPatch,
+    beside: Beside,
 ) -> None:
     """The rival was taken out of the view at all copies while the other one was known to this peer
     alone: had it fallen then, its heir would have answered without what was never merged."""
-    overlay = build(3, 6)
-    assert_whole_within(overlay)
-    ring = sorted(overlay.peers, key=lambda one: one.contact.id)
-    core, other = ring[0].core, ring[3].contact
-    view = next(iter(core.views.own.values()))
-    later = view.epoch + (1 << 60)
-    had = View(other, later, later, view.intervals, (ring[4].contact,))
-    rival = Rival(view.intervals, later + 1, (ring[4].contact, other))
-    said = ClaimAnswer((), (), (), True, former=(had,), passed_over=((had.number, rival.epoch),))
-    named: list[bool] = []
-    settle = core.replication.rival
+    rival = replace(beside.rival, number=0)
+    passed_over = ((beside.had.number, rival.epoch),)
+    beside.said = replace(beside.said, passed_over=passed_over)
+    beside.look_on(rival)
+    assert beside.went == [(rival, True)]
 
-    async def claimed(*_: Any) -> ClaimAnswer:
-        return said
 
-    async def settled(number: int, **change: Any) -> None:
-        await settle(number, **change)
-        if change.get("without") == rival:
-            now = core.views.own[number]
-            named.append(now.unknown == view.intervals)
+def test_a_primary_that_was_started_again_remembers_what_it_had_before_as_the_last(
+    beside: Beside,
+) -> None:
+    """What it tried it has forgotten: the interval was named for ever.  Whatever is acknowledged
+    under a view is so after that is in its primary's journal."""
+    beside.look_on(beside.rival)
+    assert beside.went == [(beside.rival, True)]
 
-    monkeypatch.setattr(core._handoff.reconciling, "claimed", claimed)
-    monkeypatch.setattr(core.replication, "rival", settled)
-    overlay.run(settle(view.number, add=rival))
-    assert core.views.own[view.number].unknown == view.intervals
-    overlay.run_for(10)
-    assert named == [True]
+
+@pytest.mark.parametrize(
+    "doubtful", ["a damaged journal", "another view", "the same epoch", "a part", "unnumbered"]
+)
+def test_nor_is_anything_else_a_proof_that_it_never_began(beside: Beside, doubtful: str) -> None:
+    rival, had = beside.rival, beside.had
+    if doubtful == "a damaged journal":
+        beside.said = replace(beside.said, damaged=True)
+    elif doubtful == "another view":
+        beside.said = replace(beside.said, former=(replace(had, number=had.number - 1),))
+    elif doubtful == "the same epoch":
+        beside.said = replace(beside.said, former=(replace(had, epoch=rival.epoch),))
+    elif doubtful == "a part":
+        *others, (first, last) = had.intervals
+        part, beside_it = (*others, (first, last - 1)), replace(had, number=had.number - 1)
+        beside.said = replace(beside.said, former=(replace(had, intervals=part), beside_it))
+    else:
+        rival = replace(rival, number=0)
+    beside.look_on(rival)
+    assert beside.went == []
+    assert beside.peer.core.views.own[beside.view.number].unknown == beside.view.intervals

@@ -207,7 +207,9 @@ def test_a_copy_says_whose_copy_it_was(world: AnsweredBeside) -> None:
     note, rivals = world.peer.core._handoff.rivals.note, world.peer.core._handoff.rivals
     rivals.note = lambda rival: (seen.append(rival), note(rival))[1]  # type: ignore[method-assign]
     assert world.overlay.run(world.peer.core.replication.change(mine.number))
-    assert seen == [Rival((world.interval,), stranger.epoch, stranger.holders)]
+    assert seen == [
+        Rival((world.interval,), stranger.epoch, stranger.holders, number=stranger.number)
+    ]
     assert world.unknown == (world.interval,)
     world.overlay.run_for(1.0)
     assert world.unknown == (), "the copy went over with all of it"

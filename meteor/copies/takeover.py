@@ -169,18 +169,19 @@ def _without_what_ended(
     piece: Interval, evidence: Sequence[Evidence], asked: Asked
 ) -> Iterator[tuple[list[Evidence], Asked]]:
     """Evidence that may show a last word where all of it does not: without views that never began,
-    and without those that were let go as another one had all of them, whatever its epoch.  The
-    latter began: they stand against whoever cannot show to have them as well."""
+    and without those that were let go as one of an earlier epoch had all of them.  The latter
+    began: they stand against whoever cannot show to have them as well."""
     yield [one for one in evidence if not _died_before(one.view, piece, evidence, asked)], asked
     ended = [one for one in evidence if any(_took_in(other, one) for other in evidence)]
     begun = (*asked.begun, *(one.view for one in ended))
-    yield [one for one in evidence if one not in ended], replace(asked, begun=begun)
+    left = (one for one in evidence if one not in ended)
+    yield [one for one in left if _began(one.view, evidence, asked)], replace(asked, begun=begun)
 
 
-def _took_in(later: Evidence, ended: Evidence) -> bool:
-    """Whether all that one view had is with another one, and not the other way round."""
-    apart = later.view.key != ended.view.key and not later.damaged
-    return apart and later.shows(ended.view) and not ended.shows(later.view)
+def _took_in(one: Evidence, ended: Evidence) -> bool:
+    """Whether all that a later view had is with another one, and not the other way round."""
+    apart = one.view.key != ended.view.key and one.view.epoch < ended.view.epoch
+    return apart and not one.damaged and one.shows(ended.view) and not ended.shows(one.view)
 
 
 def _pieces(part: Intervals, evidence: Sequence[Evidence], asked: Asked) -> list[Interval]:

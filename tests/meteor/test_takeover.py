@@ -74,7 +74,7 @@ def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bo
     if decision[0] == "lost" and 0 < len(left) < len(known):
         decision = decided_of(index, left, asked, orphaned)
     ended = [one for one in known if taken_in_by_others(one, known, index)]
-    left = [one for one in known if one not in ended]
+    left = [one for one in begun_of(known, asked) if one not in ended]
     if decision[0] == "lost" and 0 < len(left) < len(known):
         asked = replace(asked, begun=[*asked.begun, *(one.view for one in ended)])
         decision = decided_of(index, left, asked, orphaned)
@@ -82,8 +82,9 @@ def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bo
 
 
 def taken_in_by_others(one: Evidence, known: Sequence[Evidence], index: int) -> bool:
-    """Whether somebody has all of a view with another one, which that one has not with it."""
-    others = [other for other in known if other.view.key != one.view.key and not other.damaged]
+    """Whether somebody has all of a view with an earlier one, which that one has not with it."""
+    others = [other for other in known if other.view.key != one.view.key and not other.damaged
+              and other.view.epoch < one.view.epoch]  # fmt: skip
     return any(
         shows(other, one.view, index) and not shows(one, other.view, index) for other in others
     )
@@ -107,12 +108,7 @@ def decided_of(
     answered = {one.id for one in asked.answered}
     if not known:
         return ("lost" if orphaned or asked.patient else "wait", None, ())
-    said = {one.contact.id: {other.view.key for other in known if other.contact == one.contact}
-            for one in known if one.contact.id in answered}  # fmt: skip
-    telling = {peer: keys for peer, keys in said.items() if peer not in forgetful(asked)}
-    begun = [one for one in known
-             if one.view.key in telling.get(one.view.primary.id, {one.view.key})
-             and (one.view.key, one.view.epoch) not in asked.tried]  # fmt: skip
+    said, begun = said_by(known, asked), begun_of(known, asked)
     if not begun:
         return ("lost" if asked.patient else "wait", None, ())
     newest = max((one.view for one in begun), key=lambda view: (view.epoch, view.key, ids(view)))
@@ -181,6 +177,22 @@ def decided_of(
     if at and not having and not later and is_last(at):
         return ("lost", name, tuple(one.contact for one in at))
     return ("lost", None, ())
+
+
+def said_by(known: Sequence[Evidence], asked: Asked) -> dict[int, set[tuple[int, int]]]:
+    """Which views everybody who answered has any memory of."""
+    answered = {one.id for one in asked.answered}
+    return {one.contact.id: {other.view.key for other in known if other.contact == one.contact}
+            for one in known if one.contact.id in answered}  # fmt: skip
+
+
+def begun_of(known: Sequence[Evidence], asked: Asked) -> list[Evidence]:
+    """What may have begun as far as its primary says."""
+    said = said_by(known, asked)
+    telling = {peer: keys for peer, keys in said.items() if peer not in forgetful(asked)}
+    return [one for one in known
+            if one.view.key in telling.get(one.view.primary.id, {one.view.key})
+            and (one.view.key, one.view.epoch) not in asked.tried]  # fmt: skip
 
 
 def same_epoch(one: View, other: View) -> bool:
@@ -362,6 +374,13 @@ def test_a_view_that_was_let_go_as_another_had_all_of_it_hides_nothing() -> None
     asked = Asked(PEERS[:4], [], patient=True, begun=[heir])
     (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
     assert (step.kind, step.view, step.sources) == ("adopt", first, (PEERS[0],))
+    never = replace(first, copies=(PEERS[1], PEERS[4]))  # as its primary knows, a copy of the heir
+    known = [
+        Evidence(PEERS[0], heir, fresh=False), Evidence(PEERS[1], never, fresh=True),
+        Evidence(PEERS[4], never, fresh=True, taken_in=(told,)),
+    ]  # fmt: skip
+    (step,) = plan(((2, 3),), known, replace(asked, answered=PEERS[:5]), orphaned=True)
+    assert step.kind == "lost"
     for wrong in (replace(told, epoch=19), replace(told, intervals=((4, 9),))):
         without = [replace(evidence[0], taken_in=(wrong,)), *evidence[1:]]
         (step,) = plan(((2, 3),), without, asked, orphaned=True)

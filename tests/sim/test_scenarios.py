@@ -71,10 +71,15 @@ def test_nothing_is_lost_while_one_copy_lives(seed: int) -> None:
     assert report.counts["lost: every copy down"] == 0
 
 
+FEW_EVENTS = {182: 45.0}
+"""The storm of a seed that draws too few in the usual time."""
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(1, 201))
 def test_nothing_is_lost_in_2000_events(seed: int) -> None:
-    report = run(LOSES_NOTHING, seed)
+    storm_s = FEW_EVENTS.get(seed, LOSES_NOTHING.storm_s)
+    report = run(replace(LOSES_NOTHING, storm_s=storm_s), seed)
     assert not report.violations, report.text()
     assert report.events >= 2000
     assert report.counts["joins"] >= report.events / 10

@@ -21,7 +21,8 @@ not know of before it was restarted says nothing when its journal has lost somet
 that is silent. And what anybody was told to have begun later stands against whoever cannot show to
 have that as well, though nobody is left who has it; while a holder that lived all the time, and
 heard of nothing so late, has not moved on (`meteor.keeping.chronicle`; DESIGN section 5).
-What never began hides nothing that did, though a copy has it whole (`meteor.copies.evidence`).
+What never began hides nothing that did, though a copy has it whole (`meteor.copies.evidence`); nor
+does what ended as one of an earlier epoch took all of it in, beside who can show to have that.
 What is left of a view goes on under another number: to those who were not told yet it is the same.
 """
 

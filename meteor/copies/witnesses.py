@@ -6,8 +6,8 @@ that is cut off is evicted and cannot be told.  Should the others fall before it
 take the epoch that it knows for the last one, and lack what was acknowledged since without a word.
 So before anything is acknowledged under a view that lacks copies, as many peers beside them begin
 to learn it: k peers know of every epoch, and an heir that finds none of its content but a witness
-says that the interval is missing (DESIGN section 5).  Where there are no k peers, as all are just
-falling or are just coming back, it is waited for more of them.
+says that the interval is missing (DESIGN section 5).  Where there are hardly k peers, as all may
+just be falling or are just coming back, it is waited for a while, or for more of them.
 """
 
 from __future__ import annotations

@@ -348,6 +348,7 @@ class RendezvousPoint:
             doubtful = self._recall.may_be_repeat(task.operation, part)
             summary = await self.changes.amend(task, part, write, doubtful=doubtful)
         self._repeats.note(task.operation, task.id, part, summary, self._runtime.now())
+        # What is so already may be so here alone; a refusal, or what only looks, promises nothing.
         if not (written or task.operation.dry_run or summary.refused):
             await self._replication.enough(part, ends())
         return frames, summary, speaks_for_s

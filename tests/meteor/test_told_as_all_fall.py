@@ -16,6 +16,7 @@ import pytest
 
 from chord import Contact
 from meteor import Client, Incomplete, profile
+from meteor.copies.config import CopiesConfig
 from meteor.keeping.known_views import KnownViews
 from meteor.wire.view import View
 from sim.overlay import Overlay, SimPeer
@@ -31,8 +32,7 @@ from tests.meteor.copies_world import (
     view_of,
 )
 
-FALLING_S = 3.0
-"""`CopiesConfig.falling_s`."""
+FALLING_S = CopiesConfig().falling_s
 
 
 def stored(peers: int, seed: int) -> tuple[Overlay, str, SimPeer, Client]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from meteor.wire.view import View
+from chord import Contact
+from meteor.wire.view import EPOCHS, Rival, View
 from squid import Intervals, intersect, merge, subtract
 
 
@@ -18,17 +19,22 @@ class Adopted:
 
     def __init__(self) -> None:
         self._pieces: dict[int, tuple[tuple[Intervals, int], ...]] = {}
-        self._given: dict[int, tuple[tuple[Intervals, int, int], ...]] = {}
+        self._given: dict[int, tuple[tuple[Intervals, Contact, int], ...]] = {}
         """By whom, and up to which epoch of its own."""
 
-    def note(self, view: View, epoch: int) -> None:
-        """A view begins, with all that was acknowledged up to an epoch."""
-        self._pieces[view.number] = ((view.intervals, epoch),)
+        self._rivals: dict[int, tuple[Rival, ...]] = {}
+        """What it names that who had it before named."""
 
-    def note_given(self, view: View, giver_id: int, epoch: int) -> None:
+    def note(self, view: View, epoch: int) -> None:
+        """A view begins, with all that was acknowledged up to an epoch, but for its rivals."""
+        self._pieces[view.number] = ((view.intervals, epoch),)
+        self._rivals[view.number] = view.rivals
+
+    def note_given(self, view: View, giver: Contact, epoch: int) -> None:
         """It was given by another peer, who had, and tried, no later epoch: whatever of its own is
-        known of is here, also what copies took and it never began."""
-        self._given[view.number] = ((view.intervals, giver_id, epoch),)
+        known of is here, also what copies took and it never began.  With `EPOCHS`, all that it had
+        in that life: it died as it gave."""
+        self._given[view.number] = ((view.intervals, giver, epoch),)
 
     def join(self, number: int, views: Iterable[View]) -> None:
         """A view has what these have, or had until now: no more of a piece than that, as what was
@@ -41,26 +47,36 @@ class Adopted:
         )
         self._pieces[number] = tuple(dict.fromkeys(piece for piece in left if piece[0]))
         given = (
-            (intersect(intervals, one.intervals), giver_id, epoch)
+            (intersect(intervals, one.intervals), giver, epoch)
             for one in views
-            for intervals, giver_id, epoch in self._given.get(one.number, ())
+            for intervals, giver, epoch in self._given.get(one.number, ())
         )
         self._given[number] = tuple(dict.fromkeys(piece for piece in given if piece[0]))
+        rivals = (rival for one in views for rival in self._rivals.get(one.number, ()))
+        self._rivals[number] = tuple(dict.fromkeys(rivals))
 
     def keep_only(self, numbers: Collection[int]) -> None:
         """The other views ended."""
         self._pieces = {one: part for one, part in self._pieces.items() if one in numbers}
         self._given = {one: part for one, part in self._given.items() if one in numbers}
+        self._rivals = {one: named for one, named in self._rivals.items() if one in numbers}
+
+    def had_rival(self, number: int, rival: Rival) -> bool:
+        """Whether who had a view before named this one beside it: what that had was acknowledged
+        beside what came from there, though it was in an earlier epoch."""
+        named = ((one.epoch, one.holders) for one in self._rivals.get(number, ()))
+        return (rival.epoch, rival.holders) in named
 
     def before(
-        self, number: int, part: Intervals, epoch: int, primary_id: int | None = None
+        self, number: int, part: Intervals, epoch: int, primary: Contact | None = None
     ) -> Intervals:
         """What of `part` a view took over from an epoch before that one, of another primary."""
         pieces = self._pieces.get(number, ((part, 0),))
         before = intersect(part, merge(*(piece for piece, since in pieces if since < epoch)))
         given = (
-            piece for piece, giver_id, last in self._given.get(number, ())
-            if giver_id == primary_id and epoch <= last
+            piece for piece, giver, last in self._given.get(number, ())
+            if primary is not None and giver.id == primary.id and epoch <= last
+            and (last < EPOCHS or giver == primary)
         )  # fmt: skip
         return subtract(before, merge(*given))
 

@@ -81,10 +81,16 @@ class Copying:
     ) -> list[Carried]:
         """The same of what a client is told is kept.  Raises `Superseded` as well where too few are
         there for that: they are not waited for here, as a hand-off waits for what is under way.
-        What peers have of the past is brought together all the same, that it is lost no more."""
+        What peers have of the past is brought together all the same, that it is lost no more; and
+        what became too few while it was written shows, as all that are there have it."""
         self._check_company(part)
         kept = await self.keep(carried, part, ends_s)
-        self._check_company(part)
+        try:
+            self._check_company(part)
+        except Superseded:
+            for one in kept:
+                self._shelf.take_in(one, None)
+            raise
         return kept
 
     async def enough(self, part: Intervals, ends_s: float) -> None:

@@ -134,7 +134,8 @@ class Giving:
             page = self._shelf.attic.page(lots, interval, message.cursor, self._shelf.outgoing)
             with_it = self._views.lots_taken_in(lots, (interval,))
             page = self._placed(page, lots)
-            return replace(page, whole=whole, since=message.epoch, taken_in=with_it)
+            since = self._views.stored_since((interval,), message.epoch)
+            return replace(page, whole=whole, since=since, taken_in=with_it)
         if subtract((interval,), self._views.kept()):
             raise Fault("Moved", "the interval is not kept here")
         page = self._placed(self._shelf.page(interval, message.cursor))

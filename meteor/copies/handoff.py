@@ -114,6 +114,7 @@ class Handoff:
     def contact_gone(self, contact: Contact) -> None:
         """A neighbour is dead: what it held is to be taken over from its copies."""
         self.heirs.note_dead(contact)
+        self._replication.note_silent((contact.id,))
         self.wake()
 
     def wake(self) -> None:
@@ -252,7 +253,7 @@ class Handoff:
             return
         await self._keeper.clear(intersect(view.lost, piece))
         fence = self._replication.new_view(piece, others, view.lost, view.rivals)
-        if not await self._replication.fence(fence, view.epoch):
+        if not await self._replication.fence(fence, view):
             self.heirs.note_given_up(fence, view)
             return
         hand_offs = [self.pulling.expect(interval, others[0]) for interval in piece]
@@ -299,6 +300,8 @@ class Handoff:
         epoch, had = (0, ()) if view is None else (view.epoch, view.holder_ids)
         begun = await self._replication.begin(new, epoch, had=had)
         if begun is None:
+            if view is not None:
+                self._views.tried.note(new, view)
             return
         if lost:
             self._views.chronicle.lose(begun.intervals, begun.epoch)

@@ -8,6 +8,7 @@ again, and is remembered as open (DESIGN section 5).
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from chord import CallError, Contact, DialRefused, RemoteFault, Runtime
 from meteor.copies.copy_keeper import CopyKeeper
@@ -19,10 +20,13 @@ from meteor.keeping.placement import Admission
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
 from meteor.wire.operations import Freeze, Frozen, Pull, PulledPage, TakeOver, Yours
-from meteor.wire.view import View
+from meteor.wire.view import EPOCHS, View
 from squid import Interval, intersect, merge, subtract
 
 TAKE_OVER_TRIES = 5
+
+DIED_FROZEN: Final = Yours(tried=EPOCHS)
+"""Of a giver that cannot say: whatever it was about to begin, nothing is in it that is not here."""
 
 
 class Pulling:
@@ -127,7 +131,7 @@ class Pulling:
             except RemoteFault:
                 return None
             except DialRefused:
-                return Yours() if self._runtime.now() < thaws_s else None
+                return DIED_FROZEN if self._runtime.now() < thaws_s else None
             except CallError:
                 continue
             return reply

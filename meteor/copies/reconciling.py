@@ -155,7 +155,8 @@ class Reconciling:
         if there == lots:  # all the time
             self._views.taken_in.learn(self._views.lots_taken_in(lots, piece), piece)
             if whole and primary_id is not None:
-                self._views.taken_in.note(primary_id, epoch, piece, epoch)
+                since = self._views.stored_since(piece, epoch)
+                self._views.taken_in.note(primary_id, epoch, piece, since)
         return True
 
     async def merge(self, carried: Sequence[Carried]) -> int:

@@ -50,6 +50,7 @@ class Replication:
         self.ask, self.ask_all = inquiry.ask, inquiry.ask_all
         self._witnesses = Witnesses(node, runtime, views, config, self.ask)
         self.lacks, self.note_left = self._witnesses.lacks, self._witnesses.note_left
+        self.note_silent = self._witnesses.note_silent
         self.changing = Mutex(runtime, "changing views")
         """Held by whoever changes what this peer is the primary of."""
         self.learners: dict[int, tuple[Contact, int]] = {}
@@ -155,7 +156,7 @@ class Replication:
                 self.adopted.keep_only(self._views.own)
                 self.adopted.note(installed, max(adopted_epoch, given.epoch))
                 if giver is not None:
-                    self.adopted.note_given(installed, giver.id, max(given.epoch, given.tried))
+                    self.adopted.note_given(installed, giver, max(given.epoch, given.tried))
                 self._holdings.gain(installed.intervals, lost=installed.unknown)
                 known = subtract(installed.intervals, installed.lost)
                 self.resync |= {installed.number} if self._views.is_former(known) else set()
@@ -165,13 +166,13 @@ class Replication:
         finally:
             self.changing.leave()
 
-    async def fence(self, view: View, adopted_epoch: int) -> bool:
+    async def fence(self, view: View, adopted: View) -> bool:
         """Let copies refuse the primary before, while their content is fetched; whether all do.
         It is remembered here as something to be filled: whoever asks meanwhile is to know that this
         peer has not moved on from it."""
         self._views.learn(view)
-        self._views.tried.note(view)
-        replies = await self.ask_all(view.copies, Instate(view, adopted_epoch))
+        self._views.tried.note(view, adopted)
+        replies = await self.ask_all(view.copies, Instate(view, adopted.epoch))
         self._views.see(view.epoch)
         self._beside += [one for reply in replies for one in _beside(reply)]
         return all(

@@ -88,7 +88,7 @@ class Rivals:
         for mine in self._views.touching(ended.intervals):
             part = intersect(mine.intervals, ended.intervals)
             unknown = self._replication.adopted.before(
-                mine.number, part, ended.epoch, ended.primary.id
+                mine.number, part, ended.epoch, ended.primary
             )
             lost = intersect(ended.lost, unknown)
             self.note(Rival(unknown, ended.epoch, ended.holders, lost, ended.number))
@@ -181,7 +181,7 @@ class Rivals:
             for piece in intersect(answer.held, (interval,)):
                 if not await self._reconciling.reconcile(piece, holder):
                     return None
-            if not self._note_past(view, interval, self._others(answer)):
+            if not self._note_past(view, rival, interval, self._others(answer)):
                 return None
         return ()  # `reconcile` has written down what is known of the past by that
 
@@ -189,14 +189,18 @@ class Rivals:
         own_id = self._runtime.contact.id
         return tuple(one for one in (*answer.copies, *answer.former) if one.primary.id != own_id)
 
-    def _note_past(self, view: View, interval: Interval, past: Iterable[View]) -> bool:
-        """What somebody had of an interval, as far as it is later than what is here."""
-        noted = True
+    def _note_past(
+        self, view: View, rival: Rival, interval: Interval, past: Iterable[View]
+    ) -> bool:
+        """What a rival, or whoever says so instead of it, had of an interval, as far as it is not
+        here: later than what a view was taken over from, unless it was beside that already."""
+        adopted, noted = self._replication.adopted, True
         for one in past:
             part = intersect(one.intervals, (interval,))
-            part = self._replication.adopted.before(
-                view.number, part, one.epoch, one.primary.id
-            )
+            if not adopted.had_rival(view.number, rival):
+                part = adopted.before(view.number, part, one.epoch, one.primary)
+            elif self._views.has_all_of(part, one.primary.id, one.epoch):
+                continue
             lost = intersect(one.lost, part)
             noted = self.note(Rival(part, one.epoch, one.holders, lost, one.number)) and noted
         return noted
@@ -211,7 +215,7 @@ class Rivals:
             if subtract((interval,), merge(*(one.intervals for one in had))):
                 return False
             past.append((interval, had))
-        return all(self._note_past(view, interval, had) for interval, had in past)
+        return all(self._note_past(view, rival, interval, had) for interval, had in past)
 
     async def _before_it(self, interval: Interval, rival: Rival) -> tuple[View, ...]:
         """What its primary, the last of the holders, had of a rival that never began; nothing where
@@ -219,6 +223,8 @@ class Rivals:
         it: an undamaged one that has an earlier epoch of it was never that far."""
         tried: Sequence[tuple[int, int]]
         if not rival.holders or rival.holders[-1].id == self._runtime.contact.id:
+            if (adopted := self._views.tried.adopted(rival.number)) is not None:
+                return parts_of((adopted,), (interval,))
             had = parts_of(self._views.remembered(), (interval,))
             tried, damaged = self._views.tried.next_of((interval,)), self._views.damaged
         else:

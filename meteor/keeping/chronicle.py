@@ -164,10 +164,18 @@ class Tried:
     def __init__(self) -> None:
         self._views: list[View] = []
         self._next: list[View] = []
+        self._adopted: list[tuple[View, View]] = []
 
-    def note(self, view: View) -> None:
-        """Nothing was, or will be, acknowledged under a view in its epoch."""
+    def note(self, view: View, adopted: View | None = None) -> None:
+        """Nothing was, or will be, acknowledged under a view in its epoch, which was to take an
+        `adopted` one over."""
         self._views = [*self._views, view][-CHRONICLE_MAX:]
+        if adopted is not None:
+            self._adopted = [*self._adopted, (view, adopted)][-CHRONICLE_MAX:]
+
+    def adopted(self, number: int) -> View | None:
+        """The view that such a one was to take over: who had that may have it under this name."""
+        return next((had for one, had in self._adopted if one.number == number), None)
 
     def note_next(self, view: View, before: View | None) -> None:
         """The same of a next epoch of a view, that is passed over: all that was acknowledged up to

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator
+from functools import partial
 
 from chord import Contact
 from meteor.keeping.taken_in import TakenIn
@@ -177,22 +178,37 @@ class KnownViews:
             if one.view.epoch == epoch and intersect(one.view.intervals, part)
         ]
 
-    def has_all_of(self, part: Intervals, primary_id: int, epoch: int) -> bool:
+    def has_all_of(
+        self, part: Intervals, primary_id: int, epoch: int, since: int | None = None
+    ) -> bool:
         """Whether all is on the shelf that a primary had acknowledged of `part` when an epoch of
-        its ended.  A later view of the same primary does not show that where it calls the past
-        lost, or names a rival: it may have been passed over, and have begun anew, since."""
+        its ended, or all `since` an earlier one.  A later view of the same primary does not show
+        that where it calls the past lost, or names a rival: it may have been passed over, and have
+        begun anew, since."""
+        first = epoch if since is None else since
         whole = [one.view for one in self.copies.values() if one.whole]
         whole += [] if self.damaged else self.former
         had = [
-            one.intervals if one.since <= epoch else subtract(one.intervals, one.unknown)
+            one.intervals if one.since <= first else subtract(one.intervals, one.unknown)
             for one in whole
             if one.primary.id == primary_id and one.epoch >= epoch
         ]
-        return not subtract(part, merge(*had, self.taken_in.of(primary_id, epoch)))
+        return not subtract(part, merge(*had, self.taken_in.of(primary_id, epoch, first)))
 
     def shown_since(self, part: Intervals, primary_id: int, epoch: int) -> int:
-        """From which epoch of a primary on that is shown, where it is: 0 for all of them."""
-        return 0 if self.has_all_of(part, primary_id, 0) else epoch
+        """From which epoch of a primary on that is shown, where it is: the earliest."""
+        had = (one.since for one in self.former if one.primary.id == primary_id)
+        ended = (one.since for one in self.taken_in.within(part) if one.primary == primary_id)
+        earlier = sorted(one for one in {0, *had, *ended} if one < epoch)
+        has_all = partial(self.has_all_of, part, primary_id, epoch)
+        return next((one for one in earlier if has_all(one)), epoch)
+
+    def stored_since(self, part: Intervals, epoch: int) -> int:
+        """The same of what is in the attic of the views of an epoch, where all of it is."""
+        if not self.has_stored(part, epoch):
+            return epoch
+        of_it = (one.view for one in self.stored if one.view.epoch == epoch)
+        return max(view.since for view in of_it if intersect(view.intervals, part))
 
     def lots_for(
         self, part: Intervals, epoch: int, primary_id: int | None

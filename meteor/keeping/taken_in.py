@@ -73,13 +73,15 @@ class TakenIn:
             while len(self._parts) > NOTES_MAX:
                 self._parts.popitem(last=False)
 
-    def of(self, primary_id: int, epoch: int) -> Intervals:
-        """Of what all is here that a primary had acknowledged when that epoch ended."""
+    def of(self, primary_id: int, epoch: int, since: int | None = None) -> Intervals:
+        """Of what all is here that a primary had acknowledged when that epoch ended; or all since
+        an earlier one began."""
+        first = epoch if since is None else since
         return merge(
             *(
                 part
-                for (primary, last, since), part in self._parts.items()
-                if primary == primary_id and since <= epoch <= last
+                for (primary, last, earliest), part in self._parts.items()
+                if primary == primary_id and earliest <= first and epoch <= last
             )
         )
 

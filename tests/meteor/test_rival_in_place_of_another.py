@@ -97,3 +97,64 @@ def test_nor_is_anything_else_a_proof_that_it_never_began(beside: Beside, doubtf
     beside.look_on(rival)
     assert beside.went == []
     assert beside.peer.core.views.own[beside.view.number].unknown == beside.view.intervals
+
+
+def never_began(beside: Beside) -> Rival:
+    """A rival that this very peer was about to begin, and does not say how: it was to take over
+    what another one had."""
+    own = beside.peer.contact
+    tried = replace(beside.had, primary=own, number=7 << 40, epoch=beside.rival.epoch)
+    beside.peer.core.views.tried.note(tried, beside.had)
+    return replace(beside.rival, holders=(beside.copy, own), number=tried.number)
+
+
+def test_what_this_very_peer_was_about_to_begin_stands_for_what_that_was_to_take_over(
+    beside: Beside,
+) -> None:
+    """Its copies told another peer of it, who named it, and gave the interval to this one: nobody
+    else could be asked, and the interval was named for ever."""
+    rival = never_began(beside)
+    beside.look_on(rival)
+    assert beside.went == [(rival, True)]
+
+
+def test_a_rival_that_came_with_the_interval_stands_for_what_was_acknowledged_beside_it(
+    beside: Beside,
+) -> None:
+    """In an earlier epoch than the last one before this view, and yet not in it: whoever had the
+    interval before had not merged it."""
+    rival = never_began(beside)
+    adopted = beside.peer.core.replication.adopted
+    named = replace(beside.view, rivals=(replace(rival, intervals=((0, 1 << 200),)),))
+    adopted.note(named, beside.rival.epoch + 9)
+    assert adopted.had_rival(named.number, rival)
+    beside.look_on(rival)
+    assert beside.went == [(rival, True)]
+
+
+def test_unless_all_of_that_is_here_by_now(beside: Beside) -> None:
+    rival = never_began(beside)
+    adopted, taken_in = beside.peer.core.replication.adopted, beside.peer.core.views.taken_in
+    adopted.note(replace(beside.view, rivals=(rival,)), beside.rival.epoch + 9)
+    taken_in.note(beside.other.id, beside.had.epoch, beside.view.intervals)
+    beside.look_on(rival)
+    assert beside.went == [(rival, False)]
+    adopted.join(7, [beside.view])
+    adopted.keep_only((7,))
+    assert not adopted.had_rival(beside.view.number, rival)
+    assert adopted.had_rival(7, rival)
+
+
+def test_a_peer_remembers_what_it_did_not_come_to_take_over(
+    beside: Beside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[View] = []
+
+    async def passed_over(view: View, *_: object, **__: object) -> None:
+        drawn.append(view)
+
+    monkeypatch.setattr(beside.peer.core.replication, "begin", passed_over)
+    take = beside.peer.core._handoff._take(beside.had.intervals, beside.had, (), (), lost=False)
+    beside.overlay.run(take)
+    (view,) = drawn
+    assert beside.peer.core.views.tried.adopted(view.number) == beside.had

@@ -140,6 +140,26 @@ def test_what_could_be_shown_of_the_shelf_can_be_shown_of_the_attic() -> None:
     assert again.lots_for(part, 3, rival_id) == ([], False), "the journal was damaged"
 
 
+def test_it_is_shown_from_the_earliest_epoch_on_from_which_nothing_is_left_out() -> None:
+    """Counted from its last epoch alone it was not what had begun earlier: the past behind that
+    was named for ever, where it had been lost, and then once more (k = 2)."""
+    views, part, primary = Views(), ((0, 9),), Contact(7, "seven")
+    had = View(primary, 17, 25, part, (HERE,), lost=part)
+    views.restore([had], whole=True)
+    views.taken_in.note(7, 12, part, 9)
+    assert views.shown_since(part, 7, 25) == 17, "9 to 12 do not reach so far"
+    assert views.shown_since(part, 7, 12) == 9
+    views.taken_in.note(7, 30, ((0, 4),))
+    assert views.shown_since(((0, 4),), 7, 25) == 0
+    assert views.shown_since(((0, 5),), 7, 25) == 17
+    assert views.shown_since(part, 8, 25) == 25
+    assert views.stored_since(part, 25) == 25
+    views.store(had, 3)
+    assert views.stored_since(part, 25) == 17
+    assert views.stored_since(((0, 10),), 25) == 25, "not all of that"
+    assert views.stored_since(part, 24) == 24
+
+
 def test_what_a_peer_goes_on_with_it_can_still_show_where_no_copy_lacks_it() -> None:
     had = View(HERE, 3, 5, ((0, 5),), ())
     anew = View(HERE, 9, 9, ((0, 7),), (), lost=((4, 5),))

@@ -20,12 +20,15 @@ from meteor.copies.config import CopiesConfig
 from meteor.keeping.known_views import KnownViews
 from meteor.wire.view import View
 from sim.overlay import Overlay, SimPeer
+from squid import covers
+from tests.meteor import copies_world
 from tests.meteor.building import draw_data
 from tests.meteor.copies_world import (
     assert_whole_within,
     build,
     copies_of,
     crash,
+    index_of,
     is_shown,
     primary_of,
     store_some,
@@ -112,6 +115,40 @@ def test_two_that_go_one_after_the_other_are_waited_for_where_few_are_left(
     crash(second)
     spent_s = takes_s(overlay, client.renew(record, ttl=7400, timeout=20))
     assert (spent_s >= FALLING_S - 0.5) is waits, spent_s
+
+
+@pytest.mark.parametrize("which", range(3))
+def test_who_had_nothing_with_the_one_that_is_left_is_missed_as_well(
+    which: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of what was lost with them it knew no holder: it was told of at once, by a single peer."""
+    monkeypatch.setattr(copies_world, "COPIES", 2)
+    overlay, record, primary, _ = stored(5, 2)
+    (copy,) = copies_of(overlay, record)
+    left = [one for one in overlay.peers if one not in {primary, copy}][which]
+    crash(*(one for one in overlay.peers if one is not left))
+    overlay.run_for(0.1)
+    assert left.core.views.lost()
+    again = profile(draw_data(random.Random(2)))  # where the first one was
+    spent_s = takes_s(overlay, overlay.client(peer=0).store(again, b"y", timeout=20))
+    assert FALLING_S - 0.5 <= spent_s < 20
+    assert covers(left.core.views.lost(), index_of(record))
+
+
+def test_what_became_too_few_as_it_was_written_shows_where_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In the journal alone it was not there until its peer was started again: a delete that came
+    meanwhile passed it by, and it was shown after that."""
+    overlay, record, primary, client = stored(3, 6)
+    copying, said = primary.core.replication.copying, [False, True]
+    primary.core.views.company = 3
+    monkeypatch.setattr(copying, "_too_few", lambda _: said.pop(0))
+    with pytest.raises(Incomplete):
+        overlay.run(client.cancel(record, timeout=0.4))
+    assert said == []
+    assert not is_shown(primary, record)
+    assert not any(is_shown(one, record) for one in copies_of(overlay, record))
 
 
 def test_one_that_goes_is_waited_for_by_nobody() -> None:

@@ -11,6 +11,7 @@ from chord.contact import WideInt as WideInt
 from chord.errors import Busy as Busy
 from chord.errors import CallError as CallError
 from chord.errors import DialRefused as DialRefused
+from chord.errors import DialRejected as DialRejected
 from chord.errors import Fault as Fault
 from chord.errors import JoinRefused as JoinRefused
 from chord.errors import LinkClosed as LinkClosed
@@ -74,8 +75,8 @@ __all__ = [
     "ChordNode", "ChordConfig", "Observer", "RingState", "Owner", "LookupTally", "Route", "Finger",
     "ArcCache", "KnownArc", "IdealPlace", "ideal_ring", "FindOwner", "GetNeighbours", "Neighbours",
     "MESSAGES",
-    "MeteorError", "RingError", "CallError", "DialRefused", "LinkClosed", "RequestTimeout", "Busy",
-    "RemoteFault", "Fault", "LookupFailed", "NotJoined", "JoinRefused",
+    "MeteorError", "RingError", "CallError", "DialRefused", "DialRejected", "LinkClosed",
+    "RequestTimeout", "Busy", "RemoteFault", "Fault", "LookupFailed", "NotJoined", "JoinRefused",
     "placement", "relocation", "Burden", "Placing", "LoadAnswer", "RelocationConfig",
     "ask_for_place", "FindPlace", "split_id",
     "Runtime", "Handler", "Deferred", "Unhurried", "Link", "NO_LINK", "Task",

@@ -22,6 +22,10 @@ class DialRefused(CallError):
     """Nobody listens at the contact's address: fail-stop evidence, the strongest there is."""
 
 
+class DialRejected(DialRefused):
+    """Who listens there does not serve this peer, or nobody by now: it lives."""
+
+
 class LinkClosed(CallError):
     """The link broke before the reply came; the request may or may not have been carried out."""
 

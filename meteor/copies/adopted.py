@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from chord import Contact
-from meteor.wire.view import EPOCHS, Rival, View
+from meteor.wire.view import EPOCHS, RIVALS_MAX, Rival, View
 from squid import Intervals, intersect, merge, subtract
 
 
@@ -60,6 +60,11 @@ class Adopted:
         self._pieces = {one: part for one, part in self._pieces.items() if one in numbers}
         self._given = {one: part for one, part in self._given.items() if one in numbers}
         self._rivals = {one: named for one, named in self._rivals.items() if one in numbers}
+
+    def note_had(self, number: int, rival: Rival) -> None:
+        """It is noted in place of one that who had a view before named."""
+        if not self.had_rival(number, rival):
+            self._rivals[number] = (*self._rivals.get(number, ()), rival)[-2 * RIVALS_MAX :]
 
     def had_rival(self, number: int, rival: Rival) -> bool:
         """Whether who had a view before named this one beside it: what that had was acknowledged

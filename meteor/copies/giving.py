@@ -174,6 +174,7 @@ class Giving:
             rivals=rivals_within((one for view in views for one in view.rivals), (interval,)),
             epoch=min((view.epoch for view in views), default=0),
             highest=highest,
+            since=max((view.since for view in views), default=0),
             taken_in=self._views.taken_in.within((interval,)),
             copies=tuple(
                 copy for copy in (shared[0] if shared else ())

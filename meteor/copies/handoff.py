@@ -114,7 +114,7 @@ class Handoff:
     def contact_gone(self, contact: Contact) -> None:
         """A neighbour is dead: what it held is to be taken over from its copies."""
         self.heirs.note_dead(contact)
-        self._replication.note_silent((contact.id,))
+        self._replication.note_dead(contact)
         self.wake()
 
     def wake(self) -> None:

@@ -5,11 +5,13 @@ Law of this file: one conversation; who is late itself gives nobody up (DESIGN s
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from typing import Any
 
 from chord import CallError, Contact, DialRefused, LinkClosed, RequestTimeout, Runtime
 from meteor.copies.config import CopiesConfig
+from meteor.wire.copy_messages import Instated
+from meteor.wire.view import View
 
 
 class Inquiry:
@@ -114,3 +116,14 @@ class Inquiry:
     def _is_heard(self, contact: Contact) -> bool:
         silent_s = self._runtime.now() - self._runtime.link(contact).last_heard_s
         return silent_s < self._config.silence_s
+
+
+def kept_by(replies: Iterable[object]) -> list[View]:
+    """What those kept for others until now who were asked to take a view."""
+    return [one for reply in replies if isinstance(reply, Instated) for one in reply.beside]
+
+
+def kept_by_all(replies: Sequence[object]) -> tuple[View, ...] | None:
+    """The same; None where one may have taken the view, and did not say."""
+    said = all(isinstance(reply, Instated) for reply in replies)
+    return tuple(kept_by(replies)) if said else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from chord import CallError, Contact, DialRefused, RemoteFault, Runtime
+from chord import CallError, Contact, DialRefused, DialRejected, RemoteFault, Runtime
 from meteor.copies.copy_keeper import CopyKeeper
 from meteor.copies.giving import HandoffConfig
 from meteor.copies.reconciling import asked, going_on
@@ -95,7 +95,8 @@ class Pulling:
             known = subtract(known, frozen.lost)
             self._views.taken_in.note(source.id, frozen.epoch, known)
             left = subtract((interval,), known)
-            self._views.taken_in.note(source.id, frozen.epoch, left, frozen.epoch)
+            if frozen.since <= frozen.epoch:
+                self._views.taken_in.note(source.id, frozen.epoch, left, frozen.since)
             begun = await self._replication.begin(view, frozen.epoch, source, given)
         except CallError:
             return False
@@ -130,6 +131,8 @@ class Pulling:
                 reply = await asked(self._runtime, self._config, source, request, Yours)
             except RemoteFault:
                 return None
+            except DialRejected:
+                return None  # it lives, and may thaw
             except DialRefused:
                 return DIED_FROZEN if self._runtime.now() < thaws_s else None
             except CallError:

@@ -18,7 +18,7 @@ from meteor.copies.adopted import Adopted
 from meteor.copies.config import CopiesConfig
 from meteor.copies.copying import Copying
 from meteor.copies.gifts import Gifts
-from meteor.copies.inquiry import Inquiry
+from meteor.copies.inquiry import Inquiry, kept_by, kept_by_all
 from meteor.copies.turns import Mutex
 from meteor.copies.witnesses import Witnesses
 from meteor.keeping.holdings import Holdings
@@ -26,7 +26,7 @@ from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Beside, Instate, Instated
 from meteor.wire.operations import Yours
-from meteor.wire.view import Rival, View, is_passed_over, parts_of, rivals_within
+from meteor.wire.view import EPOCHS, Rival, View, is_passed_over, parts_of, rivals_within
 from squid import Intervals, intersect, merge, subtract
 
 NOTHING: Final = Yours()
@@ -50,7 +50,7 @@ class Replication:
         self.ask, self.ask_all = inquiry.ask, inquiry.ask_all
         self._witnesses = Witnesses(node, runtime, views, config, self.ask)
         self.lacks, self.note_left = self._witnesses.lacks, self._witnesses.note_left
-        self.note_silent = self._witnesses.note_silent
+        self.note_dead = self._witnesses.note_dead
         self.changing = Mutex(runtime, "changing views")
         """Held by whoever changes what this peer is the primary of."""
         self.learners: dict[int, tuple[Contact, int]] = {}
@@ -144,7 +144,7 @@ class Replication:
         may be gone: None when a later one is known meanwhile, else the view as its copies have it.
         Of one that was passed over in part while it was noted here that is what is left.  What
         copies kept for a `giver`, who froze it and gave all up to its last epochs, is nothing
-        beside it."""
+        beside it; what one that died as it gave had named beside itself by then is."""
         await self.changing.enter()
         try:
             before = set(self._views.own)
@@ -161,7 +161,7 @@ class Replication:
                 known = subtract(installed.intervals, installed.lost)
                 self.resync |= {installed.number} if self._views.is_former(known) else set()
                 self._views.go_on_with(installed, adopted_epoch)
-                self._say_beside(giver)
+                self._say_beside(None if given.tried == EPOCHS else giver)
             return installed
         finally:
             self.changing.leave()
@@ -173,8 +173,9 @@ class Replication:
         self._views.learn(view)
         self._views.tried.note(view, adopted)
         replies = await self.ask_all(view.copies, Instate(view, adopted.epoch))
+        self._views.tried.hear(view.number, kept_by_all(replies))
         self._views.see(view.epoch)
-        self._beside += [one for reply in replies for one in _beside(reply)]
+        self._beside += kept_by(replies)
         return all(
             isinstance(reply, Instated) and reply.known and not reply.newer for reply in replies
         )
@@ -284,7 +285,9 @@ class Replication:
         while True:
             self._views.see(view.epoch)
             replies = await self._instate(view, before, adopted_epoch)
-            self._beside += [one for reply in replies for one in _beside(reply)]
+            self._beside += kept_by(replies)
+            if before is None:
+                self._views.tried.hear(view.number, kept_by_all(replies))
             if self._is_over(view, replies, touched):
                 self._views.tried.note_next(view, before)
                 return None
@@ -386,7 +389,3 @@ class Replication:
                 self._runtime.spawn(self.change(number))
             self._runtime.spawn(self._shelf.note(self._views))
             self.on_superseded()
-
-
-def _beside(reply: object) -> tuple[View, ...]:
-    return reply.beside if isinstance(reply, Instated) else ()

@@ -202,7 +202,10 @@ class Rivals:
             elif self._views.has_all_of(part, one.primary.id, one.epoch):
                 continue
             lost = intersect(one.lost, part)
-            noted = self.note(Rival(part, one.epoch, one.holders, lost, one.number)) and noted
+            instead = Rival(part, one.epoch, one.holders, lost, one.number)
+            if adopted.had_rival(view.number, rival):
+                adopted.note_had(view.number, instead)
+            noted = self.note(instead) and noted
         return noted
 
     async def _never_began(self, view: View, rival: Rival) -> bool:
@@ -223,8 +226,8 @@ class Rivals:
         it: an undamaged one that has an earlier epoch of it was never that far."""
         tried: Sequence[tuple[int, int]]
         if not rival.holders or rival.holders[-1].id == self._runtime.contact.id:
-            if (adopted := self._views.tried.adopted(rival.number)) is not None:
-                return parts_of((adopted,), (interval,))
+            if before := self._views.tried.stands_for(rival.number):
+                return parts_of(before, (interval,))
             had = parts_of(self._views.remembered(), (interval,))
             tried, damaged = self._views.tried.next_of((interval,)), self._views.damaged
         else:

@@ -42,6 +42,8 @@ class Witnesses:
         self._told: dict[ViewKey, tuple[View, tuple[Contact, ...]]] = {}
         self._went: dict[int, float] = {}
         """Who had a part in an own view, or in what became one, and went lately, and when."""
+        self._dead: dict[int, Contact] = {}
+        """Of these whom the ring gave up."""
         self._left: dict[int, float] = {}
         """Who said lately that it leaves, and when."""
         self._few: list[tuple[float, Intervals]] = []
@@ -83,6 +85,20 @@ class Witnesses:
         went = {one: at_s for one, at_s in self._went.items() if at_s > lately_s}
         self._went = went | {one: went.get(one, now) for one in ids if one not in self._left}
 
+    def note_dead(self, contact: Contact) -> None:
+        """The ring gave up a peer, who need have had nothing together with this one."""
+        self.note_silent((contact.id,))
+        self._dead = {one.id: one for one in self._dead.values() if one.id in self._went}
+        self._dead[contact.id] = contact
+
+    def _forget_who_is_back(self, around: Iterable[Contact]) -> None:
+        """Whom the ring names in a later life is there."""
+        for one in around:
+            dead = self._dead.get(one.id)
+            if dead is not None and one.incarnation > dead.incarnation:
+                del self._dead[one.id]
+                self._went.pop(one.id, None)
+
     def note_left(self, contact: Contact) -> None:
         """A peer leaves, and others have all that it had: nobody waits as if it had fallen."""
         self.note_silent(())
@@ -93,7 +109,7 @@ class Witnesses:
         """A view begins; so many `witnesses` know of it, and some had its content `before`.  Where
         several went one soon after the other, and few are left, all may be falling: what these tell
         anybody now would be unknown to those of the others that are back first."""
-        around = {one.id for one in (*self._node.successors, self._node.predecessor) if one}
+        around = self._around()
         self.note_silent(set(before) - view.holder_ids - around - {view.primary.id})
         for one in view.holder_ids:
             self._went.pop(one, None)
@@ -106,6 +122,11 @@ class Witnesses:
         if few:
             self._few.append((now, held))
 
+    def _around(self) -> set[int]:
+        named = [one for one in (*self._node.successors, self._node.predecessor) if one]
+        self._forget_who_is_back(named)
+        return {one.id for one in named}
+
     def lacks(self, view: View) -> bool:
         """Whether nobody else has it, though there are others, or it seems that all are falling:
         nothing is acknowledged then."""
@@ -116,6 +137,7 @@ class Witnesses:
     def _may_fall(self, at_s: float) -> bool:
         """Whether several went shortly before something began with few, just now."""
         falling_s = self._config.falling_s
+        self._around()
         if len(self._went) < 2 or self._runtime.now() >= at_s + falling_s:
             return False
         return sum(one > at_s - falling_s for one in self._went.values()) > 1

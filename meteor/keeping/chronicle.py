@@ -11,13 +11,16 @@ section 5).
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, TypeVar
 
 from chord import replace
 from meteor.keeping.taken_in import TakenIn
 from meteor.wire.view import EPOCHS, View, parts_of
 from squid import Intervals, intersect, merge, subtract
+
+KnownT = TypeVar("KnownT")
 
 CHRONICLE_MAX: Final = 64
 """Views remembered of each kind: several times what the peers that would tell one have."""
@@ -164,18 +167,27 @@ class Tried:
     def __init__(self) -> None:
         self._views: list[View] = []
         self._next: list[View] = []
-        self._adopted: list[tuple[View, View]] = []
+        self._adopted: OrderedDict[int, View] = OrderedDict()
+        self._kept: OrderedDict[int, tuple[View, ...] | None] = OrderedDict()
 
     def note(self, view: View, adopted: View | None = None) -> None:
         """Nothing was, or will be, acknowledged under a view in its epoch, which was to take an
         `adopted` one over."""
         self._views = [*self._views, view][-CHRONICLE_MAX:]
         if adopted is not None:
-            self._adopted = [*self._adopted, (view, adopted)][-CHRONICLE_MAX:]
+            _keep_some(self._adopted, view.number, adopted)
 
-    def adopted(self, number: int) -> View | None:
-        """The view that such a one was to take over: who had that may have it under this name."""
-        return next((had for one, had in self._adopted if one.number == number), None)
+    def hear(self, number: int, kept: tuple[View, ...] | None) -> None:
+        """What those kept until then who were asked to take a view; None where one did not say."""
+        before = self._kept.get(number, ())
+        both = None if before is None or kept is None else (*before, *kept)
+        _keep_some(self._kept, number, both)
+
+    def stands_for(self, number: int) -> tuple[View, ...]:
+        """Whose content who took such a one may have under this name: the view that it was to take
+        over, and what its copies kept for others.  Empty where that is not known."""
+        adopted, kept = self._adopted.get(number), self._kept.get(number)
+        return () if adopted is None or kept is None else (adopted, *kept)
 
     def note_next(self, view: View, before: View | None) -> None:
         """The same of a next epoch of a view, that is passed over: all that was acknowledged up to
@@ -193,6 +205,12 @@ class Tried:
     def next_of(self, part: Intervals) -> tuple[tuple[int, int], ...]:
         """The same of all next epochs that never began."""
         return _numbered(self._next, part)
+
+
+def _keep_some(known: OrderedDict[int, KnownT], number: int, value: KnownT) -> None:
+    known[number] = value
+    while len(known) > CHRONICLE_MAX:
+        known.popitem(last=False)
 
 
 def _numbered(views: Iterable[View], part: Intervals) -> tuple[tuple[int, int], ...]:

@@ -210,7 +210,7 @@ class PeerLinks:
             reason = str(error)
             kind = LinkClosed
         except DialRefused as error:
-            reason = str(error)
+            reason, kind = str(error), type(error)
         else:
             if link.lost:
                 channel.close("no longer wanted")

@@ -13,7 +13,7 @@ from typing import Final
 
 import aiohttp
 
-from chord import DialRefused, LinkClosed
+from chord import DialRefused, DialRejected, LinkClosed
 from meteor.errors import VersionMismatch
 from meteor.links.transport import DialsCrossed
 from meteor.links.websocket_channel import VERSION_HEADER
@@ -85,5 +85,5 @@ def _refusal(address: str, error: aiohttp.WSServerHandshakeError) -> Exception:
             theirs=int(theirs) if theirs.isdigit() else 0,
         )
     if reason:
-        return DialRefused(f"{address} refused the dial: {reason}")
-    return DialRefused(f"{address} refused the dial with status {error.status}")
+        return DialRejected(f"{address} refused the dial: {reason}")
+    return DialRejected(f"{address} refused the dial with status {error.status}")

@@ -226,6 +226,9 @@ class Frozen:
     """Of the giver's views."""
     taken_in: tuple[Ended, ...] = ()
     """Of which ended views of others the giver has all content of it."""
+    since: int = 0
+    """From which epoch of the giver on all that it acknowledged of it is there, what was lost or
+    had a rival as well: it began then, or later."""
 
 
 @dataclass(frozen=True, slots=True)

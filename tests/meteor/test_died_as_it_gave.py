@@ -12,14 +12,16 @@ from dataclasses import replace
 
 import pytest
 
-from chord import Contact, Fault
+from chord import Contact, DialRejected, Fault
 from meteor.copies.adopted import Adopted
 from meteor.copies.giving import Giving
+from meteor.copies.inquiry import kept_by, kept_by_all
 from meteor.copies.pulling import DIED_FROZEN
 from meteor.copies.rivals import Rivals
-from meteor.wire.copy_messages import Instate
-from meteor.wire.operations import Yours
+from meteor.wire.copy_messages import Instate, Instated
+from meteor.wire.operations import TakeOver, Yours
 from meteor.wire.view import Rival, View
+from squid import subtract
 from tests.meteor.copies_world import ask, assert_whole_within, build, seeds, store_some
 
 GIVER = Contact(7, "10.0.0.7:7400", 3)
@@ -36,8 +38,12 @@ def test_what_it_was_about_to_begin_is_nobodys_rival(
     (mine,) = giver.core.views.own.values()
     taker = next(one for one in overlay.peers if one.contact not in mine.holders)
 
-    async def die(giving: Giving, _: object, __: object) -> Yours:
-        later = replace(mine, epoch=giving._views.next_epoch())
+    give = Giving._give
+
+    async def die(giving: Giving, request: TakeOver, to: Contact) -> Yours:
+        if giver.core._handoff._giving is not giving:
+            return await give(giving, request, to)
+        later = replace(mine, epoch=mine.epoch + 1)  # before the taker's
         await giving._replication.ask_all(mine.copies, Instate(later, mine.epoch))
         giver.crash()
         raise Fault("Dead", "it answers nobody")
@@ -52,9 +58,81 @@ def test_what_it_was_about_to_begin_is_nobodys_rival(
     monkeypatch.setattr(Rivals, "note", listen)
     part = mine.intervals[0]
     assert overlay.run(taker.core._handoff.pulling.take(part, giver.contact, ()))
-    assert named == []
     assert_whole_within(overlay)
+    assert named == []
     assert ask(overlay, overlay.client(peer=overlay.living.index(taker))) == (set(stored), True)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_what_it_named_beside_itself_by_then_is_named_all_the_same(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A freeze does not keep its copies from noting a rival; that it names one is part of what it
+    was about to begin."""
+    overlay = build(seed, 6, disk_s=0.002)
+    assert_whole_within(overlay)
+    giver = next(one for one in overlay.peers if len(one.core.views.own) == 1)
+    (mine,) = giver.core.views.own.values()
+    taker, other, *_ = [one for one in overlay.peers if one.contact not in mine.holders]
+    epoch = giver.core.views.next_epoch() + 5
+    rival = View(other.contact, 3 << 40, epoch, mine.intervals, ())
+
+    async def die(giving: Giving, _: object, __: object) -> Yours:
+        giver.core._handoff.rivals._on_kept_beside(rival)
+        while not giver.core.views.own[mine.number].rivals:
+            await giving._runtime.sleep(0.01)
+        giver.crash()
+        raise Fault("Dead", "it answers nobody")
+
+    monkeypatch.setattr(Giving, "_give", die)
+    part = mine.intervals[0]
+    assert overlay.run(taker.core._handoff.pulling.take(part, giver.contact, ()))
+    assert not subtract((part,), taker.core.holdings.lost)
+
+
+def test_who_refuses_a_dial_is_not_dead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It thaws, and goes on with copies that the taker need not reach."""
+    overlay = build(1, 5, disk_s=0.002)
+    assert_whole_within(overlay)
+    giver = next(one for one in overlay.peers if len(one.core.views.own) == 1)
+    (mine,) = giver.core.views.own.values()
+    taker = next(one for one in overlay.peers if one.contact not in mine.holders)
+    call = taker.runtime.call
+
+    async def refused(contact: Contact, request: object, timeout_s: float) -> object:
+        if isinstance(request, TakeOver):
+            raise DialRejected(f"{contact} refused the dial: it does not serve")
+        return await call(contact, request, timeout_s)
+
+    monkeypatch.setattr(taker.runtime, "call", refused)
+    take = taker.core._handoff.pulling.take(mine.intervals[0], giver.contact, ())
+    assert overlay.run(take) is False
+    assert not taker.core.views.touching(mine.intervals[:1])
+
+
+def test_what_comes_with_a_lost_past_is_known_from_where_the_giver_began() -> None:
+    """Known of its last epoch alone, what a copy had of an earlier one was a rival that nobody
+    could settle."""
+    overlay = build(2, 5, disk_s=0.002)
+    assert_whole_within(overlay)
+    giver = next(one for one in overlay.peers if len(one.core.views.own) == 1)
+    (mine,) = giver.core.views.own.values()
+    taker = next(one for one in overlay.peers if one.contact not in mine.holders)
+    part = mine.intervals[0]
+    overlay.run(giver.core.replication.rival(mine.number, lost=(part,)))
+    last = giver.core.views.own[mine.number].epoch
+    assert overlay.run(taker.core._handoff.pulling.take(part, giver.contact, (part,)))
+    known = taker.core.views.taken_in.of
+    assert known(giver.contact.id, last, mine.since) == (part,)
+    assert not known(giver.contact.id, last, mine.since - 1)
+
+
+def test_what_was_kept_is_not_known_where_one_did_not_say() -> None:
+    view = View(GIVER, 1, 1, ((0, 9),), ())
+    said = [Instated(beside=(view,)), Instated(known=False)]
+    assert kept_by_all(said) == (view,)
+    assert kept_by_all([*said, None]) is None
+    assert kept_by([None, *said]) == [view]
 
 
 def test_only_of_the_life_in_which_it_died() -> None:

@@ -99,11 +99,13 @@ def test_nor_is_anything_else_a_proof_that_it_never_began(beside: Beside, doubtf
     assert beside.peer.core.views.own[beside.view.number].unknown == beside.view.intervals
 
 
-def never_began(beside: Beside) -> Rival:
-    """A rival that this very peer was about to begin, and does not say how: it was to take over
-    what another one had."""
+def never_began(beside: Beside, kept: tuple[View, ...] | None = ()) -> Rival:
+    """A rival that this very peer was about to begin: it was to take over what another one had, and
+    its copies said what they kept besides, or not all did."""
     own = beside.peer.contact
     tried = replace(beside.had, primary=own, number=7 << 40, epoch=beside.rival.epoch)
+    beside.peer.core.views.tried.hear(tried.number, ())
+    beside.peer.core.views.tried.hear(tried.number, kept)
     beside.peer.core.views.tried.note(tried, beside.had)
     return replace(beside.rival, holders=(beside.copy, own), number=tried.number)
 
@@ -132,6 +134,37 @@ def test_a_rival_that_came_with_the_interval_stands_for_what_was_acknowledged_be
     assert beside.went == [(rival, True)]
 
 
+def test_so_does_what_stands_for_that_in_its_turn(beside: Beside) -> None:
+    """What the fence was to take over never began either, and its primary has the epoch before:
+    that was dropped, as it was in an earlier epoch than the view was taken over from."""
+    before = beside.had
+    beside.had = replace(before, epoch=before.epoch + 1)
+    rival = never_began(beside)
+    named = replace(beside.view, rivals=(rival,))
+    beside.peer.core.replication.adopted.note(named, beside.rival.epoch + 9)
+    assert beside.said.former == (before,)
+    beside.look_on(rival)
+    went = {(one.number, one.epoch, named) for one, named in beside.went}
+    had, epoch = before.number, before.epoch
+    assert went == {(rival.number, rival.epoch, True), (had, epoch + 1, True)}
+    left = beside.peer.core.views.own[beside.view.number].rivals
+    assert {(one.number, one.epoch) for one in left} == {(had, epoch)}
+
+
+@pytest.mark.parametrize("said", [True, False])
+def test_and_for_what_its_copies_kept_besides_as_they_took_it(beside: Beside, said: bool) -> None:
+    """A copy may have gone over to another heir's view just before, and from that to the fence:
+    whoever asks it later is told of the fence alone."""
+    swallowed = View(Contact(77, "gone:1"), 5 << 40, beside.had.epoch, beside.view.intervals, ())
+    rival = never_began(beside, (swallowed,) if said else None)
+    views, named = beside.peer.core.views, replace(beside.view, rivals=(rival,))
+    beside.peer.core.replication.adopted.note(named, beside.rival.epoch + 9)
+    views.taken_in.note(beside.other.id, beside.had.epoch, beside.view.intervals)
+    beside.look_on(rival)
+    assert beside.went == ([(rival, True)] if said else [])
+    assert views.own[beside.view.number].unknown == beside.view.intervals
+
+
 def test_unless_all_of_that_is_here_by_now(beside: Beside) -> None:
     rival = never_began(beside)
     adopted, taken_in = beside.peer.core.replication.adopted, beside.peer.core.views.taken_in
@@ -157,4 +190,7 @@ def test_a_peer_remembers_what_it_did_not_come_to_take_over(
     take = beside.peer.core._handoff._take(beside.had.intervals, beside.had, (), (), lost=False)
     beside.overlay.run(take)
     (view,) = drawn
-    assert beside.peer.core.views.tried.adopted(view.number) == beside.had
+    tried = beside.peer.core.views.tried
+    assert tried.stands_for(view.number) == (), "nobody said what he kept until then"
+    tried.hear(view.number, (beside.view,))
+    assert tried.stands_for(view.number) == (beside.had, beside.view)

@@ -31,6 +31,7 @@ from tests.meteor.copies_world import (
     index_of,
     is_shown,
     primary_of,
+    restart_all,
     store_some,
     view_of,
 )
@@ -133,6 +134,24 @@ def test_who_had_nothing_with_the_one_that_is_left_is_missed_as_well(
     spent_s = takes_s(overlay, overlay.client(peer=0).store(again, b"y", timeout=20))
     assert FALLING_S - 0.5 <= spent_s < 20
     assert covers(left.core.views.lost(), index_of(record))
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_who_is_back_is_not_one_that_went(seed: int) -> None:
+    """Though nothing that this one answers for is with it."""
+    overlay, *_ = stored(5, seed)
+    first, second = overlay.peers[:2]
+    crash(first)
+    overlay.run_for(0.2)
+    restart_all(overlay, [first])
+    assert_whole_within(overlay)
+    left = [one for one in overlay.living if one not in (first, second)]
+    crash(second)
+    overlay.run_for(0.2)
+    for one in left:
+        witnesses = one.core.replication._witnesses
+        witnesses._around()
+        assert not {peer.contact.id for peer in overlay.living} & set(witnesses._dead)
 
 
 def test_what_became_too_few_as_it_was_written_shows_where_it_was(

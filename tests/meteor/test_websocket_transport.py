@@ -16,7 +16,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from chord import Contact, DialRefused, FrameKind, LinkClosed, RemoteFault, Unhurried
+from chord import Contact, DialRefused, DialRejected, FrameKind, LinkClosed, RemoteFault, Unhurried
 from meteor.errors import AddressInUse
 from meteor.links import asyncio_links, link_keeping, websocket_door, websocket_transport
 from meteor.links.asyncio_runtime import AsyncioRuntime
@@ -178,7 +178,7 @@ async def test_a_peer_that_listens_but_does_not_serve_yet_refuses(make: Make) ->
     transport = WebSocketTransport("127.0.0.1:0")
     address = await transport.listen()
     asking = await make(1)
-    with pytest.raises(DialRefused, match="503"):
+    with pytest.raises(DialRejected, match="503"):
         await asking.call(Contact.at(address), Greet(), 5.0)
     await transport.close()
 

@@ -148,6 +148,6 @@ class Changing:
 
 
 def _cleared(write: Write, began_s: float) -> None:
-    write.cleared_s = began_s
+    write.cleared_s = (*write.cleared_s, began_s)
     if write.delete_began_s is None:
         write.delete_began_s = began_s

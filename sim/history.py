@@ -43,8 +43,8 @@ class Write:
     """When a receipt of its deletion came that found nothing."""
     drift: float = 0.0
     """By which share the clocks that count its time may be fast or slow."""
-    cleared_s: float | None = None
-    """When somebody began to delete the range that it is in."""
+    cleared_s: tuple[float, ...] = ()
+    """When somebody began to delete the range that it is in, each time."""
     former: str = ""
     """The label of the write that it replaces."""
     renew_began_s: float | None = None

@@ -143,8 +143,9 @@ _ALL = (
     ),
     Scenario(
         name="pauses",
-        summary="processes are held for up to a second, less than what makes them suspect",
-        churn=ChurnPlan(pauses=1.0, pause_s_max=1.0),
+        summary="processes are held for up to 0.7 s, less than what makes them suspect",
+        # Half a second of silence may lie before it, and 1.5 s of it make them suspect (seed 4).
+        churn=ChurnPlan(pauses=1.0, pause_s_max=0.7),
     ),
     Scenario(
         name="long-pauses",

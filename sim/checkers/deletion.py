@@ -54,6 +54,6 @@ def _was_passed_over(write: Write, history: History) -> bool:
         return False
     if history.may_be_apart(write.began_s, acknowledged_s, began_s):
         return False
-    if write.cleared_s is not None and began_s <= write.cleared_s <= ended_s:
+    if any(began_s <= one <= ended_s for one in write.cleared_s):
         return False  # a delete of a whole range came first, in the same moment
     return write.has_time(began_s, ended_s, SLACK_S)

@@ -53,7 +53,7 @@ def _must_be_met(maybe: Sequence[Write], question: Question, history: History) -
     first, last = maybe[0], maybe[-1]
     if last.delete_began_s is not None and last.delete_began_s <= question.ended_s:
         return False
-    if any(one.cleared_s is not None for one in maybe):
+    if any(one.cleared_s for one in maybe):
         return False  # it may have been deleted where it was, and nowhere else since
     return first.has_time(question.began_s, question.ended_s, SLACK_S) and not any(
         not question.selects(one)

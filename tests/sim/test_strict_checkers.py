@@ -48,7 +48,7 @@ def test_a_delete_that_does_not_find_what_lives_is_named() -> None:
     case.cuts = [Cut(10.5, 18.0)]
     assert deletion.violations(case) == [], "the other side of a cut may know it alone"
     excuses = [{"acknowledged_s": 20.5}, {"ttl_s": 10}, {"acknowledged_s": None}]
-    for lived_not in [*excuses, {"cleared_s": 20.5}]:
+    for lived_not in [*excuses, {"cleared_s": (20.5,)}, {"cleared_s": (20.5, 30.0)}]:
         case = history(write("a", delete_began_s=20, not_found_s=21, **lived_not))
         assert deletion.violations(case) == []
 

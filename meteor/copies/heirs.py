@@ -11,19 +11,18 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
-from typing import Final, TypeVar
+from typing import Final
 
 from chord import CallError, ChordNode, Contact, DialRefused, Runtime
 from meteor.copies.evidence import Evidence, as_before
 from meteor.copies.giving import HandoffConfig
 from meteor.copies.takeover import Asked, Step, plan
+from meteor.keeping.chronicle import keep_last
 from meteor.keeping.holdings import Intervals
 from meteor.keeping.views import Views
 from meteor.wire.operations import Claim, ClaimAnswer, HeardOf
 from meteor.wire.view import View, ViewKey, parts_of
 from squid import Interval, intersect, merge, subtract
-
-KnownT = TypeVar("KnownT")
 
 CLAIMS_MAX: Final = 32
 """Peers asked for one interval in one round: more than the successors of any concurrent joins."""
@@ -86,12 +85,12 @@ class Heirs:
 
     def note_unanswered(self, view: View) -> None:
         """A giver was asked for this, and it is not known whether it gave."""
-        _keep_some(self._unanswered, view.key, None)
+        keep_last(self._unanswered, view.key, None, OPEN_MAX)
 
     def note_given_up(self, view: View, adopted: View) -> None:
         """Not all copies of this, which was to take over another view, took it: it does not
         begin."""
-        _keep_some(self._given_up, view.key, adopted)
+        keep_last(self._given_up, view.key, adopted, OPEN_MAX)
 
     async def ask(self, interval: Interval, elsewhere: Iterable[Contact]) -> Found:
         """Ask in waves until somebody holds some of it, or nobody is left to ask."""
@@ -326,12 +325,6 @@ class Heirs:
             of_it = plan(open_yet, _of_the_past(found.evidence), way, orphaned=True)
             steps += [step for step in of_it if step.kind == "adopt"]
         return steps
-
-
-def _keep_some(views: OrderedDict[ViewKey, KnownT], key: ViewKey, known: KnownT) -> None:
-    views[key] = known
-    while len(views) > OPEN_MAX:
-        views.popitem(last=False)
 
 
 def _of_the_past(evidence: Iterable[Evidence]) -> list[Evidence]:

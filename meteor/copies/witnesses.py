@@ -91,9 +91,9 @@ class Witnesses:
         self._dead = {one.id: one for one in self._dead.values() if one.id in self._went}
         self._dead[contact.id] = contact
 
-    def _forget_who_is_back(self, around: Iterable[Contact]) -> None:
+    def _forget_who_is_back(self) -> None:
         """Whom the ring names in a later life is there."""
-        for one in around:
+        for one in self._named():
             dead = self._dead.get(one.id)
             if dead is not None and one.incarnation > dead.incarnation:
                 del self._dead[one.id]
@@ -109,7 +109,8 @@ class Witnesses:
         """A view begins; so many `witnesses` know of it, and some had its content `before`.  Where
         several went one soon after the other, and few are left, all may be falling: what these tell
         anybody now would be unknown to those of the others that are back first."""
-        around = self._around()
+        self._forget_who_is_back()
+        around = {one.id for one in self._named()}
         self.note_silent(set(before) - view.holder_ids - around - {view.primary.id})
         for one in view.holder_ids:
             self._went.pop(one, None)
@@ -122,10 +123,8 @@ class Witnesses:
         if few:
             self._few.append((now, held))
 
-    def _around(self) -> set[int]:
-        named = [one for one in (*self._node.successors, self._node.predecessor) if one]
-        self._forget_who_is_back(named)
-        return {one.id for one in named}
+    def _named(self) -> list[Contact]:
+        return [one for one in (*self._node.successors, self._node.predecessor) if one]
 
     def lacks(self, view: View) -> bool:
         """Whether nobody else has it, though there are others, or it seems that all are falling:
@@ -137,7 +136,7 @@ class Witnesses:
     def _may_fall(self, at_s: float) -> bool:
         """Whether several went shortly before something began with few, just now."""
         falling_s = self._config.falling_s
-        self._around()
+        self._forget_who_is_back()
         if len(self._went) < 2 or self._runtime.now() >= at_s + falling_s:
             return False
         return sum(one > at_s - falling_s for one in self._went.values()) > 1

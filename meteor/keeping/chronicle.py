@@ -20,6 +20,7 @@ from meteor.keeping.taken_in import TakenIn
 from meteor.wire.view import EPOCHS, View, parts_of
 from squid import Intervals, intersect, merge, subtract
 
+KeyT = TypeVar("KeyT")
 KnownT = TypeVar("KnownT")
 
 CHRONICLE_MAX: Final = 64
@@ -175,13 +176,13 @@ class Tried:
         `adopted` one over."""
         self._views = [*self._views, view][-CHRONICLE_MAX:]
         if adopted is not None:
-            _keep_some(self._adopted, view.number, adopted)
+            keep_last(self._adopted, view.number, adopted, CHRONICLE_MAX)
 
     def hear(self, number: int, kept: tuple[View, ...] | None) -> None:
         """What those kept until then who were asked to take a view; None where one did not say."""
         before = self._kept.get(number, ())
         both = None if before is None or kept is None else (*before, *kept)
-        _keep_some(self._kept, number, both)
+        keep_last(self._kept, number, both, CHRONICLE_MAX)
 
     def stands_for(self, number: int) -> tuple[View, ...]:
         """Whose content who took such a one may have under this name: the view that it was to take
@@ -207,9 +208,10 @@ class Tried:
         return _numbered(self._next, part)
 
 
-def _keep_some(known: OrderedDict[int, KnownT], number: int, value: KnownT) -> None:
-    known[number] = value
-    while len(known) > CHRONICLE_MAX:
+def keep_last(known: OrderedDict[KeyT, KnownT], key: KeyT, value: KnownT, most: int) -> None:
+    """Note one more, and forget the oldest of more than `most`."""
+    known[key] = value
+    while len(known) > most:
         known.popitem(last=False)
 
 

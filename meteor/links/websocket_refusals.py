@@ -1,8 +1,9 @@
 """What it means that a dial failed: the errors of aiohttp and TLS in the ring's own terms.
 
-Law of this file: pure.  Only a connection that the other host refuses, and a refusal by a peer
-itself, say that nobody is there (`DialRefused`, upon which pointers change).  A certificate that
-does not fit proves nothing: whoever sits on the way could show one, and would have peers evicted.
+Law of this file: pure.  Only a connection that the other host refuses says that nobody is there
+(`DialRefused`); a refusal by a peer itself says that it does not serve (`DialRejected`).  Upon both
+pointers change; by the latter it is not dead.  A certificate that does not fit proves nothing:
+whoever sits on the way could show one, and would have peers evicted.
 """
 
 from __future__ import annotations

@@ -298,3 +298,12 @@ def test_a_view_that_was_given_up_is_no_word_of_the_past_if_it_found_that() -> N
     tried.note_next(replace(lost, epoch=7, lost=((3, 3),)), lost)
     assert tried.of(((0, 9),)) == ((7, 7),)
     assert tried.next_of(((0, 9),)) == ((7, 5), (7, 7))
+
+
+def test_what_was_tried_stands_for_is_known_of_the_last_ones_alone() -> None:
+    tried, had = Tried(), View(PEERS[1], 1, 1, ((0, 4),), ())
+    for number in range(1, CHRONICLE_MAX + 3):
+        tried.hear(number, ())
+        tried.note(View(PEERS[0], number, number, ((0, 4),), ()), had)
+    known = [number for number in range(1, CHRONICLE_MAX + 3) if tried.stands_for(number)]
+    assert known == list(range(3, CHRONICLE_MAX + 3))

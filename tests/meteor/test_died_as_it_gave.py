@@ -21,10 +21,20 @@ from meteor.copies.rivals import Rivals
 from meteor.wire.copy_messages import Instate, Instated
 from meteor.wire.operations import TakeOver, Yours
 from meteor.wire.view import Rival, View
+from sim.overlay import Overlay, SimPeer
 from squid import subtract
 from tests.meteor.copies_world import ask, assert_whole_within, build, seeds, store_some
 
 GIVER = Contact(7, "10.0.0.7:7400", 3)
+
+
+def handing(overlay: Overlay) -> tuple[SimPeer, View, SimPeer, SimPeer]:
+    """A peer and its only view, and two that have no part in that."""
+    assert_whole_within(overlay)
+    giver = next(one for one in overlay.peers if len(one.core.views.own) == 1)
+    (mine,) = giver.core.views.own.values()
+    taker, other, *_ = [one for one in overlay.peers if one.contact not in mine.holders]
+    return giver, mine, taker, other
 
 
 @pytest.mark.parametrize("seed", seeds(2))
@@ -33,10 +43,7 @@ def test_what_it_was_about_to_begin_is_nobodys_rival(
 ) -> None:
     overlay, drawn = build(seed, 5, disk_s=0.002), random.Random(seed)
     stored = store_some(overlay, overlay.client(), drawn, 20)
-    assert_whole_within(overlay)
-    giver = next(one for one in overlay.peers if len(one.core.views.own) == 1)
-    (mine,) = giver.core.views.own.values()
-    taker = next(one for one in overlay.peers if one.contact not in mine.holders)
+    giver, mine, taker, *_ = handing(overlay)
 
     give = Giving._give
 
@@ -70,10 +77,7 @@ def test_what_it_named_beside_itself_by_then_is_named_all_the_same(
     """A freeze does not keep its copies from noting a rival; that it names one is part of what it
     was about to begin."""
     overlay = build(seed, 6, disk_s=0.002)
-    assert_whole_within(overlay)
-    giver = next(one for one in overlay.peers if len(one.core.views.own) == 1)
-    (mine,) = giver.core.views.own.values()
-    taker, other, *_ = [one for one in overlay.peers if one.contact not in mine.holders]
+    giver, mine, taker, other = handing(overlay)
     epoch = giver.core.views.next_epoch() + 5
     rival = View(other.contact, 3 << 40, epoch, mine.intervals, ())
 
@@ -93,10 +97,7 @@ def test_what_it_named_beside_itself_by_then_is_named_all_the_same(
 def test_who_refuses_a_dial_is_not_dead(monkeypatch: pytest.MonkeyPatch) -> None:
     """It thaws, and goes on with copies that the taker need not reach."""
     overlay = build(1, 5, disk_s=0.002)
-    assert_whole_within(overlay)
-    giver = next(one for one in overlay.peers if len(one.core.views.own) == 1)
-    (mine,) = giver.core.views.own.values()
-    taker = next(one for one in overlay.peers if one.contact not in mine.holders)
+    giver, mine, taker, *_ = handing(overlay)
     call = taker.runtime.call
 
     async def refused(contact: Contact, request: object, timeout_s: float) -> object:
@@ -114,10 +115,7 @@ def test_what_comes_with_a_lost_past_is_known_from_where_the_giver_began() -> No
     """Known of its last epoch alone, what a copy had of an earlier one was a rival that nobody
     could settle."""
     overlay = build(2, 5, disk_s=0.002)
-    assert_whole_within(overlay)
-    giver = next(one for one in overlay.peers if len(one.core.views.own) == 1)
-    (mine,) = giver.core.views.own.values()
-    taker = next(one for one in overlay.peers if one.contact not in mine.holders)
+    giver, mine, taker, *_ = handing(overlay)
     part = mine.intervals[0]
     overlay.run(giver.core.replication.rival(mine.number, lost=(part,)))
     last = giver.core.views.own[mine.number].epoch

@@ -150,7 +150,7 @@ def test_who_is_back_is_not_one_that_went(seed: int) -> None:
     overlay.run_for(0.2)
     for one in left:
         witnesses = one.core.replication._witnesses
-        witnesses._around()
+        witnesses._forget_who_is_back()
         assert not {peer.contact.id for peer in overlay.living} & set(witnesses._dead)
 
 

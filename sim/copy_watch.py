@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from sim.branches import Branches, kept_views
 from sim.checkers.copies import CopyLedger
 from sim.history import History, within
 from sim.overlay import Overlay
@@ -23,10 +24,7 @@ def current_parts(peers: Iterable[SimPeer], *, with_lost: bool = False) -> dict[
     had = [
         (view.epoch, subtract(view.intervals, () if with_lost else view.lost), peer)
         for peer in peers
-        for view in (
-            *peer.core.views.own.values(),
-            *(copy.view for copy in peer.core.views.copies.values() if copy.whole),
-        )
+        for view in kept_views(peer)
     ]
     parts: dict[SimPeer, Intervals] = {}
     newer: Intervals = ()
@@ -47,11 +45,13 @@ class CopyWatch:
 
     def __init__(self, overlay: Overlay, history: History) -> None:
         self._overlay, self._history = overlay, history
+        self._branches = Branches(overlay)
         self.ledger = CopyLedger()
 
     def went_down(self, *fallen: SimPeer) -> None:
         """These peers crashed, left or were held, all in this moment."""
-        self._history.wounds = merge(self._history.wounds, self._only_with(fallen))
+        of_branches = self._branches.only_with(fallen, self._up_beside(fallen))
+        self._history.wounds = merge(self._history.wounds, self._only_with(fallen), of_branches)
         parts = current_parts(self._all_and(fallen), with_lost=True)
         up = self._up_beside(fallen)
         self.ledger.went_down(

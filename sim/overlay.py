@@ -109,6 +109,18 @@ class Overlay:
         for _ in range(peers):
             self.run(self.add_peer())
 
+    def hear_of_new(self, hears: Callable[[SimPeer], None]) -> None:
+        """Tell of every peer that is there, and of whoever comes, besides all told until now."""
+        told_before = self.on_new
+
+        def tell(peer: SimPeer) -> None:
+            told_before(peer)
+            hears(peer)
+
+        self.on_new = tell
+        for peer in self.peers:
+            hears(peer)
+
     @property
     def trace(self) -> Trace:
         """What has happened so far."""

@@ -34,9 +34,7 @@ class ViewWatch:
         self._overlay = overlay
         self._ledger = OwnerLedger()
         self._found: dict[str, None] = {}
-        overlay.on_new = self._attach
-        for peer in overlay.peers:
-            self._attach(peer)
+        overlay.hear_of_new(self._attach)
 
     @property
     def violations(self) -> list[str]:

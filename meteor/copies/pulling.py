@@ -69,7 +69,8 @@ class Pulling:
         """Take the interval over from its holder, who does not know the past of what is `lost`;
         whether it is held here now."""
         lost = intersect(lost, (interval,))
-        await self._keeper.clear(lost)
+        # A copy of it has nothing older: laid down, it was worth nothing where the giver then left.
+        await self._keeper.clear(subtract(lost, self._views.copied_unknown(source)))
         here = self._keeper.came_since(lost)
         hand_off = self.expect(interval, source)
         admission = Admission()

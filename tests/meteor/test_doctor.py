@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ import meteor
 from chord import Contact
 from meteor.cli import exit_codes, main
 from meteor.journal.directory_lock import DirectoryLock
+from meteor.operation import findings
 from meteor.operation.findings import (
     Asked,
     Finding,
@@ -242,6 +244,9 @@ def told(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
 def test_the_doctor_looks_at_a_ring_and_at_the_settings_here(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # how late this machine's loops run, and how fast its disk is, is no part of the test
+    monkeypatch.setattr(findings, "LATENESS_WARNING_S", math.inf)
+    monkeypatch.setattr(findings, "COMMIT_WARNING_S", math.inf)
     with RingBeside(2, tls=tls("127.0.0.1")) as ring:
         ask = ["doctor", "--peer", ring.addresses[0], "--tls-ca", str(tls("127.0.0.1").ca)]
         assert main(ask) == exit_codes.DONE
@@ -249,7 +254,9 @@ def test_the_doctor_looks_at_a_ring_and_at_the_settings_here(
         assert "2 peers, closed, nothing lost" in shown
         assert "0 problems, 0 warnings" in shown
         assert main([*ask, "--peer", "127.0.0.1:1", "--json"]) == exit_codes.INCOMPLETE
-        found, end = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        told_all = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert len(told_all) == 2, told_all
+        found, end = told_all
         assert (found["severity"], found["subject"]) == ("problem", "127.0.0.1:1")
         assert "nobody listens" in found["what"]
         assert end == {"problems": 1, "warnings": 0}

@@ -1,0 +1,109 @@
+"""A branch beside a primary that goes on: it goes down with its own last copy, and no sooner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from chord import replace
+from meteor.wire.view import Rival, View
+from sim import Overlay
+from sim.copy_watch import CopyWatch
+from sim.history import History
+from sim.simulated_peer import SimPeer
+from sim.workload import SPACE
+
+
+@dataclass
+class Split:
+    """Of one interval a primary and the heir that passed it over, which does not know of that."""
+
+    overlay: Overlay
+    watch: CopyWatch
+    history: History
+    primary: SimPeer
+    heir: SimPeer
+    view: View
+    """The heir's."""
+
+    def begins(self, peer: SimPeer, epoch: int, *rivals: Rival) -> View:
+        """A peer takes the interval over."""
+        view = View(peer.contact, epoch, epoch, self.view.intervals, (), (), rivals)
+        peer.core.views.own[epoch] = view
+        peer.core.holdings.gain(view.intervals)
+        return view
+
+
+@pytest.fixture
+def split() -> Split:
+    overlay = Overlay(6, space=SPACE, seed=2)
+    overlay.run_for(5.0)
+    history = History()
+    watch = CopyWatch(overlay, history)
+    primary = overlay.peers[3]
+    (before,) = primary.core.views.own.values()
+    for peer in overlay.peers:  # nobody else has it
+        peer.core.views.lay_down(before.intervals)
+        peer.core.views.forget_former(before.intervals)
+    heir = next(peer for peer in overlay.peers if peer is not primary)
+    split = Split(overlay, watch, history, primary, heir, before)
+    split.view = split.begins(heir, before.epoch + 1)
+    return split
+
+
+def test_what_the_heir_acknowledged_is_gone_with_it_though_the_primary_has_a_later_epoch(
+    split: Split,
+) -> None:
+    """That was never told of it: `meteor-sim scenario storm --seed 2`."""
+    (own,) = split.primary.core.views.own.values()
+    later = replace(own, epoch=split.view.epoch + 1, copies=())
+    split.primary.core.views.own[own.number] = later
+    split.watch.went_down(split.heir)
+    assert split.history.wounds == split.view.intervals
+
+
+def test_what_the_primary_had_before_is_with_its_heir(split: Split) -> None:
+    split.watch.went_down(split.primary)
+    assert split.history.wounds == ()
+
+
+def test_so_it_is_with_whoever_took_the_interval_over_since(split: Split) -> None:
+    third = split.overlay.peers[5]
+    split.begins(third, split.view.epoch + 1)
+    split.watch.went_down(split.heir)
+    assert split.history.wounds == ()
+
+
+def test_unless_that_one_names_it_as_a_rival(split: Split) -> None:
+    view, third = split.view, split.overlay.peers[5]
+    split.begins(third, view.epoch + 1, Rival(view.intervals, view.epoch, (split.heir.contact,)))
+    split.watch.went_down(split.heir)
+    assert split.history.wounds == view.intervals
+
+
+def test_nor_is_it_with_a_later_epoch_that_lost_it(split: Split) -> None:
+    view, third = split.view, split.overlay.peers[5]
+    lost = replace(split.begins(third, view.epoch + 1), lost=view.intervals)
+    third.core.views.own[lost.number] = lost
+    split.watch.went_down(split.heir)
+    assert split.history.wounds == view.intervals
+
+
+def test_a_copy_of_the_heir_is_enough(split: Split) -> None:
+    third = split.overlay.peers[5]
+    third.core.views.put(split.view)
+    split.watch.went_down(split.heir)
+    assert split.history.wounds == ()
+    split.watch.went_down(split.heir, third)
+    assert split.history.wounds == split.view.intervals
+
+
+def test_whoever_is_just_about_to_answer_for_it_has_it(split: Split) -> None:
+    """Its view is noted before the interval is held."""
+    third, epoch = split.overlay.peers[5], split.view.epoch + 1
+    third.core.views.own[epoch] = replace(
+        split.view, primary=third.contact, number=epoch, epoch=epoch
+    )
+    split.watch.went_down(split.heir)
+    assert split.history.wounds == ()

@@ -182,7 +182,7 @@ class Churn:
         again = self._overlay.reincarnate(peer)
         await self._done(again, self._rejoin(again))
         if again.alive:
-            self._copies.came_back(again)
+            self._copies.came_back(again, restarted=True)
         else:
             self._count("restarts that failed")
         self._moving.pop(peer.contact, None)

@@ -267,10 +267,12 @@ class HandingOn:
             with suppress(Fault):
                 await self._receiver.stand_in(replace(onward, remaining_ms=remaining_ms(left_s)))
                 return True
+        deadline = self._runtime.now() + left_s
         await self._worker.settle(block.first, left_s)
-        held = intersect(job, self._worker.held())
-        if not held:
+        left_s = deadline - self._runtime.now()
+        if left_s <= 0 or not intersect(job, self._worker.held()):
             return False
+        onward = replace(onward, remaining_ms=remaining_ms(left_s))
         self._runtime.spawn(self._receiver.resolve(onward, left_s))
         return True
 

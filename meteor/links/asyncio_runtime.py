@@ -64,6 +64,7 @@ class AsyncioRuntime(ExchangingRuntime):
         self._on_failure = on_failure
         self._owned: dict[Conversation[Any], None] = {}
         self._sweep: asyncio.TimerHandle | None = None
+        self._sweep_due_s = float("inf")
         self._late_s, self._late_at_s = 0.0, float("-inf")
         self.exchange = Exchange(self)
         self._links = PeerLinks(
@@ -84,8 +85,11 @@ class AsyncioRuntime(ExchangingRuntime):
         return self._random
 
     def lateness(self) -> float:
-        """The worst delay of a timer of this peer within the last second, in seconds."""
-        return self._late_s if self.now() - self._late_at_s < LATELY_S else 0.0
+        """The worst delay of a timer of this peer within the last second, in seconds; of one that
+        is due and did not run yet, too: after a stall what came meanwhile is read before."""
+        now_s = self.now()
+        late_s = self._late_s if now_s - self._late_at_s < LATELY_S else 0.0
+        return max(late_s, now_s - self._sweep_due_s)
 
     async def sleep(self, delay_s: float) -> None:
         """Suspend this conversation."""
@@ -178,6 +182,7 @@ class AsyncioRuntime(ExchangingRuntime):
         """Look at deadlines at that time."""
         if self._sweep is not None:
             self._sweep.cancel()
+        self._sweep_due_s = when_s
         self._sweep = self._loop.call_at(when_s, self._sweep_now, when_s)
 
     def _sweep_now(self, when_s: float) -> None:
@@ -185,6 +190,7 @@ class AsyncioRuntime(ExchangingRuntime):
             self._sweep = self._loop.call_later(TICK_S, self._sweep_now, when_s)
             return
         self._note_lateness(when_s)
+        self._sweep_due_s = float("inf")
         self.exchange.sweep()
 
     def waiter(self) -> LoopWaiter:

@@ -5,8 +5,8 @@ another: whenever peers go down, which records each of them had durable, and whi
 that is up.  A record without any such copy is noted with the copies that died.  The note stands
 until all of these are up again at once, restarted or resumed: of some alone nobody could tell
 whether they are the last word; what is lost once more is noted anew, with the copies that died
-then.  `sim.checkers.durability` judges by it.  DESIGN section 5: one survivor is
-enough.
+then.  One that is back with a damaged journal cannot tell either.  `sim.checkers.durability` judges
+by it.  DESIGN section 5: one survivor is enough.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ class CopyLedger:
 
     def __init__(self) -> None:
         self._down: dict[str, tuple[float, frozenset[str]]] = {}
+        self._damaged: set[tuple[str, float]] = set()
+        """Whose journal had lost something when it came back, and since when it had been down."""
         self._open: dict[str, Loss] = {}
         """By stem, the last loss, until all its copies have been up at once."""
         self.losses: dict[str, Loss] = {}
@@ -61,13 +63,15 @@ class CopyLedger:
         """The losses of which some copy is still down, by stem: what may be lost for good."""
         return dict(self._open)
 
-    def came_back(self, peer: str) -> None:
-        """The peer is up again, with what its journal kept.
+    def came_back(self, peer: str, *, damaged: bool = False) -> None:
+        """The peer is up again, with what its journal kept, which may be `damaged`.
 
         What it makes good excuses nothing any more, also when its peers go down again."""
-        self._down.pop(peer, None)
+        since_s, _ = self._down.pop(peer, (0.0, frozenset()))
+        if damaged:
+            self._damaged.add((peer, since_s))
         self._open = {
             stem: loss
             for stem, loss in self._open.items()
-            if any(copy in self._down for copy, _ in loss.copies)
+            if any(copy in self._down or (copy, s) in self._damaged for copy, s in loss.copies)
         }

@@ -8,8 +8,9 @@ from chord import RemoteFault, replace
 from meteor.wire.codec import wire_codec
 from meteor.wire.messages import Post, PostReply, RingQuestion
 from sim.overlay import Overlay
+from squid import covers
 from tests.meteor.building import SPACE
-from tests.meteor.copies_world import primary_of
+from tests.meteor.copies_world import copies_of, index_of, primary_of
 from tests.meteor.test_overlay_hostile import DOCUMENT, Stranger
 
 TTL_S = 8.0
@@ -74,3 +75,27 @@ def test_what_lay_before_a_held_holder_lives_no_longer_for_it() -> None:
     holder.resume()
     overlay.run_for(over_s + 1.0 - overlay.kernel.now())
     assert not lives(overlay)
+
+
+def test_a_delete_that_lay_before_a_held_peer_takes_nothing_that_came_since() -> None:
+    """Its heir had carried it out, the client was told so, and the heir was gone; then something
+    was stored (found by `meteor-sim scenario few-peers --seed 49`)."""
+    overlay = built()
+    stranger = Stranger(overlay)
+    stored = stranger.ask(post())
+    assert isinstance(stored, PostReply)
+    holder, holders = primary_of(overlay, stored.id), copies_of(overlay, stored.id)
+    away = [peer for peer in overlay.peers if peer not in (holder, *holders)]
+    at = overlay.peers.index(away[0])
+    client = overlay.client(peer=at)
+    holder.pause()
+    receipt = overlay.run(client.delete_data("type=alarm", timeout=10.0))
+    assert (receipt.matches, receipt.complete) == (1, True)
+    (heir,) = [one for one in holders if covers(one.core.holdings.held, index_of(stored.id))]
+    heir.crash()  # else it would remember that it did it
+    overlay.run_for(3.0)
+    again = replace(post(), stem="again", ttl_s=600.0)
+    assert isinstance(stranger.ask(again, peer=at), PostReply)
+    holder.resume()
+    overlay.run_for(3.0)
+    assert lives(overlay)

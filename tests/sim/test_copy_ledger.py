@@ -45,3 +45,16 @@ def test_a_loss_stays_open_while_a_copy_of_it_is_down_whatever_else_is_lost() ->
     assert set(ledger.open_losses()) == {"a"}, "all of them have to be up at once"
     ledger.came_back("p")
     assert ledger.open_losses() == {}
+
+
+def test_who_is_back_with_a_damaged_journal_makes_nothing_good() -> None:
+    """What is left is named as missing for ever: nobody can tell what it did last
+    (`meteor-sim scenario few-peers --seed 20`)."""
+    ledger = CopyLedger()
+    (loss,) = ledger.went_down({"p": ["a"], "q": ["a"]}, (), 1.0)
+    ledger.came_back("p", damaged=True)
+    ledger.came_back("q")
+    assert ledger.open_losses() == {"a": loss}
+    ledger.went_down({"p": ["a"]}, {"a"}, 2.0)
+    ledger.came_back("p")
+    assert ledger.open_losses() == {"a": loss}

@@ -18,6 +18,7 @@ from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.placement import Admission, key_of
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
+from meteor.wire.copy_messages import Keep, Kept
 from meteor.wire.operations import (
     Carried,
     Claim,
@@ -29,7 +30,7 @@ from meteor.wire.operations import (
     TakeOver,
     Yours,
 )
-from meteor.wire.view import HEARSAY, RIVALS_MAX, Rival, rivals_within
+from meteor.wire.view import HEARSAY, RIVALS_MAX, Rival, View, rivals_within
 from squid import Interval, intersect, merge, subtract
 
 MERGE_S: Final = 10.0
@@ -157,6 +158,22 @@ class Reconciling:
             if whole and primary_id is not None:
                 since = self._views.stored_since(piece, epoch)
                 self._views.taken_in.note(primary_id, epoch, piece, since)
+        return True
+
+    async def bring_to_copies(self, view: View, piece: Intervals) -> bool:
+        """What is on the shelf here of a piece of a view, from a former life perhaps; whether every
+        copy has that now."""
+        for interval in piece:
+            cursor, more = 0, True
+            while more:
+                page = self._shelf.page(interval, cursor)
+                cursor, more = page.cursor, page.more
+                if not page.carried:
+                    continue
+                keep = Keep((interval,), page.carried)
+                for reply in await self._replication.ask_all(view.copies, keep):
+                    if not isinstance(reply, Kept) or not reply.known or reply.newer:
+                        return False
         return True
 
     async def merge(self, carried: Sequence[Carried]) -> int:

@@ -208,6 +208,19 @@ class Rivals:
             noted = self.note(instead) and noted
         return noted
 
+    async def _is_at_copies(
+        self, view: View, part: Intervals, primary_id: int, epoch: int
+    ) -> bool:
+        """Whether all that a rival had, and that is on the shelf here, is with every copy as well:
+        what was pulled is; what this peer had itself, in a former life, it alone may have."""
+        if not subtract(part, self._views.taken_in.of(primary_id, epoch)):
+            return True
+        if not await self._reconciling.bring_to_copies(view, part):
+            return False
+        since = self._views.shown_since(part, primary_id, epoch)
+        self._views.taken_in.note(primary_id, epoch, part, since)
+        return True
+
     async def _never_began(self, view: View, rival: Rival) -> bool:
         """Whether its primary says that it went on without it, or was started again since and
         remembers what it had before as the last, and holds nothing of it now: that is a rival
@@ -265,7 +278,7 @@ class Rivals:
         others = (*view.copies, *await self._around(rival))
         for holder in {one.id: one for one in (*rival.holders, *others)}.values():
             if self._views.has_all_of(*wanted):
-                return known
+                return known if await self._is_at_copies(view, *wanted) else None
             if holder.id == self._runtime.contact.id:
                 await self._reconciling.absorb_own(rival.intervals, rival.epoch, primary_id)
             else:
@@ -275,5 +288,5 @@ class Rivals:
                 ):  # else it is asked for all of that again
                     self._pulled.add((rival, holder.id))
         if self._views.has_all_of(*wanted):
-            return known
+            return known if await self._is_at_copies(view, *wanted) else None
         return () if await self._never_began(view, rival) else None

@@ -15,7 +15,7 @@ from dataclasses import replace
 from meteor.keeping.chronicle import Chronicle, Heard, Tried
 from meteor.keeping.known_views import KnownViews
 from meteor.wire.view import EPOCHS, Copy, Ended, Stored, View, ViewKey, parts_of
-from squid import Intervals, intersect, subtract
+from squid import Intervals, intersect, merge, subtract
 
 BEFORE_MAX = 8
 """What a copy's view took the place of and is remembered: views of one peer after the other that
@@ -239,8 +239,23 @@ class Views(KnownViews):
         self.forget_former(known)
 
     def forget_former(self, part: Intervals) -> None:
-        """What is known of a former life about `part` is not needed any more."""
-        self.former = [left for one in self.former if (left := one.without(part)) is not None]
+        """What is known of a former life about `part` is not needed any more; it is where an own
+        view names just that as its rival: nobody else need have it."""
+        self.former = [
+            left for one in self.former
+            if (left := one.without(subtract(part, self._is_rival_of_own(one)))) is not None
+        ]  # fmt: skip
+
+    def _is_rival_of_own(self, former: View) -> Intervals:
+        return merge(
+            *(
+                rival.intervals
+                for view in self.own.values()
+                for rival in view.rivals
+                if rival.epoch <= former.epoch
+                and any(former.primary.id == one.id for one in rival.holders[-1:])
+            )
+        )
 
     def forget_stored(self, part: Intervals) -> None:
         """Nor is what lies in the attic."""

@@ -8,6 +8,7 @@ part of the view, so that it goes wherever the interval goes (DESIGN section 5).
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
@@ -18,11 +19,12 @@ from meteor.copies.heirs import Heirs
 from meteor.copies.reconciling import Reconciling
 from meteor.copies.replication import Replication
 from meteor.copies.turns import Bell
+from meteor.keeping.chronicle import keep_last
 from meteor.keeping.holdings import Holdings
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Beside
 from meteor.wire.operations import ClaimAnswer
-from meteor.wire.view import HEARSAY, RIVALS_MAX, Rival, View, parts_of, rivals_within
+from meteor.wire.view import HEARSAY, RIVALS_MAX, Rival, View, ViewKey, parts_of, rivals_within
 from squid import Interval, Intervals, intersect, merge, subtract
 
 AGAIN_S, IDLE_S = 0.2, 1.0
@@ -36,6 +38,7 @@ GIVEN_UP_S: Final = 30.0
 AROUND_S: Final = 2.0
 """How often all around are asked for what a rival had, while its holders do not give it."""
 
+LAST_WORDS_MAX: Final = 64
 HEARD_MAX: Final = 256
 """Rivals that wait to be written down: a bound for hostile input."""
 
@@ -61,6 +64,8 @@ class Rivals:
         """From whom what it has of a rival was taken in, though that was not all."""
         self._around_s: dict[Rival, float] = {}
         """When all around were asked last."""
+        self._last_words: OrderedDict[tuple[ViewKey, Intervals], View] = OrderedDict()
+        """Views that ended, as their primaries said."""
         self._heard: dict[Rival, None] = {}
         """Not written down yet."""
         self._bell = Bell(runtime, "rivals")
@@ -78,6 +83,7 @@ class Rivals:
         assert isinstance(message, Beside)
         ended = self._checked(message.view)
         if ended.primary.id == sender.id:
+            keep_last(self._last_words, (ended.key, ended.intervals), ended, LAST_WORDS_MAX)
             self._beside(ended)
 
     def _on_kept_beside(self, view: View) -> None:
@@ -176,6 +182,8 @@ class Rivals:
             if holder.id == self._runtime.contact.id:
                 continue  # it came here with the note of it: asked, this peer would let go
             answer = await self._reconciling.claimed(interval, holder)
+            if answer is None and self._said_what_it_had(view, holder, interval):
+                continue
             if answer is None:
                 return None
             for piece in intersect(answer.held, (interval,)):
@@ -184,6 +192,17 @@ class Rivals:
             if not self._note_past(view, rival, interval, self._others(answer)):
                 return None
         return ()  # `reconcile` has written down what is known of the past by that
+
+    def _said_what_it_had(self, view: View, holder: Contact, interval: Interval) -> bool:
+        """Whether a holder that does not answer said that it let go, and what it had: no less than
+        what a view was taken over from.  It may have left since."""
+        latest = self._replication.adopted.latest(view.number)
+        last = [one for one in self._last_words.values()
+                if one.primary == holder and one.epoch >= latest
+                and not subtract((interval,), one.intervals)]  # fmt: skip
+        for one in last:
+            self._beside(one)
+        return bool(last)
 
     def _others(self, answer: ClaimAnswer) -> tuple[View, ...]:
         own_id = self._runtime.contact.id

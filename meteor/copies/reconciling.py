@@ -190,7 +190,9 @@ class Reconciling:
             if its and self._holdings.is_frozen(view.intervals):
                 raise Superseded("the interval is just given to another peer")
             for one in await self._replication.keep(its, view.intervals, ends_s) if its else ():
-                self._shelf.take_in(one, None)
+                # word of a move, or a delete, may have been under way before, and shows by now
+                if self._shelf.table.may_show(one, self._shelf.wall_ms()):
+                    self._shelf.take_in(one, None)
         if coming:
             await self._replication.barrier()
             await self._shelf.barrier()

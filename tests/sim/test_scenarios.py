@@ -58,6 +58,27 @@ def test_what_a_seed_found_stays_mended(name: str, seed: int) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "seed"),
+    [
+        # A damaged copy that was back made a loss good, for the checker.
+        ("few-peers", 20),
+        # A delete that lay before a held peer took what was stored after it was answered.
+        ("few-peers", 49),
+        # Who had said what it held, and left, was waited for.
+        ("few-peers", 200),
+        # What left its place as it was merged showed there again.
+        ("few-peers", 313),
+        # What a peer had had itself, as others named it, it forgot as it took over.
+        ("moving-apart", 54),
+    ],
+)
+def test_what_a_later_seed_found_stays_mended(name: str, seed: int) -> None:
+    """Of each there is a test of its own, too: a course of events lasts no longer than the code."""
+    checked(SCENARIOS[name], seed)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [13, 35, 38, 45, 51, 73, 78, 83, 101, *range(14, 31)])
 def test_a_ring_that_fell_answers_for_everything_once_more(seed: int) -> None:
     """The first of these seeds found what `test_what_a_seed_found_stays_mended` has two of."""

@@ -140,6 +140,7 @@ class AsyncioRuntime(ExchangingRuntime):
         self.exchange.close()
         if self._sweep is not None:
             self._sweep.cancel()
+        self._sweep_due_s = float("inf")
         for conversation in list(conversations):
             conversation.cancel()
         self._links.stop()

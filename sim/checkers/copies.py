@@ -35,8 +35,8 @@ class CopyLedger:
 
     def __init__(self) -> None:
         self._down: dict[str, tuple[float, frozenset[str]]] = {}
-        self._damaged: set[tuple[str, float]] = set()
-        """Whose journal had lost something when it came back, and since when it had been down."""
+        self._spoilt: set[str] = set()
+        """The stems whose loss a copy cannot make good that came back with a damaged journal."""
         self._open: dict[str, Loss] = {}
         """By stem, the last loss, until all its copies have been up at once."""
         self.losses: dict[str, Loss] = {}
@@ -67,11 +67,12 @@ class CopyLedger:
         """The peer is up again, with what its journal kept, which may be `damaged`.
 
         What it makes good excuses nothing any more, also when its peers go down again."""
-        since_s, _ = self._down.pop(peer, (0.0, frozenset()))
+        self._down.pop(peer, None)
         if damaged:
-            self._damaged.add((peer, since_s))
+            named = {stem: [copy for copy, _ in one.copies] for stem, one in self._open.items()}
+            self._spoilt |= {stem for stem, copies in named.items() if peer in copies}
         self._open = {
             stem: loss
             for stem, loss in self._open.items()
-            if any(copy in self._down or (copy, s) in self._damaged for copy, s in loss.copies)
+            if stem in self._spoilt or any(copy in self._down for copy, _ in loss.copies)
         }

@@ -58,3 +58,17 @@ def test_who_is_back_with_a_damaged_journal_makes_nothing_good() -> None:
     ledger.went_down({"p": ["a"]}, {"a"}, 2.0)
     ledger.came_back("p")
     assert ledger.open_losses() == {"a": loss}
+
+
+def test_nor_does_one_that_was_damaged_later_before_the_others_were_back() -> None:
+    """`meteor-sim scenario disks --seed 43`."""
+    ledger = CopyLedger()
+    (loss,) = ledger.went_down({"p": ["a"], "q": ["a"]}, (), 1.0)
+    ledger.came_back("p")
+    ledger.went_down({"p": ["a"]}, {"a"}, 2.0)
+    ledger.came_back("p", damaged=True)
+    ledger.came_back("q")
+    assert ledger.open_losses() == {"a": loss}
+    ledger.went_down({"r": ["b"]}, (), 3.0)
+    ledger.came_back("r", damaged=True)
+    assert set(ledger.open_losses()) == {"a", "b"}

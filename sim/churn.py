@@ -181,8 +181,9 @@ class Churn:
         self._moving[peer.contact] = None
         again = self._overlay.reincarnate(peer)
         await self._done(again, self._rejoin(again))
+        self._copies.was_restarted(again)
         if again.alive:
-            self._copies.came_back(again, restarted=True)
+            self._copies.came_back(again)
         else:
             self._count("restarts that failed")
         self._moving.pop(peer.contact, None)

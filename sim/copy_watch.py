@@ -64,10 +64,14 @@ class CopyWatch:
         """Whether some interval would be without a copy that is up if this peer went down."""
         return bool(self._only_with((peer,)))
 
-    def came_back(self, peer: SimPeer, *, restarted: bool = False) -> None:
-        """The peer was `restarted`, or goes on."""
-        damaged = restarted and peer.core.views.damaged
-        self.ledger.came_back(peer.address, damaged=damaged)
+    def was_restarted(self, peer: SimPeer) -> None:
+        """The peer has read its journal, whatever became of it since."""
+        if peer.core.views.damaged:
+            self.ledger.was_damaged(peer.address)
+
+    def came_back(self, peer: SimPeer) -> None:
+        """The peer was started again, or goes on."""
+        self.ledger.came_back(peer.address)
 
     def _only_with(self, peers: Sequence[SimPeer]) -> Intervals:
         """What no peer that is up keeps beside these."""

@@ -63,14 +63,16 @@ class CopyLedger:
         """The losses of which some copy is still down, by stem: what may be lost for good."""
         return dict(self._open)
 
-    def came_back(self, peer: str, *, damaged: bool = False) -> None:
-        """The peer is up again, with what its journal kept, which may be `damaged`.
+    def was_damaged(self, peer: str) -> None:
+        """The peer was started again, and its journal had lost something."""
+        named = {stem: [copy for copy, _ in one.copies] for stem, one in self._open.items()}
+        self._spoilt |= {stem for stem, copies in named.items() if peer in copies}
+
+    def came_back(self, peer: str) -> None:
+        """The peer is up again, with what its journal kept.
 
         What it makes good excuses nothing any more, also when its peers go down again."""
         self._down.pop(peer, None)
-        if damaged:
-            named = {stem: [copy for copy, _ in one.copies] for stem, one in self._open.items()}
-            self._spoilt |= {stem for stem, copies in named.items() if peer in copies}
         self._open = {
             stem: loss
             for stem, loss in self._open.items()

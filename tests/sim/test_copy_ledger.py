@@ -52,7 +52,8 @@ def test_who_is_back_with_a_damaged_journal_makes_nothing_good() -> None:
     (`meteor-sim scenario few-peers --seed 20`)."""
     ledger = CopyLedger()
     (loss,) = ledger.went_down({"p": ["a"], "q": ["a"]}, (), 1.0)
-    ledger.came_back("p", damaged=True)
+    ledger.was_damaged("p")
+    ledger.came_back("p")
     ledger.came_back("q")
     assert ledger.open_losses() == {"a": loss}
     ledger.went_down({"p": ["a"]}, {"a"}, 2.0)
@@ -66,9 +67,11 @@ def test_nor_does_one_that_was_damaged_later_before_the_others_were_back() -> No
     (loss,) = ledger.went_down({"p": ["a"], "q": ["a"]}, (), 1.0)
     ledger.came_back("p")
     ledger.went_down({"p": ["a"]}, {"a"}, 2.0)
-    ledger.came_back("p", damaged=True)
+    ledger.was_damaged("p")
+    ledger.came_back("p")
     ledger.came_back("q")
     assert ledger.open_losses() == {"a": loss}
     ledger.went_down({"r": ["b"]}, (), 3.0)
-    ledger.came_back("r", damaged=True)
+    ledger.was_damaged("r")
+    ledger.came_back("r")
     assert set(ledger.open_losses()) == {"a", "b"}

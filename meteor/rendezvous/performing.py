@@ -160,7 +160,12 @@ class Performing:
         assert isinstance(message, Perform)
         if self._running >= RUNS_MAX:
             raise Fault("Busy", f"{self._running} actions are running here")
-        return Deferred(self._perform(message, remaining_s))
+        # It may have lain here for as long as this process was held: the client was told by now
+        # that it did not run.
+        left_s = remaining_s - self._runtime.lateness()
+        if left_s <= 0:
+            raise Fault("Late", "this peer was held, and the time of the run may be up")
+        return Deferred(self._perform(message, left_s))
 
     async def _perform(self, request: Perform, remaining_s: float) -> Performed:
         self._running += 1

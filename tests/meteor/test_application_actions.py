@@ -363,3 +363,35 @@ async def test_a_peer_on_sockets_with_its_decorator() -> None:
             assert (result.json(), result.peer, result.matches) == ([2, 42], peer.address, 2)
             (again,) = await peer.perform("average", "type=t")
             assert again.json() == [2, 42]
+
+
+def test_what_lay_before_a_held_peer_for_all_of_its_time_does_not_run(
+    overlay: Overlay, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its client was told that it did not: a valve would open some seconds after that."""
+    left_s: list[float] = []
+
+    async def noting(context: ActionContext, message: Match, matches: Sequence[Match]) -> None:
+        left_s.append(context.timeout)
+
+    register(overlay, "open", noting)
+    _, *others = overlay.peers
+    for peer in others:
+        monkeypatch.setattr(peer.runtime, "lateness", lambda: 3.0)
+
+    async def scenario() -> None:
+        client = overlay.client(peer=0)
+        answer = client.perform("open", EVERY, timeout=2.0, allow_partial=True)
+        assert await answer.all() == []
+        assert answer.receipt is not None
+        assert not answer.receipt.complete
+        assert len(left_s) == answer.receipt.peers == 1
+        left_s.clear()
+        answer = client.perform("open", EVERY, timeout=20.0)
+        assert await answer.all() == []
+        assert answer.receipt is not None
+        assert answer.receipt.peers == len(left_s) == 8
+        assert 16.0 <= min(left_s) < 17.0
+        assert 19.0 <= max(left_s) < 20.0
+
+    run(scenario())

@@ -219,14 +219,14 @@ class Router:
         return HandOnTaken(self._node.arc)
 
     def _without_what_it_lay(self, share: HandOn) -> HandOn:
-        """A change that may have lain here for as long as this peer was held has as much less time:
-        its origin may have had it done by another peer since, and told its client; what was posted
-        after that would be deleted.  Raises `Fault` where no time is left."""
+        """A change that may have lain here for as long as this peer was held has as much less time.
+        Raises `Fault` where who sent it waits for it no more: it had it done by another peer since,
+        perhaps, and the client was told; what was posted after that would be deleted."""
         late_s = self._runtime.lateness()
         if late_s < LAIN_S:
             return share
         left_ms = share.remaining_ms - math.ceil(late_s * 1000)
-        if left_ms <= 0:
+        if left_ms <= 0 or late_s >= self._config.hand_on_s:
             raise Fault("Late", f"this peer was held for {late_s:.1f} s, and its time may be up")
         return replace(share, remaining_ms=left_ms)
 

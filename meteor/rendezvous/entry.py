@@ -8,7 +8,7 @@ decoded, typed and placed again here, and everything malformed comes back as its
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
 from chord import Busy, Contact, Deferred, Fault, Handler, KnownArc, Runtime, replace
@@ -22,6 +22,7 @@ from meteor.admission import (
     read_document,
 )
 from meteor.errors import MeteorError, to_fault
+from meteor.keeping.expiry_clock import HELD_S
 from meteor.rendezvous.amending import Amending
 from meteor.rendezvous.asking import Asking
 from meteor.rendezvous.fair_queue import FairQueue
@@ -95,7 +96,17 @@ class Entry:
             self._clients[sender.id] = sender
         elif not self._gatekeeper.is_open:
             raise Fault(WAY_ROUND, "this peer has a policy: what its client's own peer says counts")
+        if self._runtime.lateness() >= HELD_S and _deletes(message):
+            raise self._may_have_lain(message)
         return self._in_turn(sender, message, lambda: self._post(sender, message))
+
+    def _may_have_lain(self, request: Post | Amend) -> Fault:
+        """What is to be said to whoever deletes, or changes by id, just as this peer was held: the
+        client may have asked another one since, and was told that it is done.  Who still waits for
+        this one asks again."""
+        error = Busy("this peer was held just now, and the request may be an old one: ask again")
+        self.tally.failed(request, error)
+        return to_fault(error)
 
     def _in_turn(
         self,
@@ -269,6 +280,8 @@ class Entry:
     def _on_amend(self, sender: Contact, message: object, _: float) -> Deferred:
         assert isinstance(message, Amend)
         self._clients[sender.id] = sender
+        if self._runtime.lateness() >= HELD_S:
+            raise self._may_have_lain(message)
         return self._in_turn(sender, message, lambda: self._amend(sender, message))
 
     async def _amend(self, sender: Contact, amend: Amend) -> PostReply:
@@ -288,3 +301,9 @@ class Entry:
         if client is not None:
             for one in letter.told or letter.notices:
                 self._runtime.send(client, one)
+
+
+def _deletes(post: Post) -> bool:
+    with suppress(MeteorError, Fault):  # what cannot be read is refused in its turn
+        return read_document(post.document).action.startswith("delete")
+    return False

@@ -6,12 +6,13 @@ import pytest
 
 from chord import RemoteFault, replace
 from meteor.wire.codec import wire_codec
-from meteor.wire.messages import Post, PostReply, RingQuestion
+from meteor.wire.document import encode_document
+from meteor.wire.messages import Amend, Document, Post, PostReply, RingQuestion
 from sim.overlay import Overlay
 from squid import covers
 from tests.meteor.building import SPACE
 from tests.meteor.copies_world import copies_of, index_of, primary_of
-from tests.meteor.test_overlay_hostile import DOCUMENT, Stranger
+from tests.meteor.test_overlay_hostile import DOCUMENT, PROFILE, Stranger
 
 TTL_S = 8.0
 
@@ -99,3 +100,44 @@ def test_a_delete_that_lay_before_a_held_peer_takes_nothing_that_came_since() ->
     holder.resume()
     overlay.run_for(3.0)
     assert lives(overlay)
+
+
+@pytest.mark.parametrize("held_s", [0.5, 2.0])
+@pytest.mark.parametrize("verb", ["delete_data", "cancel"])
+def test_a_change_that_lay_before_its_clients_own_peer_is_to_be_asked_again(
+    verb: str, held_s: float
+) -> None:
+    """The client may have had it done by another peer since, and stored something then."""
+    overlay = built()
+    held, stranger = overlay.peers[4], Stranger(overlay)
+    stored = stranger.ask(post(), peer=4)  # a link is there
+    assert isinstance(stored, PostReply)
+    document = encode_document(Document("delete_data", PROFILE))
+    deletes = Post(2, document, "gone", 2, 0.0, 5.0)
+    change = deletes if verb == "delete_data" else Amend(2, "cancel", stored.id, 2, 60.0, 5.0)
+    held.pause()
+    late = overlay.kernel.spawn(stranger.runtime.call(held.contact, change, 60.0))
+    overlay.run_for(held_s)
+    held.resume()
+    if held_s < 1.0:
+        reply = overlay.kernel.run_until(late)
+        assert isinstance(reply, PostReply)
+        assert reply.matches == 1
+    else:
+        with pytest.raises(RemoteFault, match="ask again"):
+            overlay.kernel.run_until(late)
+    assert lives(overlay) == (held_s > 1.0)
+
+
+def test_a_question_that_lay_there_is_answered() -> None:
+    overlay = built()
+    held, stranger = overlay.peers[4], Stranger(overlay)
+    stranger.ask(post(), peer=4)
+    held.pause()
+    asks = Post(2, encode_document(Document("retrieve", PROFILE)), "asks", 2, 0.0, 5.0)
+    late = overlay.kernel.spawn(stranger.runtime.call(held.contact, asks, 60.0))
+    overlay.run_for(2.0)
+    held.resume()
+    reply = overlay.kernel.run_until(late)
+    assert isinstance(reply, PostReply)
+    assert reply.complete

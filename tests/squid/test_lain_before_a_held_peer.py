@@ -60,7 +60,16 @@ def test_what_lay_for_all_of_its_time_is_refused(
     assert not times
 
 
-@pytest.mark.parametrize(("late_s", "left_ms"), [(0.0, 1000), (0.099, 1000), (0.75, 250)])
+def test_so_is_what_its_sender_waits_for_no_more(
+    ring: RingOfWorkers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = held(ring, monkeypatch, ring.router_config.hand_on_s)
+    with pytest.raises(Fault, match="held for"):
+        take(ring, share(ring))
+    assert not times
+
+
+@pytest.mark.parametrize(("late_s", "left_ms"), [(0.0, 1000), (0.099, 1000), (0.7, 300)])
 def test_what_lay_for_less_has_what_is_left(
     late_s: float, left_ms: int, ring: RingOfWorkers, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,6 @@ origin, and what stays open is `missing`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
@@ -41,9 +40,6 @@ from squid.worker import Work, Worker
 
 RESOLVING_MAX = 8192
 """Shares in hand at once; more are refused, and tried again by who sent them."""
-
-LAIN_S: Final = 0.1
-"""A peer that was held for less takes what comes as if it came just now."""
 
 FRAMES_AT_ONCE: Final = 8
 """Pages that are sent in one turn: at most half a megabyte is encoded, and leaves as one."""
@@ -210,7 +206,7 @@ class Router:
         if message.stands_in:
             return Deferred(self.stand_in(message))
         if not message.asks:
-            message = self._without_what_it_lay(message)
+            self._check_is_new(message)
         if not self._answer_at_once(message, is_full=self._resolving >= RESOLVING_MAX):
             self._check_room(is_full=self._resolving >= RESOLVING_MAX)
             self._resolving += 1
@@ -218,17 +214,13 @@ class Router:
             return Unhurried(HandOnTaken(self._node.arc))  # most likely the report leaves soon
         return HandOnTaken(self._node.arc)
 
-    def _without_what_it_lay(self, share: HandOn) -> HandOn:
-        """A change that may have lain here for as long as this peer was held has as much less time.
-        Raises `Fault` where who sent it waits for it no more: it had it done by another peer since,
-        perhaps, and the client was told; what was posted after that would be deleted."""
+    def _check_is_new(self, share: HandOn) -> None:
+        """What may have lain here for longer than its sender waits, as this peer was held, was had
+        done by another peer since, perhaps, and the client told.  Raises `Fault` where doing it
+        then would undo what came after that."""
         late_s = self._runtime.lateness()
-        if late_s < LAIN_S:
-            return share
-        left_ms = share.remaining_ms - math.ceil(late_s * 1000)
-        if left_ms <= 0 or late_s >= self._config.hand_on_s:
-            raise Fault("Late", f"this peer was held for {late_s:.1f} s, and its time may be up")
-        return replace(share, remaining_ms=left_ms)
+        if late_s >= self._config.hand_on_s and not self._worker.may_come_late(share):
+            raise Fault("Late", f"this peer was held for {late_s:.1f} s, and it may be an old one")
 
     def _check_room(self, *, is_full: bool) -> None:
         if is_full:

@@ -57,6 +57,9 @@ class Worker(Protocol):
     async def settle(self, index: int, timeout_s: float) -> None:
         """Wait until an index that the ring gives to this peer is held here, or the time is up."""
 
+    def may_come_late(self, share: HandOn) -> bool:
+        """Whether it harms nobody to do an operation when others may have done it long ago."""
+
     def answer(self, share: HandOn, part: tuple[Interval, ...]) -> Work | None:
         """Do the operation at once, if it changes nothing and needs no waiting, or begin it where
         it is much; else None."""

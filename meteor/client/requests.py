@@ -27,7 +27,7 @@ from meteor.client.shortcuts import Shortcuts
 from meteor.client.uplink import Uplink
 from meteor.errors import MeteorError, NotConnected, Timeout, from_fault
 from meteor.wire.collector import Attempt, Collect
-from meteor.wire.messages import WAY_ROUND, Amend, Post, PostReply, ResultPage
+from meteor.wire.messages import LAIN, WAY_ROUND, Amend, Post, PostReply, ResultPage
 
 GONE: Final = frozenset({"NotJoined", "Closed"})
 """Refusals of a peer that is no member of the ring any more, or not yet: others may serve."""
@@ -104,7 +104,10 @@ class Requests:
                 if way.owner is None or self.shortcuts.counts(way.owner, way.own_peer):
                     return reply
             except RemoteFault as fault:
-                self._go_on_without(peer, fault)
+                if fault.kind == LAIN:
+                    pause_s = await self._paused(asked, peer, pause_s, deadline)
+                else:
+                    self._go_on_without(peer, fault)
             except RequestTimeout as error:
                 if left_s > 0 and self._runtime.link(peer).last_heard_s <= began_s:
                     self._lost(peer, error)
@@ -113,10 +116,7 @@ class Requests:
                     "may still carry it out; give a longer timeout, or look at the peer"
                 ) from None
             except Busy:
-                if self._runtime.now() + pause_s >= deadline:
-                    raise Busy(f"{asked.operation}: {peer} is busy; post less at once") from None
-                await self._runtime.sleep(pause_s)
-                pause_s *= 2
+                pause_s = await self._paused(asked, peer, pause_s, deadline)
             except CallError as error:  # a refused dial or a closed link
                 self._lost(peer, error)
                 if not asked.repeatable and not isinstance(error, DialRefused):
@@ -125,6 +125,16 @@ class Requests:
                         "run; ask again if it may run twice",
                         (peer.address,),
                     ) from None
+
+    async def _paused(
+        self, asked: Asked, peer: Contact, pause_s: float, deadline: float
+    ) -> float:
+        """Wait before a peer is asked again; returns how long the next time.  Raises `Busy` where
+        there is no time left for that."""
+        if self._runtime.now() + pause_s >= deadline:
+            raise Busy(f"{asked.operation}: {peer} is busy; post less at once") from None
+        await self._runtime.sleep(pause_s)
+        return 2 * pause_s
 
     def _go_on_without(self, peer: Contact, fault: RemoteFault) -> None:
         """Ask somebody else where a peer does not serve; raises what it refuses with."""

@@ -170,11 +170,22 @@ class Reconciling:
                 cursor, more = page.cursor, page.more
                 if not page.carried:
                     continue
-                keep = Keep((interval,), page.carried)
-                for reply in await self._replication.ask_all(view.copies, keep):
-                    if not isinstance(reply, Kept) or not reply.known or reply.newer:
-                        return False
+                if not await self._is_kept(view, Keep((interval,), page.carried)):
+                    return False
         return True
+
+    async def _is_kept(self, view: View, keep: Keep) -> bool:
+        """Whether every copy of a view took something; who did not is none any more."""
+        silent: list[Contact] = []
+        replies = await self._replication.ask_all(view.copies, keep)
+        for copy, reply in zip(view.copies, replies, strict=True):
+            if isinstance(reply, Kept) and reply.newer:
+                self._replication.passed_over(reply.newer)
+                return False
+            if not isinstance(reply, Kept) or not reply.known:
+                silent.append(copy)
+        await self._replication.evict(*silent)
+        return not silent
 
     async def merge(self, carried: Sequence[Carried]) -> int:
         """Take in what is news of what is held here, with its copies; how much was.  All of it

@@ -24,7 +24,7 @@ from meteor.keeping.holdings import Holdings
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Beside
 from meteor.wire.operations import ClaimAnswer
-from meteor.wire.view import HEARSAY, RIVALS_MAX, Rival, View, ViewKey, parts_of, rivals_within
+from meteor.wire.view import HEARSAY, RIVALS_MAX, Rival, View, parts_of, rivals_within
 from squid import Interval, Intervals, intersect, merge, subtract
 
 AGAIN_S, IDLE_S = 0.2, 1.0
@@ -38,7 +38,13 @@ GIVEN_UP_S: Final = 30.0
 AROUND_S: Final = 2.0
 """How often all around are asked for what a rival had, while its holders do not give it."""
 
-LAST_WORDS_MAX: Final = 64
+LAST_WORDS_MAX, WORDS_MAX, PIECES_MAX = 64, 4, 64
+"""Peers of which is remembered what they said last, words of each, and pieces of each word."""
+WORD_LASTS_S: Final = 10.0
+"""A word that came so long before somebody was heard to hold an interval is of an earlier hold."""
+_Word = tuple[float, Intervals, int]
+"""When it came, of what, and of which epoch."""
+
 HEARD_MAX: Final = 256
 """Rivals that wait to be written down: a bound for hostile input."""
 
@@ -64,8 +70,8 @@ class Rivals:
         """From whom what it has of a rival was taken in, though that was not all."""
         self._around_s: dict[Rival, float] = {}
         """When all around were asked last."""
-        self._last_words: OrderedDict[tuple[ViewKey, Intervals], View] = OrderedDict()
-        """Views that ended, as their primaries said."""
+        self._last_words: OrderedDict[Contact, tuple[_Word, ...]] = OrderedDict()
+        """What primaries said of their views that ended, and what of these was noted here."""
         self._heard: dict[Rival, None] = {}
         """Not written down yet."""
         self._bell = Bell(runtime, "rivals")
@@ -82,24 +88,28 @@ class Rivals:
     def _on_beside(self, sender: Contact, message: object, _: float) -> None:
         assert isinstance(message, Beside)
         ended = self._checked(message.view)
-        if ended.primary.id == sender.id:
-            keep_last(self._last_words, (ended.key, ended.intervals), ended, LAST_WORDS_MAX)
-            self._beside(ended)
+        if ended.primary.id == sender.id and self._beside(ended):
+            words = self._last_words.get(sender, ())[1 - WORDS_MAX :]
+            word = self._runtime.now(), ended.intervals[:PIECES_MAX], ended.epoch
+            keep_last(self._last_words, sender, (*words, word), LAST_WORDS_MAX)
 
     def _on_kept_beside(self, view: View) -> None:
         with suppress(Fault):  # nonsense
             self._beside(self._checked(view))
 
-    def _beside(self, ended: View) -> None:
+    def _beside(self, ended: View) -> bool:
+        """Note what of a view that ended is not here; whether there was room for all of that."""
+        noted = True
         for mine in self._views.touching(ended.intervals):
             part = intersect(mine.intervals, ended.intervals)
             unknown = self._replication.adopted.before(
                 mine.number, part, ended.epoch, ended.primary
             )
             lost = intersect(ended.lost, unknown)
-            self.note(Rival(unknown, ended.epoch, ended.holders, lost, ended.number))
-            for rival in rivals_within(ended.rivals, part):
-                self.note(rival)
+            of_it = Rival(unknown, ended.epoch, ended.holders, lost, ended.number)
+            for rival in (of_it, *rivals_within(ended.rivals, part)):
+                noted = self.note(rival) and noted
+        return noted
 
     def note(self, rival: Rival) -> bool:
         """Say of these intervals from now on that something may be missing, and see to it; whether
@@ -166,9 +176,15 @@ class Rivals:
             self._replication.resync.add(view.number)
             await self._replication.rival(view.number, without=rival, known=known)
             self._forget(rival)
-        elif self._runtime.now() - since_s >= GIVEN_UP_S:
+        elif self._runtime.now() - since_s >= GIVEN_UP_S and not self._is_here(rival):
             await self._replication.rival(view.number, without=rival, lost=rival.intervals)
             self._forget(rival)
+
+    def _is_here(self, rival: Rival) -> bool:
+        """Whether all that it had is here, though not with all copies yet."""
+        primary_id = rival.holders[-1].id if rival.holders else self._runtime.contact.id
+        has_all = self._views.has_all_of(rival.intervals, primary_id, rival.epoch)
+        return rival.epoch != HEARSAY and has_all
 
     def _forget(self, rival: Rival) -> None:
         self._since_s.pop(rival, None)
@@ -182,7 +198,8 @@ class Rivals:
             if holder.id == self._runtime.contact.id:
                 continue  # it came here with the note of it: asked, this peer would let go
             answer = await self._reconciling.claimed(interval, holder)
-            if answer is None and self._said_what_it_had(view, holder, interval):
+            since_s = self._since_s.get(rival, self._runtime.now())
+            if answer is None and self._said_what_it_had(view, holder, interval, since_s):
                 continue
             if answer is None:
                 return None
@@ -193,16 +210,16 @@ class Rivals:
                 return None
         return ()  # `reconcile` has written down what is known of the past by that
 
-    def _said_what_it_had(self, view: View, holder: Contact, interval: Interval) -> bool:
+    def _said_what_it_had(
+        self, view: View, holder: Contact, interval: Interval, since_s: float
+    ) -> bool:
         """Whether a holder that does not answer said that it let go, and what it had: no less than
         what a view was taken over from.  It may have left since."""
         latest = self._replication.adopted.latest(view.number)
-        last = [one for one in self._last_words.values()
-                if one.primary == holder and one.epoch >= latest
-                and not subtract((interval,), one.intervals)]  # fmt: skip
-        for one in last:
-            self._beside(one)
-        return bool(last)
+        return any(
+            epoch >= latest and came_s >= since_s - WORD_LASTS_S and not subtract((interval,), of)
+            for came_s, of, epoch in self._last_words.get(holder, ())
+        )
 
     def _others(self, answer: ClaimAnswer) -> tuple[View, ...]:
         own_id = self._runtime.contact.id
@@ -231,10 +248,11 @@ class Rivals:
         self, view: View, part: Intervals, primary_id: int, epoch: int
     ) -> bool:
         """Whether all that a rival had, and that is on the shelf here, is with every copy as well:
-        what was pulled is; what this peer had itself, in a former life, it alone may have."""
-        if not subtract(part, self._views.taken_in.of(primary_id, epoch)):
-            return True
+        what was pulled is; what this peer had itself, or kept for another one, it alone may have,
+        be it noted as taken in."""
         if not await self._reconciling.bring_to_copies(view, part):
+            return False
+        if not self._views.has_all_of(part, primary_id, epoch):  # it left the shelf meanwhile
             return False
         since = self._views.shown_since(part, primary_id, epoch)
         self._views.taken_in.note(primary_id, epoch, part, since)
@@ -295,17 +313,22 @@ class Rivals:
         wanted = rival.intervals, primary_id, rival.epoch
         # who has a copy of ours may have merged it, for whoever held the interval before
         others = (*view.copies, *await self._around(rival))
+        pulled = False
         for holder in {one.id: one for one in (*rival.holders, *others)}.values():
             if self._views.has_all_of(*wanted):
-                return known if await self._is_at_copies(view, *wanted) else None
+                there = pulled or await self._is_at_copies(view, *wanted)
+                return known if there else None
             if holder.id == self._runtime.contact.id:
-                await self._reconciling.absorb_own(rival.intervals, rival.epoch, primary_id)
+                pulled = await self._reconciling.absorb_own(
+                    rival.intervals, rival.epoch, primary_id
+                )
             else:
                 before = (rival, holder.id) in self._pulled or holder not in rival.holders
                 if await self._reconciling.absorb(
                     rival.intervals, holder, rival.epoch, primary_id, unless_partial=before
                 ):  # else it is asked for all of that again
                     self._pulled.add((rival, holder.id))
+                    pulled = True
         if self._views.has_all_of(*wanted):
-            return known if await self._is_at_copies(view, *wanted) else None
+            return known if pulled or await self._is_at_copies(view, *wanted) else None
         return () if await self._never_began(view, rival) else None

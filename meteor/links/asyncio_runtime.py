@@ -32,6 +32,8 @@ TICK_S: Final = 0.001
 and its timers round, so that one in two fires up to half of one early."""
 LATELY_S: Final = 1.0
 """For how long a measured lateness counts."""
+BEAT_S: Final = 0.25
+"""By how much the time for which a peer was held may be told short."""
 
 _log = logging.getLogger("meteor.runtime")
 
@@ -64,13 +66,16 @@ class AsyncioRuntime(ExchangingRuntime):
         self._on_failure = on_failure
         self._owned: dict[Conversation[Any], None] = {}
         self._sweep: asyncio.TimerHandle | None = None
-        self._sweep_due_s = float("inf")
+        self._sweep_due_s = self._beat_due_s = float("inf")
         self._late_s, self._late_at_s = 0.0, float("-inf")
         self.exchange = Exchange(self)
         self._links = PeerLinks(
             self._loop, contact, transport, self.exchange, codec or wire_codec()
         )
         transport.serve(contact, self._links)
+        self._beat_timer: asyncio.TimerHandle | None = None
+        if contact.address:  # a client is asked nothing
+            self._beat()
 
     # ---- the verbs of chord.runtime.Runtime --------------------------------------------------
 
@@ -89,7 +94,7 @@ class AsyncioRuntime(ExchangingRuntime):
         is due and did not run yet, too: after a stall what came meanwhile is read before."""
         now_s = self.now()
         late_s = self._late_s if now_s - self._late_at_s < LATELY_S else 0.0
-        return max(late_s, now_s - self._sweep_due_s)
+        return max(late_s, now_s - min(self._sweep_due_s, self._beat_due_s))
 
     async def sleep(self, delay_s: float) -> None:
         """Suspend this conversation."""
@@ -138,9 +143,10 @@ class AsyncioRuntime(ExchangingRuntime):
 
     def _end(self, conversations: Iterable[Conversation[Any]]) -> None:
         self.exchange.close()
-        if self._sweep is not None:
-            self._sweep.cancel()
-        self._sweep_due_s = float("inf")
+        for timer in (self._sweep, self._beat_timer):
+            if timer is not None:
+                timer.cancel()
+        self._sweep_due_s = self._beat_due_s = float("inf")
         for conversation in list(conversations):
             conversation.cancel()
         self._links.stop()
@@ -229,6 +235,14 @@ class AsyncioRuntime(ExchangingRuntime):
             return
         _log.error("%s failed and closes", self._contact, exc_info=error)
         self.close()
+
+    def _beat(self) -> None:
+        """A timer that is always there: by what is due much later a stall would be told short."""
+        if self._beat_due_s < float("inf"):
+            self._note_lateness(self._beat_due_s)
+        if not self.exchange.closed:
+            self._beat_due_s = self.now() + BEAT_S
+            self._beat_timer = self._loop.call_later(BEAT_S, self._beat)
 
     def _note_lateness(self, due_s: float) -> None:
         now_s = self.now()

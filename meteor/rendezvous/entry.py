@@ -30,7 +30,7 @@ from meteor.rendezvous.performing import Performing
 from meteor.rendezvous.reading import reading
 from meteor.rendezvous.tally import Tally, action_of, counted_as
 from meteor.security.gatekeeper import Admitted, Gatekeeper
-from meteor.wire.messages import WAY_ROUND, Amend, Document, Post, PostReply
+from meteor.wire.messages import LAIN, WAY_ROUND, Amend, Document, Post, PostReply
 from meteor.wire.operations import Notices, Operation, Route
 from meteor.wire.record_id import check_stem, make_id
 from squid import Box, KeywordSpace, Router
@@ -96,17 +96,15 @@ class Entry:
             self._clients[sender.id] = sender
         elif not self._gatekeeper.is_open:
             raise Fault(WAY_ROUND, "this peer has a policy: what its client's own peer says counts")
-        if self._runtime.lateness() >= HELD_S and _deletes(message):
-            raise self._may_have_lain(message)
+        if self._may_have_lain(sender) and _deletes(message):
+            raise _to_be_asked_again()
         return self._in_turn(sender, message, lambda: self._post(sender, message))
 
-    def _may_have_lain(self, request: Post | Amend) -> Fault:
-        """What is to be said to whoever deletes, or changes by id, just as this peer was held: the
-        client may have asked another one since, and was told that it is done.  Who still waits for
-        this one asks again."""
-        error = Busy("this peer was held just now, and the request may be an old one: ask again")
-        self.tally.failed(request, error)
-        return to_fault(error)
+    def _may_have_lain(self, sender: Contact) -> bool:
+        """Whether a request may be an old one, as this peer was held just now: what a client
+        deletes, or changes by id, another peer may have done for it since.  Who embeds this peer
+        asks no other one."""
+        return sender.id != self._runtime.contact.id and self._runtime.lateness() >= HELD_S
 
     def _in_turn(
         self,
@@ -280,8 +278,8 @@ class Entry:
     def _on_amend(self, sender: Contact, message: object, _: float) -> Deferred:
         assert isinstance(message, Amend)
         self._clients[sender.id] = sender
-        if self._runtime.lateness() >= HELD_S:
-            raise self._may_have_lain(message)
+        if self._may_have_lain(sender):
+            raise _to_be_asked_again()
         return self._in_turn(sender, message, lambda: self._amend(sender, message))
 
     async def _amend(self, sender: Contact, amend: Amend) -> PostReply:
@@ -301,6 +299,10 @@ class Entry:
         if client is not None:
             for one in letter.told or letter.notices:
                 self._runtime.send(client, one)
+
+
+def _to_be_asked_again() -> Fault:
+    return Fault(LAIN, "this peer was held just now, and the request may be an old one: ask again")
 
 
 def _deletes(post: Post) -> bool:

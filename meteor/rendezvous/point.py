@@ -120,6 +120,11 @@ class RendezvousPoint:
             return None
         return self._told_at_once(task, part) or self._pass_now(task, part)
 
+    def may_come_late(self, share: HandOn) -> bool:
+        """Not what deletes, or changes by id: it would take what was posted since."""
+        task = read_task(share, self._curve)
+        return task is None or task.passes or task.operation.verb in KEPT_KINDS
+
     def copied(self) -> Intervals:
         """The indexes of which a whole copy is kept here for others."""
         return self._views.copied()

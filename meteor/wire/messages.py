@@ -13,6 +13,8 @@ from chord import Contact, KnownArc, WideInt, dataclass
 from meteor.described import described
 from meteor.security.delegation import Delegation
 
+LAIN: Final = "Lain"
+"""Refused by a peer that was held just now: it may be an old request, and is to be asked again."""
 WAY_ROUND: Final = "WayRound"
 """The fault of a peer that takes nothing straight: the client's own peer does."""
 

@@ -57,6 +57,7 @@ class CopyLedger:
             lost.append(loss)
             self.losses.setdefault(stem, loss)
             self._open[stem] = loss
+            self._spoilt.discard(stem)
         return lost
 
     def open_losses(self) -> dict[str, Loss]:

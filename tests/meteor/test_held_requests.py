@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chord import RemoteFault, replace
+from chord import Deferred, RemoteFault, replace
 from meteor.wire.codec import wire_codec
 from meteor.wire.document import encode_document
 from meteor.wire.messages import Amend, Document, Post, PostReply, RingQuestion
@@ -141,3 +141,38 @@ def test_a_question_that_lay_there_is_answered() -> None:
     reply = overlay.kernel.run_until(late)
     assert isinstance(reply, PostReply)
     assert reply.complete
+
+
+@pytest.mark.parametrize("verb", ["delete_data", "cancel", "renew"])
+def test_a_client_asks_again_by_itself(verb: str) -> None:
+    """What comes just after a peer was held is an old request as far as that one knows."""
+    overlay = built()
+    client, held = overlay.client(peer=4), overlay.peers[4]
+    stored = overlay.run(client.store("type=alarm", b"x", ttl=600.0))
+    held.pause()
+    overlay.run_for(1.2)
+    held.resume()
+    overlay.run_for(0.3)
+    if verb == "delete_data":
+        receipt = overlay.run(client.delete_data("type=alarm", timeout=10.0))
+    elif verb == "cancel":
+        receipt = overlay.run(client.cancel(stored.id, timeout=10.0))
+    else:
+        receipt = overlay.run(client.renew(stored.id, ttl=700.0, timeout=10.0))
+    assert receipt.matches == 1
+
+
+def test_who_embeds_a_peer_that_stood_still_is_not_put_off(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What it asks comes from the very process."""
+    overlay = built()
+    stored = overlay.run(overlay.client(peer=1).store("type=alarm", b"x", ttl=600.0))
+    peer = overlay.peers[4]
+    monkeypatch.setattr(peer.runtime, "lateness", lambda: 2.0)
+    asks = peer.core.entry.handlers[Amend]
+    deferred = asks(peer.contact, Amend(1, "renew", stored.id, 1 << 50, 60.0, 5.0), 5.0)
+    assert isinstance(deferred, Deferred)
+    reply = overlay.run(deferred.conversation)
+    assert isinstance(reply, PostReply)
+    assert reply.matches == 1

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chord import replace
+from chord import Contact, replace
+from meteor.copies.rivals import LAST_WORDS_MAX, WORDS_MAX
 from meteor.wire.copy_messages import Beside
 from meteor.wire.view import HEARSAY, Rival, View
 from tests.meteor.copies_world import assert_whole_within, build
@@ -73,3 +74,31 @@ def test_nothing_else_is_an_answer(doubtful: str, left: Left) -> None:
     else:
         left.says(replace(had, primary=replace(had.primary, incarnation=9)))
     assert left.rivals() == [HEARSAY]
+
+
+def test_a_word_of_long_ago_is_none(left: Left) -> None:
+    """The holder may have taken the interval over, and acknowledged something there, since."""
+    left.says(left.had)
+    left.overlay.run_for(30.0)
+    assert left.rivals() == [HEARSAY]
+
+
+def test_nor_is_one_that_not_all_was_noted_of(left: Left, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("meteor.copies.rivals.HEARD_MAX", 0)
+    left.says(replace(left.had, epoch=left.epoch + 1))
+    monkeypatch.undo()
+    assert left.rivals() == [HEARSAY]
+
+
+def test_words_are_bounded_whoever_sends_them(left: Left) -> None:
+    """One peer keeps no other one's from being remembered."""
+    noisy = Contact(5, "10.9.9.9:1")
+    left.says(left.had)
+    for number in range(100):
+        left.says(replace(left.had, primary=noisy, number=number))
+    words = left.peer.core._handoff.rivals._last_words
+    assert len(words[noisy]) == WORDS_MAX
+    assert left.rivals() == []
+    for at in range(2 * LAST_WORDS_MAX):
+        left.says(replace(left.had, primary=Contact(at, f"10.9.9.{at}:1")))
+    assert len(words) == LAST_WORDS_MAX

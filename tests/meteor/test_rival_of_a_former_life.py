@@ -62,8 +62,8 @@ def test_only_that_part_of_it_is_remembered() -> None:
 class Alone:
     """A primary that alone has a record: it had acknowledged it as its copies were cut off."""
 
-    def __init__(self) -> None:
-        self.overlay: Overlay = build(3, 6)
+    def __init__(self, peers: int = 6) -> None:
+        self.overlay: Overlay = build(3, peers)
         (self.stored,) = store_some(self.overlay, self.overlay.client(), random.Random(3), 1)
         assert_whole_within(self.overlay)
         self.peer: SimPeer = primary_of(self.overlay, self.stored)
@@ -117,3 +117,70 @@ def test_it_stays_named_while_a_copy_does_not_take_it(monkeypatch: pytest.Monkey
     monkeypatch.undo()
     alone.overlay.run_for(5.0)
     assert not alone.peer.core.views.own[alone.view.number].rivals
+
+
+@pytest.mark.parametrize("peers", [3, 4])
+def test_a_copy_that_died_hinders_nobody(peers: int) -> None:
+    """Where nobody else is there it was never given up: the interval was lost after half a minute,
+    though all of it was here."""
+    alone = Alone(peers)
+    replication = alone.peer.core.replication
+    alone.overlay.run(replication.rival(alone.view.number, add=alone.rival))
+    alone.copies[0].crash()
+    alone.overlay.run_for(45.0)
+    assert alone.peer.core.views.unknown() == ()
+    assert is_shown(alone.copies[1], alone.stored)
+
+
+def test_what_is_here_is_not_given_up_as_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = Alone()
+    reconciling = alone.peer.core._handoff.reconciling
+
+    async def never(*_: object) -> bool:
+        return False
+
+    monkeypatch.setattr(reconciling, "bring_to_copies", never)
+    alone.settle()
+    alone.overlay.run_for(45.0)
+    view = alone.peer.core.views.own[alone.view.number]
+    assert (view.rivals, view.lost) == ((alone.rival,), ())
+
+
+def test_what_it_kept_for_another_one_is_with_its_copies_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It went over from there to the view that it took over itself: it alone has that."""
+    alone = Alone()
+    views, part = alone.peer.core.views, alone.view.intervals
+    views.forget_former(part)
+    other = next(o for o in alone.overlay.peers if o.contact.id not in alone.view.holder_ids)
+    kept = View(other.contact, 1, 1, part, ())
+    views.take_in(kept, part)
+    alone.rival = Rival(part, 1, (other.contact,), number=1)
+    monkeypatch.setattr(alone.peer.core._entropy, "stir", lambda: None)
+    alone.settle()
+    assert not views.own[alone.view.number].rivals
+    assert [is_shown(copy, alone.stored) for copy in alone.copies] == [True, True]
+
+
+def test_nothing_is_noted_of_what_left_the_shelf_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A copy said that its time was over, and the new primary that the past is lost."""
+    alone = Alone()
+    core, part = alone.peer.core, alone.view.intervals
+    other = next(o for o in alone.overlay.peers if o.contact.id not in alone.view.holder_ids)
+    bring = core._handoff.reconciling.bring_to_copies
+
+    async def bringing(view: View, piece: Any) -> bool:
+        done = await bring(view, piece)
+        later = View(other.contact, 1 << 60, 1 << 60, part, (), lost=part)
+        core.replication.passed_over((later,))
+        await core._keeper.clear(part)
+        return done
+
+    monkeypatch.setattr(core._handoff.reconciling, "bring_to_copies", bringing)
+    epoch, own_id = alone.rival.epoch, alone.peer.contact.id
+    rivals = core._handoff.rivals
+    assert not alone.overlay.run(rivals._is_at_copies(alone.view, part, own_id, epoch))
+    assert not core.views.taken_in.of(own_id, epoch)

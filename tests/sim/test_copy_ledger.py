@@ -75,3 +75,13 @@ def test_nor_does_one_that_was_damaged_later_before_the_others_were_back() -> No
     ledger.was_damaged("r")
     ledger.came_back("r")
     assert set(ledger.open_losses()) == {"a", "b"}
+
+
+def test_what_is_lost_once_more_is_so_by_its_own_copies() -> None:
+    ledger = CopyLedger()
+    ledger.went_down({"p": ["a"], "q": ["a"]}, (), 1.0)
+    ledger.was_damaged("p")
+    ledger.went_down({"r": ["a"], "s": ["a"]}, (), 9.0)
+    for peer in ("p", "q", "r", "s"):
+        ledger.came_back(peer)
+    assert ledger.open_losses() == {}

@@ -53,6 +53,9 @@ class NotingWorker:
         assert timeout_s >= 0
         assert index >= 0
 
+    def may_come_late(self, share: HandOn) -> bool:
+        return share.body != b"delete"
+
     def answer(self, share: HandOn, part: Intervals) -> Work | None:
         return None
 

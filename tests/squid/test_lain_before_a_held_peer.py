@@ -1,4 +1,4 @@
-"""A change that lay before a held peer has as much less time: nobody waits for it any more."""
+"""What lay before a held peer for longer than its sender waits is not done where that may harm."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ def ring() -> RingOfWorkers:
     return RingOfWorkers(IDS, number_space(2, 4), id_bits=8)
 
 
-def share(ring: RingOfWorkers, job: Intervals = OWN, *, asks: bool = False) -> HandOn:
+def share(
+    ring: RingOfWorkers, job: Intervals = OWN, *, body: bytes = b"delete", asks: bool = False
+) -> HandOn:
     return HandOn(
         bytes(16), 0, Contact(32, "peer-32"), ring.space.digest, (0, 0), (15, 15), job, 1, 1000,
-        b"body", asks=asks,
+        body, asks=asks,
     )  # fmt: skip
 
 
@@ -30,60 +32,40 @@ def runtime_of(ring: RingOfWorkers, peer_id: int) -> Runtime:
     return found
 
 
-def take(ring: RingOfWorkers, share: HandOn) -> None:
+def take(ring: RingOfWorkers, share: HandOn) -> int:
+    """How often it was done."""
     router = ring.routers[64]
     router.handlers[HandOn](share.origin, share, 1.0)
     ring.kernel.run(until_s=ring.kernel.now() + 3.0)
+    return len(ring.workers[64].performed)
 
 
-def held(ring: RingOfWorkers, monkeypatch: pytest.MonkeyPatch, late_s: float) -> list[int]:
-    """The peer was held just now; what time it gives to what it does, in milliseconds."""
-    times: list[int] = []
-    worker = ring.workers[64]
-    perform = worker.perform
+def test_what_its_sender_waits_for_no_more_is_refused(
+    ring: RingOfWorkers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        runtime_of(ring, 64), "lateness", lambda: ring.router_config.hand_on_s
+    )
+    with pytest.raises(Fault, match="held for"):
+        take(ring, share(ring))
+    assert not ring.workers[64].performed
 
-    async def noted(share: HandOn, part: Intervals) -> object:
-        times.append(share.remaining_ms)
-        return await perform(share, part)
 
-    monkeypatch.setattr(worker, "perform", noted)
+@pytest.mark.parametrize("late_s", [0.0, 0.7])
+def test_what_is_waited_for_is_done(
+    late_s: float, ring: RingOfWorkers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(runtime_of(ring, 64), "lateness", lambda: late_s)
-    return times
+    assert take(ring, share(ring)) == 1
 
 
-def test_what_lay_for_all_of_its_time_is_refused(
+def test_what_harms_nobody_is_done_however_late(
     ring: RingOfWorkers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    times = held(ring, monkeypatch, 1.0)
-    with pytest.raises(Fault, match="held for"):
-        take(ring, share(ring))
-    assert not times
-
-
-def test_so_is_what_its_sender_waits_for_no_more(
-    ring: RingOfWorkers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    times = held(ring, monkeypatch, ring.router_config.hand_on_s)
-    with pytest.raises(Fault, match="held for"):
-        take(ring, share(ring))
-    assert not times
-
-
-@pytest.mark.parametrize(("late_s", "left_ms"), [(0.0, 1000), (0.099, 1000), (0.7, 300)])
-def test_what_lay_for_less_has_what_is_left(
-    late_s: float, left_ms: int, ring: RingOfWorkers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    times = held(ring, monkeypatch, late_s)
-    take(ring, share(ring))
-    assert times == [left_ms]
-
-
-def test_a_question_harms_nobody_however_late_it_is_answered(
-    ring: RingOfWorkers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    times = held(ring, monkeypatch, 5.0)
-    take(ring, share(ring, asks=True))
-    assert times == [1000]
+    """Else a peer that stands still again and again would take nothing at all."""
+    monkeypatch.setattr(runtime_of(ring, 64), "lateness", lambda: 5.0)
+    assert take(ring, share(ring, asks=True)) == 1
+    assert take(ring, share(ring, body=b"store")) == 2
 
 
 def test_who_waited_until_an_index_was_its_own_goes_on_with_what_is_left(

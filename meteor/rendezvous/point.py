@@ -32,7 +32,7 @@ from meteor.rendezvous.ownership import keys_of
 from meteor.rendezvous.reactions import Following, Reactions, carried_of
 from meteor.rendezvous.recall import Recall
 from meteor.rendezvous.repeats import Repeats
-from meteor.rendezvous.task import DELETES, FIND, PERFORM, Task, read_task
+from meteor.rendezvous.task import FIND, PERFORM, Task, read_task
 from meteor.rendezvous.telling import Telling
 from meteor.rendezvous.under_way import Ends, UnderWay
 from meteor.wire import codec
@@ -123,7 +123,7 @@ class RendezvousPoint:
     def may_come_late(self, share: HandOn) -> bool:
         """Not what deletes, or changes by id: it would take what was posted since."""
         task = read_task(share, self._curve)
-        return task is None or task.passes or task.operation.verb in KEPT_KINDS
+        return task is None or task.may_come_late
 
     def copied(self) -> Intervals:
         """The indexes of which a whole copy is kept here for others."""
@@ -173,7 +173,7 @@ class RendezvousPoint:
         if task.passes:
             await self._lease.confirm(part)
         else:
-            await self._undisturbed(part, () if _is_delete(task) else keys_of(task))
+            await self._undisturbed(part, () if task.deletes else keys_of(task))
         if self._runtime.now() > ends() or self._may_have_lain(task):
             return Work(undone=part)  # its origin has closed this attempt: nothing may happen now
         mine = intersect(part, self._holdings.held)
@@ -343,7 +343,7 @@ class RendezvousPoint:
         if task.operation.verb in KEPT_KINDS:
             is_over = self._recall.has_run_out(task.operation, part, self._shelf.issued_ms())
             frames, summary = await self.changes.keep(task, part, write, is_over=is_over)
-        elif _is_delete(task):
+        elif task.deletes:
             frames, summary = await self._delete(task, part, write, ends)
             is_data = task.operation.verb == "delete_data"
             owner = task.operation.owner
@@ -396,8 +396,4 @@ def _asks(task: Task) -> bool:
 
 def _follows(task: Task) -> bool:
     """Whether it looks here for what left another place; who names one record waits for that."""
-    return task.operation.came_with > 0 and (task.passes or _is_delete(task))
-
-
-def _is_delete(task: Task) -> bool:
-    return task.operation.verb in DELETES
+    return task.operation.came_with > 0 and (task.passes or task.deletes)

@@ -66,6 +66,16 @@ class Task:
         return asks or (lives and self.operation.ttl_ms == 0)
 
     @property
+    def deletes(self) -> bool:
+        """Whether it takes what a selector says."""
+        return self.operation.verb in DELETES
+
+    @property
+    def may_come_late(self) -> bool:
+        """Whether it harms nobody to do it when others may have done it long ago."""
+        return self.passes or self.operation.verb in KEPT_KINDS
+
+    @property
     def key(self) -> Key:
         """The identity of the record that it is about."""
         return self.operation.owner, stem_of(self.operation.id)

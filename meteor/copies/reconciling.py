@@ -163,15 +163,9 @@ class Reconciling:
     async def bring_to_copies(self, view: View, piece: Intervals) -> bool:
         """What is on the shelf here of a piece of a view, from a former life perhaps; whether every
         copy has that now."""
-        for interval in piece:
-            cursor, more = 0, True
-            while more:
-                page = self._shelf.page(interval, cursor)
-                cursor, more = page.cursor, page.more
-                if not page.carried:
-                    continue
-                if not await self._is_kept(view, Keep((interval,), page.carried)):
-                    return False
+        for interval, carried in self._shelf.pages(piece):
+            if not await self._is_kept(view, Keep((interval,), carried)):
+                return False
         return True
 
     async def _is_kept(self, view: View, keep: Keep) -> bool:

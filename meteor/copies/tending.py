@@ -138,15 +138,9 @@ class Tending:
 
     async def _push(self, contact: Contact, intervals: Intervals) -> bool:
         """Send a copy everything; whether it has it now."""
-        for interval in intervals:
-            cursor, more = 0, True
-            while more:
-                page = self._shelf.page(interval, cursor)
-                cursor, more = page.cursor, page.more
-                if not page.carried:
-                    continue
-                if not await self._give(contact, Keep((interval,), page.carried)):
-                    return False
+        for interval, carried in self._shelf.pages(intervals):
+            if not await self._give(contact, Keep((interval,), carried)):
+                return False
         return True
 
     async def _give(self, contact: Contact, message: Keep) -> bool:

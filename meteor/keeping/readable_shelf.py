@@ -214,6 +214,16 @@ class ReadableShelf:
                 size += len(one.blob) + 200
         return PulledPage(tuple(carried), newest, more=False)
 
+    def pages(self, part: Intervals) -> Iterator[tuple[Interval, tuple[Carried, ...]]]:
+        """All records of some intervals, page by page; each is read when it is asked for."""
+        for interval in part:
+            cursor, more = 0, True
+            while more:
+                page = self.page(interval, cursor)
+                cursor, more = page.cursor, page.more
+                if page.carried:
+                    yield interval, page.carried
+
     def outgoing(self, carried: Carried) -> Carried:
         """As it travels: the remaining time, rounded down, and what its client has of it."""
         acknowledged = carried.acknowledged

@@ -31,6 +31,9 @@ from meteor.wire.messages import LAIN, WAY_ROUND, Amend, Post, PostReply, Result
 
 GONE: Final = frozenset({"NotJoined", "Closed"})
 """Refusals of a peer that is no member of the ring any more, or not yet: others may serve."""
+BUSY: Final = "is busy; post less at once"
+HELD: Final = "was held just now, and others may have done it since: ask again, or give more time"
+"""Why a peer is to be asked again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,7 @@ class Requests:
                     return reply
             except RemoteFault as fault:
                 if fault.kind == LAIN:
-                    pause_s = await self._paused(asked, peer, pause_s, deadline)
+                    pause_s = await self._paused(asked, peer, pause_s, deadline, HELD)
                 else:
                     self._go_on_without(peer, fault)
             except RequestTimeout as error:
@@ -116,7 +119,7 @@ class Requests:
                     "may still carry it out; give a longer timeout, or look at the peer"
                 ) from None
             except Busy:
-                pause_s = await self._paused(asked, peer, pause_s, deadline)
+                pause_s = await self._paused(asked, peer, pause_s, deadline, BUSY)
             except CallError as error:  # a refused dial or a closed link
                 self._lost(peer, error)
                 if not asked.repeatable and not isinstance(error, DialRefused):
@@ -127,12 +130,12 @@ class Requests:
                     ) from None
 
     async def _paused(
-        self, asked: Asked, peer: Contact, pause_s: float, deadline: float
+        self, asked: Asked, peer: Contact, pause_s: float, deadline: float, why: str
     ) -> float:
         """Wait before a peer is asked again; returns how long the next time.  Raises `Busy` where
         there is no time left for that."""
         if self._runtime.now() + pause_s >= deadline:
-            raise Busy(f"{asked.operation}: {peer} is busy; post less at once") from None
+            raise Busy(f"{asked.operation}: {peer} {why}") from None
         await self._runtime.sleep(pause_s)
         return 2 * pause_s
 

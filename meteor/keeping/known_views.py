@@ -105,11 +105,6 @@ class KnownViews:
         """The part of it of which something may not be known."""
         return merge(*(copy.view.unknown for copy in self.copies.values() if copy.whole))
 
-    def copied_unknown(self, primary: Contact) -> Intervals:
-        """The same of what is kept for one life of a peer: just what that has of it is here."""
-        kept = (copy for copy in self.copies.values() if copy.view.primary == primary)
-        return merge(*(copy.view.unknown for copy in kept if copy.whole))
-
     def copied_rivals(self) -> Intervals:
         """The part of it of which that is about to be settled by its primary."""
         whole = [copy.view for copy in self.copies.values() if copy.whole]

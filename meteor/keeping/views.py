@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from chord import Contact
 from meteor.keeping.chronicle import Chronicle, Heard, Tried
 from meteor.keeping.known_views import KnownViews
 from meteor.wire.view import EPOCHS, Copy, Ended, Stored, View, ViewKey, parts_of
@@ -120,6 +121,22 @@ class Views(KnownViews):
         known = subtract(had, view.unknown)
         self.taken_in.note(view.primary.id, view.epoch, known)
         self.taken_in.note(view.primary.id, view.epoch, subtract(had, known), view.since)
+
+    def copied_unknown(self, primary: Contact) -> Intervals:
+        """Where what is kept for one life of a peer may lack something, and just what that has of
+        it is here.  Not where another primary's went on after it: that life may have the interval
+        from there again, and have lost what it had of it before."""
+        kept = [copy.view for copy in self.copies.values() if copy.whole]
+        return merge(
+            *(
+                subtract(view.unknown, self._gone_past(view))
+                for view in kept
+                if view.primary == primary
+            )
+        )
+
+    def _gone_past(self, view: View) -> Intervals:
+        return self.chronicle.gone_past(view.unknown, view.epoch, self.taken_in)
 
     def drop(self, key: ViewKey) -> None:
         """Keep a copy no more."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chord import Deferred, RemoteFault, replace
+from meteor.errors import Busy
 from meteor.wire.codec import wire_codec
 from meteor.wire.document import encode_document
 from meteor.wire.messages import Amend, Document, Post, PostReply, RingQuestion
@@ -162,6 +163,15 @@ def test_a_client_asks_again_by_itself(verb: str) -> None:
     assert receipt.matches == 1
 
 
+def test_a_client_without_time_to_ask_again_is_told_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    overlay = built()
+    client = overlay.client(peer=4)
+    stored = overlay.run(client.store("type=alarm", b"x", ttl=600.0))
+    monkeypatch.setattr(overlay.peers[4].runtime, "lateness", lambda: 2.0)
+    with pytest.raises(Busy, match=r"was held just now.*ask again"):
+        overlay.run(client.cancel(stored.id, timeout=3.0))
+
+
 def test_who_embeds_a_peer_that_stood_still_is_not_put_off(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -176,3 +186,25 @@ def test_who_embeds_a_peer_that_stood_still_is_not_put_off(
     reply = overlay.run(deferred.conversation)
     assert isinstance(reply, PostReply)
     assert reply.matches == 1
+
+
+@pytest.mark.parametrize("held_s", [1.0, 3.0])
+def test_what_lay_in_the_socket_of_http_for_all_of_its_time_is_refused(held_s: float) -> None:
+    """A delete among it: its caller asked another peer meanwhile."""
+    overlay = built()
+    held, done = overlay.peers[4], list[float]()
+    held.pause()
+
+    async def deletes() -> None:
+        async with held.core.entry.turn(1, 10, timeout_s=2.0):
+            done.append(held_s)
+
+    overlay.run_for(held_s)
+    held.resume()
+    lay = held.runtime.spawn(deletes())
+    if held_s > 2.0:
+        with pytest.raises(Busy, match="the time was up"):
+            overlay.kernel.run_until(lay)
+    else:
+        overlay.kernel.run_until(lay)
+    assert done == ([held_s] if held_s < 2.0 else [])

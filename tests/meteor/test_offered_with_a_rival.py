@@ -65,3 +65,19 @@ def test_what_is_kept_of_an_earlier_life_of_the_giver_is_laid_down() -> None:
     assert overlay.run(take) is False
     assert view.key not in copy.core.views.copies
     assert [one.view.primary for one in copy.core.views.stored] == [earlier]
+
+
+def test_what_another_went_on_after_is_laid_down() -> None:
+    """The giver has the interval from that one again, and lost what it had of it before: both in
+    one life."""
+    overlay, giver, copy, view, _ = doubted()
+    giver.core.holdings.freeze(view.intervals[0])
+    other = next(one for one in overlay.peers if one.contact.id not in view.holder_ids)
+    later = replace(
+        view, primary=other.contact, epoch=view.epoch + 1, copies=(), lost=(), rivals=()
+    )
+    copy.core.views.chronicle.note(later)
+    take = copy.core._handoff.pulling.take(view.intervals[0], giver.contact, view.intervals)
+    assert overlay.run(take) is False
+    assert view.key not in copy.core.views.copies
+    assert [one.view.primary for one in copy.core.views.stored] == [giver.contact]

@@ -3,7 +3,9 @@ peer, all over the curve.
 
 Law of this file: conversations over the public client, with profiles and interests of their own,
 which no history knows.  What does not work is a violation: nothing disturbs the overlay any more.
-Only where every copy was down at some time of the run may a receipt be incomplete.
+Only where every copy was down at some time of the run may a receipt be incomplete; and a store
+there may wait for more peers, where fewer are left than keep copies: who lost something as it was
+started again acknowledges nothing until the others are back (`Witnesses.too_few`).
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import Final
 
 from chord import MeteorError
 from meteor import Client, profile
+from meteor.errors import Incomplete
 from sim.checkers.notification import TOLD_WITHIN_S
 from sim.history import within
 from sim.overlay import Overlay
@@ -28,11 +31,12 @@ def violations(overlay: Overlay, wounds: Intervals) -> list[str]:
     """What does not work, at which peer; `wounds` as in `History`."""
     found = []
     living = overlay.living
+    waits = wounds if len(living) < overlay.copies else ()
     for number, peer in enumerate(living):
         client = overlay.client(peer=number)
         value = round(LOW + (HIGH - LOW) * (number + 0.5) / len(living), 1)
         try:
-            wrong = overlay.run(_every_verb(client, number, value, wounds))
+            wrong = overlay.run(_every_verb(client, number, value, wounds, waits))
         except MeteorError as error:
             wrong = f"{type(error).__name__}: {error}"
         if wrong:
@@ -40,7 +44,9 @@ def violations(overlay: Overlay, wounds: Intervals) -> list[str]:
     return found
 
 
-async def _every_verb(client: Client, number: int, value: float, wounds: Intervals) -> str:
+async def _every_verb(
+    client: Client, number: int, value: float, wounds: Intervals, waits: Intervals
+) -> str:
     """Do everything once; what was wrong, if anything.  Raises what the overlay raises."""
     described = profile({"type": TYPES[number % len(TYPES)], "value": value})
     index = index_of({"type": TYPES[number % len(TYPES)], "value": value})
@@ -49,7 +55,12 @@ async def _every_verb(client: Client, number: int, value: float, wounds: Interva
         f"value={value}..{value + WIDTH}", id=f"closing-interest{number}",
         timeout=TIMEOUT_S, allow_partial=bool(wounds),
     )  # fmt: skip
-    receipt = await client.store(described, stem, id=stem, timeout=TIMEOUT_S)
+    try:
+        receipt = await client.store(described, stem, id=stem, timeout=TIMEOUT_S)
+    except Incomplete:
+        if not within(index, waits):
+            raise
+        return ""
     while (await interest.recv(timeout=TOLD_WITHIN_S)).id != receipt.id:
         pass  # what lay there before comes first
     renewed = await client.renew(receipt.id, timeout=TIMEOUT_S, allow_partial=partial)

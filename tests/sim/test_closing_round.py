@@ -10,10 +10,13 @@ from typing import Any
 import pytest
 
 from chord import Fault
+from meteor.copies.witnesses import Witnesses
+from meteor.keeping.views import Views
 from meteor.wire.messages import Amend, Post
-from sim import Overlay
+from sim import Overlay, closing_round
 from sim.scenario import run
 from sim.scenarios import SCENARIOS
+from sim.workload import SPACE
 
 HEALED_S = 20.0
 """When the scenarios below have healed, and their watchers were told of all."""
@@ -55,6 +58,24 @@ def test_a_peer_that_refuses_when_all_has_healed_fails_the_run(
     report = run(scenario, 1, sabotage=after(HEALED_S - 3.0, never_at(kind, wanted)))
     (text,) = report.violations
     assert text.startswith("closing round: by ")
+
+
+@pytest.mark.parametrize(
+    ("peers", "is_wounded", "fails"),
+    [(2, True, False), (2, False, True), (3, True, True)],
+    ids=["too few, and lost", "nothing lost", "enough"],
+)
+def test_only_where_something_was_lost_and_too_few_are_left_may_a_store_wait(
+    peers: int, is_wounded: bool, fails: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`meteor-sim scenario few-peers --seed 570`, 680 and 690 end with two peers of eight."""
+    monkeypatch.setattr(Witnesses, "too_few", lambda *_: True)
+    monkeypatch.setattr(Views, "end_company", lambda _: None)
+    overlay = Overlay(peers=peers, space=SPACE, seed=5)
+    for peer in overlay.peers:
+        peer.core.views.company = 3
+    wounds = ((0, SPACE.curve.size),) if is_wounded else ()
+    assert bool(closing_round.violations(overlay, wounds)) is fails
 
 
 def test_a_refused_store_where_nothing_goes_wrong_fails_the_run() -> None:

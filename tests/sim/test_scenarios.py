@@ -69,6 +69,9 @@ def test_what_a_seed_found_stays_mended(name: str, seed: int) -> None:
         ("few-peers", 200),
         # What left its place as it was merged showed there again.
         ("few-peers", 313),
+        ("few-peers", 570),
+        ("few-peers", 680),
+        ("few-peers", 690),
         # What a peer had had itself, as others named it, it forgot as it took over.
         ("moving-apart", 54),
     ],

@@ -7,11 +7,15 @@ be compared are taken in turns, in one run, and the load average says what they 
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from statistics import median
+
+from meteor.cli.serving import COLLECTIONS
 
 Request = Callable[[int], Awaitable[object]]
 """Does what is measured, for the given item."""
@@ -35,6 +39,21 @@ def spread_ms(durations_s: Iterable[float]) -> dict[str, float]:
         "p99_ms": 1000 * ordered[len(ordered) * 99 // 100],
         "max_ms": 1000 * ordered[-1],
     }
+
+
+@contextmanager
+def started() -> Iterator[None]:
+    """All peers of this process have started: within the block Python's collector of cycles does
+    what `meteor peer` has it do from then on (DESIGN section 6: the process owner's part)."""
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*COLLECTIONS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 async def one_by_one(request: Request, items: Iterable[int]) -> list[float]:

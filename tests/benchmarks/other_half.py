@@ -8,13 +8,13 @@ the other side.
 from __future__ import annotations
 
 import asyncio
-import gc
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import meteor
+from tests.benchmarks.measuring import started
 
 ROOT = Path(__file__).parent.parent.parent
 FIRST_SEED = 1000
@@ -44,11 +44,10 @@ async def _serve(count: int, address: str) -> None:
             peer = meteor.Peer(join=[address], seed=FIRST_SEED + number)
             await peer.start()
             stack.push_async_callback(peer.close, hand_over=False)
-        gc.collect()
-        gc.freeze()
-        sys.stdout.write("ready\n")
-        sys.stdout.flush()
-        await asyncio.to_thread(sys.stdin.read)
+        with started():
+            sys.stdout.write("ready\n")
+            sys.stdout.flush()
+            await asyncio.to_thread(sys.stdin.read)
 
 
 if __name__ == "__main__":

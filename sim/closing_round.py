@@ -13,8 +13,7 @@ from __future__ import annotations
 from typing import Final
 
 from chord import MeteorError
-from meteor import Client, profile
-from meteor.errors import Incomplete
+from meteor import Client, Incomplete, profile
 from sim.checkers.notification import TOLD_WITHIN_S
 from sim.history import within
 from sim.overlay import Overlay

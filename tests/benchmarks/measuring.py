@@ -7,15 +7,15 @@ be compared are taken in turns, in one run, and the load average says what they 
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import os
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AbstractContextManager
 from statistics import median
 
 from meteor.cli.serving import COLLECTIONS
+from sim.collector import rare_collections
 
 Request = Callable[[int], Awaitable[object]]
 """Does what is measured, for the given item."""
@@ -41,19 +41,10 @@ def spread_ms(durations_s: Iterable[float]) -> dict[str, float]:
     }
 
 
-@contextmanager
-def started() -> Iterator[None]:
+def started() -> AbstractContextManager[None]:
     """All peers of this process have started: within the block Python's collector of cycles does
     what `meteor peer` has it do from then on (DESIGN section 6: the process owner's part)."""
-    before = gc.get_threshold()
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*COLLECTIONS)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-        gc.unfreeze()
+    return rare_collections(COLLECTIONS)
 
 
 async def one_by_one(request: Request, items: Iterable[int]) -> list[float]:

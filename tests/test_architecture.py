@@ -46,7 +46,7 @@ ARMS_SEES = {
 """arms knows what a dimension is, never how a region is routed; `chord` is the root error."""
 EDGES = (
     "peer", "connection", "local", "sqlite_file", "sqlite_journal", "directory_lock", "tls",
-    "no_collections", "routes", "discovery", "rounds", "__main__",
+    "no_collections", "rare_collections", "routes", "discovery", "rounds", "__main__",
 )  # fmt: skip
 """Modules of meteor that face the outside, beside `asyncio_*`, `websocket_*`, `*transport`, cli/
 and demo/."""

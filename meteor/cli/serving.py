@@ -6,7 +6,6 @@ Law of this file: the process owner decides about these; the library never does.
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import os
 import signal
@@ -22,17 +21,12 @@ import click
 import meteor
 from meteor.cli import exit_codes
 from meteor.cli.options import echo_json
+from meteor.rare_collections import collect_rarely
 
 _log = logging.getLogger("meteor.peer")
 
 ORPHAN_GRACE_S: Final = 1.5
 """How long a peer whose parent is gone may take to leave in order."""
-COLLECTIONS: Final = (700, 2, 3_700)
-"""The collector's thresholds.  The second: what a peer keeps outlives the first look, so with
-Python's ten there were up to 27,000 objects to look at once more, all together, and the loop was
-held for 15 ms.  The last: at 4,000 links a full collection stops the loop for 350 ms, and a peer
-that is silent for so long looks dead (DESIGN section 6)."""
-
 
 Announce = Callable[[str, int], Awaitable[None]]
 """Lets others find a peer by address and identifier."""
@@ -70,10 +64,7 @@ async def _live(peer: meteor.Peer, as_json: bool, network: tuple[Announce, Find]
     """Serve; whenever the peer should move, let it leave and come back elsewhere."""
     while True:
         async with peer:
-            # What was made so far stays for the peer's whole life: never look at it again.
-            gc.collect()
-            gc.freeze()
-            gc.set_threshold(*COLLECTIONS)
+            collect_rarely()  # what was made so far stays for the peer's whole life
             _heed_hangups(peer)
             _say(peer, as_json)
             if network is not None:

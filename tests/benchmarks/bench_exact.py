@@ -31,7 +31,7 @@ import pytest
 import meteor
 from meteor.journal.journal import Journal
 from meteor.journal.sqlite_journal import SqliteJournal
-from tests.benchmarks.measuring import Request, in_flight, one_by_one, report, spread_ms, started
+from tests.benchmarks.measuring import Request, in_flight, one_by_one, report, spread_ms
 from tests.benchmarks.opendht_ring import OpenDhtRing
 from tests.benchmarks.other_half import other_half
 
@@ -152,8 +152,7 @@ async def measure(journal: str, folder: Path, elsewhere: int = 0) -> None:
             "at an embedded peer": Workload(first, seed=2),
         }
         await asyncio.sleep(SETTLE_S)  # fingers refresh ever more rarely: the ring rests
-        with started():
-            rows = await in_turns(asking, Workload(first, seed=3), ring)
+        rows = await in_turns(asking, Workload(first, seed=3), ring)
     if ring is not None:
         await ring.stop()
     for (what, who), (ours, theirs) in rows.items():

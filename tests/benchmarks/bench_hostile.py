@@ -10,7 +10,6 @@ One JSON line a door, one for all policies, and one for the reading; nothing is 
 from __future__ import annotations
 
 import asyncio
-import gc
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from meteor import Peer
-from meteor.cli.serving import COLLECTIONS
+from meteor.rare_collections import collect_rarely
 from meteor.security.deciding import Decider
 from meteor.security.policy import Request
 from tests.benchmarks.measuring import report
@@ -81,9 +80,7 @@ async def test_the_largest_policy_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "policy.toml"
     path.write_text('default = "allow"\n' + "".join(rules))
     async with Peer(space=SPACE, policy=path) as peer:
-        gc.collect()  # as `meteor peer` begins
-        gc.freeze()
-        gc.set_threshold(*COLLECTIONS)
+        collect_rarely()  # as `meteor peer` begins
         turns_s = []
         for _ in range(3):
             reading = asyncio.ensure_future(peer.reload_policy())

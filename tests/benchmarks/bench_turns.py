@@ -29,9 +29,9 @@ from typing import Any
 import pytest
 
 from meteor import Client, LocalOverlay
-from meteor.cli.serving import COLLECTIONS
 from meteor.copies.tending import MARKS_EVERY_S
 from meteor.keeping.placement import key_of
+from meteor.rare_collections import collect_rarely
 from meteor.rendezvous.outbox import stream_name
 from meteor.wire.document import encode_document, pack_profile
 from meteor.wire.messages import Document
@@ -106,9 +106,7 @@ def times_taken_off() -> int:
 def begin_anew() -> None:
     """As `meteor peer` begins; what the test before left is given back first."""
     gc.unfreeze()
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*COLLECTIONS)
+    collect_rarely()
 
 
 def carried_of(random: Random, life_s: float) -> tuple[Carried, Any]:

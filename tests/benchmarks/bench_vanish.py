@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import pytest
 
 import meteor
-from tests.benchmarks.measuring import in_flight, report, spread_ms, started
+from tests.benchmarks.measuring import in_flight, report, spread_ms
 from tests.benchmarks.vanishing import (
     How,
     VanishingOverlay,
@@ -106,16 +106,15 @@ async def rested(overlay: VanishingOverlay, readings: Readings) -> list[float]:
 async def spared(how: How, together: int, seed: int) -> None:
     """One ring, one draw that leaves everything a copy."""
     async with VanishingOverlay(PEERS, copies=3, seed=seed) as overlay:
-        with started():
-            readings = Readings(await overlay.connect(), seed, PROFILES)
-            before_s = await rested(overlay, readings)
-            ring = in_ring_order(overlay)
-            served = overlay.peers[0]
-            gone = [served]
-            while served in gone:
-                gone = draw(ring, GONE, readings.drawn, spared_run=3)
-            await overlay.vanish(gone, how)
-            durations_s, per_s = await in_flight(readings.retrieve, readings.order(), together)
+        readings = Readings(await overlay.connect(), seed, PROFILES)
+        before_s = await rested(overlay, readings)
+        ring = in_ring_order(overlay)
+        served = overlay.peers[0]
+        gone = [served]
+        while served in gone:
+            gone = draw(ring, GONE, readings.drawn, spared_run=3)
+        await overlay.vanish(gone, how)
+        durations_s, per_s = await in_flight(readings.retrieve, readings.order(), together)
     answers = readings.answers
     report(
         f"{GONE} of {PEERS} {how}, {together} in flight",
@@ -139,17 +138,16 @@ async def test_spared_draw(how: How, together: int) -> None:
 async def free(copies: int, seed: int, profiles: int) -> tuple[float, float]:
     """One ring, one draw of any; the share that was lost, and that was to be."""
     async with VanishingOverlay(PEERS, copies=copies, seed=seed) as overlay:
-        with started():
-            readings = Readings(await overlay.connect(), seed, profiles)
-            await rested(overlay, readings)
-            ring = in_ring_order(overlay)
-            served = overlay.peers[0]
-            gone = [served]
-            while served in gone:  # the client's own peer: losing it is another matter
-                gone = draw(ring, GONE, readings.drawn)
-            doomed = set(lost_items(ring, gone, readings.indexes))
-            await overlay.vanish(gone, "closed")
-            await in_flight(readings.retrieve, readings.order(), 16)
+        readings = Readings(await overlay.connect(), seed, profiles)
+        await rested(overlay, readings)
+        ring = in_ring_order(overlay)
+        served = overlay.peers[0]
+        gone = [served]
+        while served in gone:  # the client's own peer: losing it is another matter
+            gone = draw(ring, GONE, readings.drawn)
+        doomed = set(lost_items(ring, gone, readings.indexes))
+        await overlay.vanish(gone, "closed")
+        await in_flight(readings.retrieve, readings.order(), 16)
     answers = readings.answers
     unexpected = sorted(doomed ^ set(answers.missing))
     report(

@@ -11,11 +11,7 @@ import json
 import os
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import AbstractContextManager
 from statistics import median
-
-from meteor.cli.serving import COLLECTIONS
-from sim.collector import rare_collections
 
 Request = Callable[[int], Awaitable[object]]
 """Does what is measured, for the given item."""
@@ -39,12 +35,6 @@ def spread_ms(durations_s: Iterable[float]) -> dict[str, float]:
         "p99_ms": 1000 * ordered[len(ordered) * 99 // 100],
         "max_ms": 1000 * ordered[-1],
     }
-
-
-def started() -> AbstractContextManager[None]:
-    """All peers of this process have started: within the block Python's collector of cycles does
-    what `meteor peer` has it do from then on (DESIGN section 6: the process owner's part)."""
-    return rare_collections(COLLECTIONS)
 
 
 async def one_by_one(request: Request, items: Iterable[int]) -> list[float]:

@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import meteor
-from tests.benchmarks.measuring import started
+from meteor.rare_collections import collect_rarely
 
 ROOT = Path(__file__).parent.parent.parent
 FIRST_SEED = 1000
@@ -44,10 +44,10 @@ async def _serve(count: int, address: str) -> None:
             peer = meteor.Peer(join=[address], seed=FIRST_SEED + number)
             await peer.start()
             stack.push_async_callback(peer.close, hand_over=False)
-        with started():
-            sys.stdout.write("ready\n")
-            sys.stdout.flush()
-            await asyncio.to_thread(sys.stdin.read)
+        collect_rarely()  # as `meteor peer` and a `LocalOverlay` of so many do
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        await asyncio.to_thread(sys.stdin.read)
 
 
 if __name__ == "__main__":

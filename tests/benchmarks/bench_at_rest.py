@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import faulthandler
-import json
 import os
 import random
 from bisect import bisect_left
@@ -25,6 +24,7 @@ from meteor.wire.operations import Carried
 from meteor.wire.record_id import make_id
 from sim import Kernel, Overlay
 from squid import Box
+from tests.benchmarks.measuring import report
 from tests.counting_network import CountingNetwork
 from tests.meteor.building import SPACE, draw_data
 
@@ -38,10 +38,6 @@ TTL_MS = 86_400_000
 CURVE, BITS = SPACE.curve, 160
 
 pytestmark = pytest.mark.benchmark
-
-
-def report(name: str, **figures: object) -> None:
-    print(json.dumps({"benchmark": name, **figures}, default=repr), flush=True)
 
 
 class Drawn(NamedTuple):

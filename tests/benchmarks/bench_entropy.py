@@ -6,7 +6,6 @@ Every figure is one JSON line; nothing is asserted, as the machines are shared.
 from __future__ import annotations
 
 import gc
-import json
 import random
 import time
 import tracemalloc
@@ -16,6 +15,7 @@ import pytest
 from meteor.keeping.fingerprints import Fingerprints
 from meteor.keeping.placement import Placed
 from squid import Box, HilbertCurve
+from tests.benchmarks.measuring import report
 from tests.meteor.entropy_world import World, placed_of, point, record
 
 CURVE = HilbertCurve(3, 32)
@@ -23,14 +23,6 @@ WIDE_SHARE = 20
 """One record in so many is wide."""
 
 pytestmark = pytest.mark.benchmark
-
-
-def report(name: str, **figures: float | dict[str, int]) -> None:
-    rounded = {
-        key: round(value, 4) if isinstance(value, float) else value
-        for key, value in figures.items()
-    }
-    print(json.dumps({"benchmark": name, **rounded}), flush=True)
 
 
 def drawn_placed(drawn: random.Random, number: int) -> Placed:

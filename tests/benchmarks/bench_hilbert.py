@@ -3,8 +3,8 @@ question about a region costs a peer.  One JSON line each; nothing is asserted a
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from random import Random
 from time import perf_counter
@@ -14,13 +14,12 @@ import pytest
 from hilbertcurve.hilbertcurve import HilbertCurve as PackagedCurve
 
 from squid import Box, HilbertCurve, indexes_from_keys, shares
+from tests.benchmarks import measuring
 
 pytestmark = pytest.mark.benchmark
+
+report = partial(measuring.report, "hilbert")
 SEED = 1
-
-
-def report(**figures: object) -> None:
-    print(json.dumps({"benchmark": "hilbert", **figures}), flush=True)
 
 
 def seconds(work: Callable[[], object], repeats: int = 15) -> float:

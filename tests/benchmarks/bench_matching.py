@@ -9,11 +9,11 @@ shared, and what others take of it counts for neither.
 from __future__ import annotations
 
 import gc
-import json
 import os
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
+from functools import partial
 from random import Random
 from statistics import median
 from time import perf_counter, thread_time
@@ -23,10 +23,13 @@ import pytest
 from arms import DATA, Profile, ProfileIndex, Record, Store
 from squid import KeywordSpace, Number, Word
 from tests.arms.dense_scan import DenseScan
+from tests.benchmarks import measuring
 from tests.benchmarks.matching_workload import five_tests, interest, reading
 from tests.benchmarks.sql_matcher import SqlMatcher
 
 pytestmark = pytest.mark.benchmark
+
+report = partial(measuring.report, "matching")
 SEED = 1
 MOST = int(os.environ.get("METEOR_BENCH_PROFILES", "100000"))
 SIZES = [size for size in (10_000, 100_000, 1_000_000) if size <= MOST]
@@ -35,10 +38,6 @@ SPACE = KeywordSpace(
     "building", [Word("type"), Number("temperature", -40, 125), Number("humidity", 0, 100)]
 )
 TEXT = "type=temperature temperature=21.5 humidity=40 room=832 wind(speed=3 direction=north)"
-
-
-def report(**figures: object) -> None:
-    print(json.dumps({"benchmark": "matching", **figures}), flush=True)
 
 
 @pytest.fixture(autouse=True)

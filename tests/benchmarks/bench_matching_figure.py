@@ -10,7 +10,6 @@ DIR/figure-4.1c.png where matplotlib is installed.
 from __future__ import annotations
 
 import gc
-import json
 import os
 from collections.abc import Callable
 from dataclasses import asdict
@@ -24,6 +23,7 @@ from sim import plot
 from sim.measure.drawing import draw_matching
 from sim.measure.matching import FILE_NAME, SHARES, MatchingPoint, overhead, write_points
 from tests.benchmarks.matching_workload import interest, reading
+from tests.benchmarks.measuring import report
 from tests.benchmarks.sql_matcher import SqlMatcher
 
 pytestmark = pytest.mark.benchmark
@@ -57,7 +57,7 @@ def measured(stored: int, share: float) -> list[MatchingPoint]:
     gc.disable()
     for way, match in ways.items():
         point = overhead(way, stored, share, match, arriving)
-        print(json.dumps({"benchmark": "figure 4.1 (c)", **asdict(point)}), flush=True)
+        report("figure 4.1 (c)", **asdict(point))
         points.append(point)
     gc.enable()
     return points

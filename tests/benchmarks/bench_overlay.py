@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import os
 import statistics
 import subprocess
@@ -19,17 +18,13 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 import meteor
+from tests.benchmarks.measuring import report
 from tests.meteor.building import SPACE
 
 PEERS = 64
 REQUESTS = 1000
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.sockets]
-
-
-def report(name: str, **figures: float) -> None:
-    rounded = {key: round(value, 4) for key, value in figures.items()}
-    print(json.dumps({"benchmark": name, **rounded}), flush=True)
 
 
 async def timed(request: Callable[[int], Awaitable[object]]) -> dict[str, float]:

@@ -5,8 +5,8 @@ One JSON line each; nothing is asserted about time."""
 from __future__ import annotations
 
 import asyncio
-import json
 import time
+from functools import partial
 
 import pytest
 
@@ -16,14 +16,13 @@ from meteor.links.transport import MemoryHub, MemoryTransport, Transport
 from meteor.links.websocket_transport import WebSocketTransport
 from meteor.wire.codec import wire_codec
 from meteor.wire.messages import Greet, Post
+from tests.benchmarks import measuring
 
 pytestmark = pytest.mark.benchmark
 
+report = partial(measuring.report, "runtime")
+
 PAYLOAD = Greet(b"", "x" * 1000)
-
-
-def report(**figures: object) -> None:
-    print(json.dumps({"benchmark": "runtime", **figures}), flush=True)
 
 
 async def echo_peers(kind: str) -> tuple[AsyncioRuntime, AsyncioRuntime]:

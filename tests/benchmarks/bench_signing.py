@@ -5,7 +5,6 @@ Prints one JSON line; asserts nothing."""
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 
@@ -13,6 +12,7 @@ import pytest
 
 from meteor import Client, LocalOverlay
 from meteor.security.keys import is_signed_by
+from tests.benchmarks.measuring import report
 from tests.meteor.building import SPACE
 from tests.meteor.security.signers import ALICE
 
@@ -49,4 +49,4 @@ async def test_what_signing_costs() -> None:
         "sign_us": alone_us(lambda: ALICE.sign(statement)),
         "verify_us": alone_us(lambda: is_signed_by(ALICE.key, signature, statement)),
     }
-    print(json.dumps({"bench": "signing", **{k: round(v, 1) for k, v in figures.items()}}))
+    report("signing", **figures)

@@ -5,11 +5,11 @@ others use the machine, the figures by the process's own time (`..._cpu`) are th
 
 from __future__ import annotations
 
-import json
 import statistics
 import time
 import tracemalloc
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -20,16 +20,15 @@ from meteor.wire.messages import Greet
 from sim import Kernel, Network, SimRuntime
 from sim.collector import rare_collections
 from sim.ring import Ring
+from tests.benchmarks import measuring
 
 pytestmark = pytest.mark.benchmark
+
+report = partial(measuring.report, "simulator")
 
 PAYLOAD = Greet(b"", "x" * 1000)
 LAN = ChordConfig.lan()
 NEVER_S = 1e9
-
-
-def report(**figures: object) -> None:
-    print(json.dumps({"benchmark": "simulator", **figures}, default=repr), flush=True)
 
 
 @pytest.mark.parametrize("encoded", [False, True])

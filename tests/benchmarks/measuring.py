@@ -1,7 +1,8 @@
-"""How benchmarks time and print: one JSON line a figure, with the load of the machine beside it.
+"""How benchmarks time and print: one JSON line a figure, with what the machine was worth beside it.
 
 Law of this file: nothing is asserted about time.  The machines are shared, so figures that are to
-be compared are taken in turns, in one run, and the load average says what they are worth.
+be compared are taken in turns, in one run; the load average and the yardstick of plain Python,
+`python_ms`, say what those of two runs are worth beside one another.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from statistics import median
+
+from tests.benchmarks.yardstick import python_ms
 
 Request = Callable[[int], Awaitable[object]]
 """Does what is measured, for the given item."""
@@ -24,7 +27,8 @@ def report(name: str, **figures: object) -> None:
         for key, value in figures.items()
     }
     load = round(os.getloadavg()[0], 1)
-    print(json.dumps({"benchmark": name, **rounded, "load": load}), flush=True)
+    of_machine = {"load": load, "python_ms": round(python_ms(), 2)}
+    print(json.dumps({"benchmark": name, **rounded, **of_machine}, default=repr), flush=True)
 
 
 def spread_ms(durations_s: Iterable[float]) -> dict[str, float]:

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from tests.benchmarks.comparison.rows import load
 from tests.benchmarks.comparison.table import page, table
+from tests.benchmarks.yardstick import python_ms
 
 ROW_TIMEOUT_S: Final = 240.0
 PAGE: Final = Path(__file__).parents[3] / "docs" / "speed.md"
@@ -81,7 +82,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write docs/speed.md")
     parser.add_argument("--rows", nargs="*", choices=SYSTEMS, default=list(SYSTEMS))
     options = parser.parse_args()
-    before = load()
+    before, yardstick_ms = load(), python_ms()
     found: dict[str, dict[str, list[Any]]] = {row: {} for row in options.rows}
     for number in range(options.rounds):
         for row in options.rows:
@@ -97,7 +98,7 @@ def main() -> None:
     }
     print(table(figures))
     if options.write:
-        PAGE.write_text(page(figures, options.rounds, before))
+        PAGE.write_text(page(figures, options.rounds, before, yardstick_ms))
 
 
 if __name__ == "__main__":

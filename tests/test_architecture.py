@@ -276,6 +276,13 @@ def test_a_circle_is_seen_also_one_for_a_type() -> None:
     assert circle({**texts, "chord/b.py": "from chord.c import C"}) == []
 
 
+def test_no_file_of_the_tests_is_too_long() -> None:
+    lines = {path: path.read_text().count("\n") for path in (ROOT / "tests").rglob("*.py")}
+    assert len(lines) > 100
+    too_long = {str(path.relative_to(ROOT)): n for path, n in lines.items() if n > LINES_MAX}
+    assert not too_long
+
+
 def test_there_is_something_to_check() -> None:
     assert {path.parts[0] for path, _ in sources()} == set(MAY_IMPORT)
 

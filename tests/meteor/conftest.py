@@ -1,10 +1,11 @@
-"""Fixtures of the client's tests."""
+"""Fixtures of the tests of clients and links."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.meteor.fake_peer import FakeOverlay
+from tests.meteor.websocket_peers import make as make
 
 
 @pytest.fixture

@@ -9,13 +9,9 @@ from typing import Any
 import pytest
 
 import meteor
+from tests.meteor.asking import store_many
 from tests.meteor.building import SPACE
 from tests.meteor.fake_peer import FakeOverlay
-
-
-async def store_many(client: meteor.Client, count: int) -> None:
-    for number in range(count):
-        await client.store(f"type=temperature temperature={number}", str(number))
 
 
 @pytest.mark.parametrize("leaving", ["first", "close"])

@@ -11,12 +11,12 @@ import pytest
 
 import meteor
 from meteor.links.address import checked_address
+from tests.meteor.asking import HOT
 
 ROOT = Path(__file__).parent.parent.parent
 SPACE = meteor.KeywordSpace(
     "building", [meteor.Word("type"), meteor.Number("temperature", -40, 125)], bits=16
 )
-HOT = "type=t temperature=99"
 
 LEAVE_WITHOUT_CLOSING = """
 import asyncio, meteor

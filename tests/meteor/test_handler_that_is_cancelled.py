@@ -11,10 +11,9 @@ import meteor
 from meteor import ActionContext, Match
 from meteor.wire.codec import wire_codec
 from sim.overlay import Overlay
+from tests.meteor.asking import HOT
 from tests.meteor.building import SPACE
 from tests.meteor.fake_peer import FakeOverlay
-
-HOT = "type=t temperature=99"
 
 
 def test_a_handler_goes_on_after_it_was_cancelled_once(overlay: FakeOverlay) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
@@ -19,32 +18,13 @@ from meteor.links.asyncio_runtime import AsyncioRuntime
 from meteor.links.websocket_transport import WebSocketTransport
 from meteor.wire.messages import Greet, Greeting
 from tests.meteor.fake_peer import SPACE
+from tests.meteor.websocket_peers import Make
 
 pytestmark = pytest.mark.sockets
-
-Make = Callable[..., Awaitable[AsyncioRuntime]]
 
 
 def by_name(address: str) -> str:
     return f"localhost:{address.rpartition(':')[2]}"
-
-
-@pytest.fixture
-async def make() -> AsyncIterator[Make]:
-    """Makes peers that answer every `Greet`, and closes them."""
-    made: list[AsyncioRuntime] = []
-
-    async def peer(id: int, listen: str = "127.0.0.1:0") -> AsyncioRuntime:
-        transport = WebSocketTransport(listen)
-        runtime = AsyncioRuntime(Contact(id, await transport.listen()), transport, seed=1)
-        made.append(runtime)
-        greeting = Greeting(runtime.contact, "", b"", ready=True)
-        runtime.serve(lambda sender, message, remaining_s: greeting, lambda contact: None)
-        return runtime
-
-    yield peer
-    for runtime in made:
-        await runtime.aclose()
 
 
 async def asked(asking: AsyncioRuntime, address: str) -> Contact:

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 import meteor
-from chord import Fault
-from meteor.wire.messages import Notice, Post
+from meteor.wire.messages import Notice
+from tests.meteor.asking import HOT, settle
 from tests.meteor.fake_peer import FakeOverlay
-
-HOT = "type=t temperature=99"
-
-
-async def settle(client: meteor.Client, seconds: float = 0.1) -> None:
-    await client._runtime.sleep(seconds)
 
 
 def test_notifications_come_in_order_and_are_acknowledged_to_their_source(
@@ -140,140 +131,6 @@ def test_leaving_the_loop_keeps_the_interest(overlay: FakeOverlay) -> None:
             assert notification.text == "1"
             break
         assert interest.state == "active"
-
-    overlay.run(scenario())
-
-
-def test_an_interest_is_renewed_at_a_third_while_its_client_lives(overlay: FakeOverlay) -> None:
-    async def scenario() -> None:
-        client = await overlay.new_client().open()
-        interest = await client.notify_data("temperature>=80")
-        await settle(client, 1000)
-        renewals = overlay.peers[0].amends("renew")
-        assert len(renewals) == 9
-        assert {one.ttl_s for one in renewals} == {300}
-        assert interest.state == "active"
-        await interest.renew(30)
-        await settle(client, 35)
-        assert overlay.peers[0].amends("renew")[-1].ttl_s == 30
-        assert len(overlay.peers[0].amends("renew")) == 9 + 1 + 3
-
-    overlay.run(scenario())
-
-
-def test_renewal_outlives_a_failure_and_reports_it(overlay: FakeOverlay) -> None:
-    async def scenario() -> None:
-        errors: list[Exception] = []
-        client = await overlay.new_client("p0:1", on_error=errors.append).open()
-        interest = await client.notify_data("temperature>=80", ttl=60)
-        overlay.peers[0].silent = True
-        await settle(client, 35)
-        assert [type(error) for error in errors] == [meteor.Timeout]
-        overlay.peers[0].silent = False
-        await settle(client, 100)
-        assert interest.state == "active"
-        assert len(overlay.living()) == 1
-
-    overlay.run(scenario())
-
-
-def test_without_keep_alive_it_expires_and_the_iteration_ends(overlay: FakeOverlay) -> None:
-    async def scenario() -> None:
-        client = await overlay.new_client().open()
-        interest = await client.notify_data("temperature>=80", ttl=20, keep_alive=False)
-        await client.store(HOT, b"x")
-        began = overlay.kernel.now()
-        assert [one.data async for one in interest] == [b"x"]
-        assert overlay.kernel.now() - began == pytest.approx(20, abs=0.1)
-        assert interest.state == "expired"
-        assert not overlay.peers[0].amends()
-        with pytest.raises(meteor.Closed, match="expired"):
-            await interest.recv()
-        with pytest.raises(meteor.Closed, match="expired"):
-            await interest.renew(20)
-
-    overlay.run(scenario())
-
-
-def test_a_renewed_interest_without_keep_alive_lives_longer(overlay: FakeOverlay) -> None:
-    async def scenario() -> None:
-        client = await overlay.new_client().open()
-        interest = await client.notify_data("temperature>=80", ttl=20, keep_alive=False)
-        await settle(client, 15)
-        await client.renew(interest.id, ttl=20)
-        await settle(client, 15)
-        assert interest.state == "active"
-        await settle(client, 6)
-        assert interest.state == "expired"
-
-    overlay.run(scenario())
-
-
-@pytest.mark.parametrize("kind", ["sync", "async", "hidden async"])
-def test_a_handler_gets_every_notification_in_order(overlay: FakeOverlay, kind: str) -> None:
-    async def scenario() -> None:
-        client = await overlay.new_client().open()
-        received: list[str] = []
-
-        async def slowly(notification: meteor.Notification) -> None:
-            await settle(client, 0.001)
-            received.append(notification.text)
-
-        handlers: dict[str, Callable[[meteor.Notification], Any]] = {
-            "sync": lambda notification: received.append(notification.text),
-            "async": slowly,
-            "hidden async": lambda notification: slowly(notification),  # noqa: PLW0108 - hides it
-        }
-        interest = await client.notify_data("temperature>=80", handler=handlers[kind])
-        for number in range(5):
-            await client.store(HOT, str(number))
-        await settle(client)
-        assert received == ["0", "1", "2", "3", "4"]
-        await interest.close()
-        assert not overlay.unacknowledged
-
-    overlay.run(scenario())
-
-
-@pytest.mark.parametrize("kind", ["sync", "async"])
-def test_what_a_handler_raises_is_told_and_harms_nobody(overlay: FakeOverlay, kind: str) -> None:
-    async def scenario() -> None:
-        errors: list[Exception] = []
-        client = await overlay.new_client(on_error=errors.append).open()
-        received: list[str] = []
-
-        def fail(notification: meteor.Notification) -> None:
-            received.append(notification.text)
-            raise LookupError(notification.text)
-
-        async def fail_later(notification: meteor.Notification) -> None:
-            fail(notification)
-
-        handler = fail if kind == "sync" else fail_later
-        await client.notify_data("temperature>=80", handler=handler)
-        for number in range(3):
-            await client.store(HOT, str(number))
-        await settle(client)
-        assert received == ["0", "1", "2"]
-        assert [type(error) for error in errors] == [LookupError] * 3
-
-    overlay.run(scenario())
-
-
-def test_a_slow_handler_is_a_slow_consumer_too(overlay: FakeOverlay) -> None:
-    async def scenario() -> None:
-        errors: list[Exception] = []
-        client = await overlay.new_client(on_error=errors.append).open()
-
-        async def stuck(_: meteor.Notification) -> None:
-            await settle(client, 50)
-
-        interest = await client.notify_data("temperature>=80", handler=stuck, queue=2)
-        for _ in range(6):
-            await client.store(HOT)
-        await settle(client, 500)
-        assert [type(error) for error in errors] == [meteor.SlowConsumer]
-        assert interest.state == "failed"
 
     overlay.run(scenario())
 
@@ -413,54 +270,6 @@ def test_a_bad_option_of_an_interest_is_refused(overlay: FakeOverlay) -> None:
     overlay.run(scenario())
 
 
-def test_an_interest_that_somebody_deleted_ends_at_its_next_renewal(overlay: FakeOverlay) -> None:
-    async def scenario() -> None:
-        errors: list[Exception] = []
-        client = await overlay.new_client(on_error=errors.append).open()
-        interest = await client.notify_data("temperature>=80", ttl=30)
-        await client.delete_interest("temperature=*", everywhere=True)
-
-        def refuse(request: Any) -> Any:
-            if isinstance(request, Post):
-                raise Fault("Refused", "deleted", ('[["deleted"], {"rule": "deleted"}]',))
-
-        overlay.peers[0].answer = refuse
-        assert [one async for one in interest] == []
-        assert interest.state == "closed"
-        assert [type(error) for error in errors] == [meteor.Refused]
-
-    overlay.run(scenario())
-
-
-def test_a_handlers_notifications_cannot_be_taken_by_somebody_else(overlay: FakeOverlay) -> None:
-    async def scenario() -> None:
-        client = await overlay.new_client().open()
-        interest = await client.notify_data("temperature>=80", handler=lambda _: None)
-        with pytest.raises(RuntimeError, match="handler"):
-            await interest.recv()
-        with pytest.raises(RuntimeError, match="handler"):
-            await anext(interest)
-
-    overlay.run(scenario())
-
-
-def test_the_handler_of_a_watch_sees_the_new_state(overlay: FakeOverlay) -> None:
-    async def scenario() -> None:
-        client = await overlay.new_client().open()
-        seen: list[tuple[str, bool]] = []
-
-        def note(notification: meteor.Notification) -> None:
-            seen.append((notification.kind, watch.active))
-
-        watch = client.notify_interest("type=lamp temperature=*", handler=note)
-        await watch
-        await (await client.notify_data("type=lamp")).close()
-        await settle(client)
-        assert seen == [("appeared", True), ("gone", False)]
-
-    overlay.run(scenario())
-
-
 def test_what_lives_already_never_makes_a_slow_consumer(overlay: FakeOverlay) -> None:
     async def scenario() -> None:
         client = await overlay.new_client().open()
@@ -497,22 +306,5 @@ def test_an_interest_closed_while_it_opens_stays_closed(overlay: FakeOverlay) ->
         await settle(client)
         assert overlay.living() == []
         assert not client._session.streams
-
-    overlay.run(scenario())
-
-
-def test_a_replaced_interest_keeps_its_lifetime(overlay: FakeOverlay) -> None:
-    async def scenario() -> None:
-        client = await overlay.new_client().open()
-        kept = await client.notify_data("type=kitchen")
-        await kept.renew(600)
-        await kept.replace("type=hall")
-        await client.renew(kept.id)
-        assert [one.ttl_s for one in overlay.peers[0].amends()] == [600, 600, 600]
-        passing = await client.notify_data("type=kitchen", ttl=20, keep_alive=False)
-        await settle(client, 15)
-        await passing.replace("type=hall")
-        await settle(client, 6)
-        assert passing.state == "expired"
 
     overlay.run(scenario())

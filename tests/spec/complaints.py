@@ -28,13 +28,13 @@ SENTENCES = {
         "meteor/test_client_verbs.py::test_an_interest_is_told_what_lives_and_what_comes",
     ),
     "asyncio and blocking, of one list": (
-        "meteor/test_sync.py::test_both_sides_give_the_same",
+        "meteor/sync/test_sync.py::test_both_sides_give_the_same",
         "meteor/test_sync_generated.py"
         "::test_every_method_of_the_asynchronous_side_stands_in_the_list",
     ),
     "an iterator is a view of the queue that a callback has": (
         "benchmarks/bench_client.py::test_received_per_second",
-        "meteor/test_sync.py::test_threads_share_an_iterator_and_each_notification_goes_to_one",
+        "meteor/sync/test_sync_interests.py::test_threads_share_an_iterator_and_each_notification_goes_to_one",
     ),
     "a client reconnects by itself with its interests; what it posted twice counts once": (
         "meteor/test_overlay_failover.py"
@@ -50,7 +50,7 @@ SENTENCES = {
         "meteor/test_sync_life.py"
         "::test_a_program_ends_without_close_without_hanging_and_without_a_word",
         "meteor/test_client_on_loop.py::test_the_interpreter_leaves_without_close_or_warning",
-        "meteor/test_websocket_transport.py"
+        "meteor/test_websocket_links.py"
         "::test_a_program_that_never_closes_its_peer_ends_cleanly_and_soon",
     ),
     "a peer that leaves or dies takes nothing with it, and comes back as the same peer": (

@@ -13,7 +13,7 @@ SENTENCES = {
     "retrieve: an interest if ttl > 0, once otherwise; watches are told": (
         "arms/test_rendezvous.py::test_retrieve_once_gets_the_data_and_is_not_kept",
         "arms/test_rendezvous.py::test_retrieve_once_is_seen_to_come_and_go",
-        "meteor/test_answer.py::test_a_standing_retrieve_follows_later_matches_until_its_ttl",
+        "meteor/test_standing_retrieve.py::test_a_standing_retrieve_follows_later_matches_until_its_ttl",
     ),
     "notify_data: what already lives first; watches are told": (
         "meteor/test_overlay_actions.py::test_notify_data_row_tells_first_what_already_lives",
@@ -25,14 +25,14 @@ SENTENCES = {
     "delete: the sender's own, contained, overlap on request, dry_run counts": (
         "meteor/test_overlay_actions.py::test_delete_rows_take_what_is_contained",
         "meteor/test_overlay_actions.py::test_delete_interest_row",
-        "arms/test_rendezvous.py::test_only_the_senders_own",
-        "arms/test_rendezvous.py::test_overlap_on_request",
+        "arms/test_deletes.py::test_only_the_senders_own",
+        "arms/test_deletes.py::test_overlap_on_request",
         "meteor/test_client_verbs.py::test_deletes_count_and_dry_runs_only_count",
     ),
     "removed on every copy; the count goes back": (
         "meteor/test_overlay_queries_under_faults.py"
         "::test_deletes_are_whole_and_counted_while_peers_die_in_the_middle",
-        "meteor/test_copies_succession.py::test_a_delete_wins_wherever_its_record_was_kept",
+        "meteor/test_copies_of_all_kinds.py::test_a_delete_wins_wherever_its_record_was_kept",
     ),
     "the incoming action comes first, then the matched ones, in seeded random order": (
         "arms/test_rules.py::test_rule_34_matches_come_in_seeded_random_order",

@@ -64,8 +64,8 @@ SENTENCES = {
         "arms/test_message_xml.py::test_the_samples_match_once_degree_is_read_as_speed",
     ),
     "a reply address is contacted only where the policy allows it": (
-        "meteor/security/test_signed_rest.py::test_a_reply_address_gets_results_and_notifications",
-        "meteor/security/test_signed_rest.py::test_what_no_address_takes_is_dropped_and_counted",
+        "meteor/security/test_reply_addresses.py::test_a_reply_address_gets_results_and_notifications",
+        "meteor/security/test_reply_addresses.py::test_what_no_address_takes_is_dropped_and_counted",
         "meteor/security/test_policy.py::test_reply_addresses",
         "meteor/rest/test_rest_routes.py::test_a_bad_message_is_a_problem_in_xml",
     ),

@@ -32,7 +32,7 @@ SENTENCES = {
     "an Interest is iterated over, received from, or has a handler, sync or async": (
         "meteor/test_client_verbs.py::test_an_interest_is_told_what_lives_and_what_comes",
         "meteor/test_interest_stream.py::test_recv_times_out_and_goes_on",
-        "meteor/test_interest_stream.py::test_a_handler_gets_every_notification_in_order",
+        "meteor/test_interest_handlers.py::test_a_handler_gets_every_notification_in_order",
     ),
     "watch.active, wait_active, wait_idle": (
         "meteor/test_client_verbs.py::test_a_watch_follows_who_is_interested",
@@ -47,9 +47,9 @@ SENTENCES = {
     "meteor.sync has the same verbs, blocking, and Peer and LocalOverlay": (
         "meteor/test_sync_generated.py"
         "::test_every_method_of_the_asynchronous_side_stands_in_the_list",
-        "meteor/test_sync.py::test_both_sides_give_the_same",
-        "meteor/test_sync.py::test_a_peer_has_every_verb_and_runs_actions_in_threads",
-        "meteor/test_sync.py::test_an_overlay_grows_loses_peers_and_goes_on",
+        "meteor/sync/test_sync.py::test_both_sides_give_the_same",
+        "meteor/sync/test_sync.py::test_a_peer_has_every_verb_and_runs_actions_in_threads",
+        "meteor/sync/test_sync.py::test_an_overlay_grows_loses_peers_and_goes_on",
     ),
     "LocalOverlay of memory or websocket, ids, connect, crash, add_peer": (
         "meteor/test_peer.py::test_data_and_interests_meet_over_both_transports",
@@ -80,14 +80,14 @@ SENTENCES = {
         "meteor/test_client_verbs.py::test_an_absurd_lifetime_is_refused",
     ),
     "renewed at a third while the client lives": (
-        "meteor/test_interest_stream.py"
+        "meteor/test_interest_lifetimes.py"
         "::test_an_interest_is_renewed_at_a_third_while_its_client_lives",
     ),
     "an interest outlives its client by its ttl": (
         "meteor/test_spec_lifetimes.py::test_an_interest_outlives_its_client_by_its_ttl",
     ),
     "keep_alive=False lets it run out, then iteration ends (expired)": (
-        "meteor/test_interest_stream.py::test_without_keep_alive_it_expires_and_the_iteration_ends",
+        "meteor/test_interest_lifetimes.py::test_without_keep_alive_it_expires_and_the_iteration_ends",
     ),
     "leaving async with, or close(), deletes it": (
         "meteor/test_spec_lifetimes.py::test_closing_an_interest_deletes_it_at_once",
@@ -122,7 +122,7 @@ SENTENCES = {
     "on_disconnected, on_reconnected, on_error": (
         "meteor/test_client_link.py::test_callbacks_tell_of_the_link",
         "meteor/test_client_corners.py::test_callbacks_that_fail_are_logged_and_harm_nobody",
-        "meteor/test_sync.py::test_what_a_handler_raises_goes_to_on_error",
+        "meteor/sync/test_sync_interests.py::test_what_a_handler_raises_goes_to_on_error",
     ),
     "clean exit without close()": (
         "meteor/test_client_on_loop.py::test_the_interpreter_leaves_without_close_or_warning",

@@ -9,17 +9,17 @@ SENTENCES = {
     # -- clients
     "one list of methods generates the blocking side and tests both": (
         "meteor/test_sync_generated.py::test_the_generated_text_is_up_to_date",
-        "meteor/test_sync.py::test_there_is_a_call_for_every_verb_of_the_list",
+        "meteor/sync/test_sync.py::test_there_is_a_call_for_every_verb_of_the_list",
     ),
     "iterators are safe across threads": (
-        "meteor/test_sync.py::test_threads_share_an_iterator_and_each_notification_goes_to_one",
-        "meteor/test_sync.py::test_closing_ends_every_wait_of_other_threads",
+        "meteor/sync/test_sync_interests.py::test_threads_share_an_iterator_and_each_notification_goes_to_one",
+        "meteor/sync/test_sync_interests.py::test_closing_ends_every_wait_of_other_threads",
     ),
     "leaving the loop ends the asking": (
         "meteor/test_sync.py::test_leaving_the_loop_ends_the_asking",
     ),
     "a bounded queue with a policy, on both sides": (
-        "meteor/test_sync.py::test_a_full_queue_has_its_policy",
+        "meteor/sync/test_sync_interests.py::test_a_full_queue_has_its_policy",
         "meteor/test_interest_options.py::test_the_oldest_goes_where_that_was_asked_for",
     ),
     "a sensor in six lines, an actuator, an alarm, an ASGI peer, a script, curl": (

@@ -2,76 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import time
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
 
 import aiohttp
 import pytest
-from aiohttp import web
-from aiohttp.test_utils import TestServer
 
 from meteor import ActionContext, Match, Peer, Policy, Refused, connect, parse_policy
 from meteor.rest.once import UsedSignatures
-from meteor.rest.replies import Replies
-from meteor.rest.signed import request_statement
 from tests.meteor.building import SPACE
 from tests.meteor.rest.http_client import events, take
+from tests.meteor.security.signed_http import PROFILE, Http, headers
 from tests.meteor.security.signers import ALICE, BOB, identity
 
 pytestmark = pytest.mark.sockets
 
-PROFILE = "type%3Dlight%20temperature%3D20"
 MESSAGE = b"""<message id="m1"><header><credentials key="%s"/><profile><type value="light"/>
 <temperature value="20"/></profile><ttl>60000</ttl></header><action>store</action>
 <payload type="text/plain" encoding="text">x</payload></message>""" % ALICE.key.encode()
-
-
-def headers(
-    method: str, path: str, body: bytes = b"", who: Any = ALICE, issued_ms: int = 0
-) -> dict[str, str]:
-    issued_ms = issued_ms or int(time.time() * 1000)
-    statement = request_statement(method, path, issued_ms, issued_ms * 1000, body)
-    return {
-        "Meteor-Key": who.key,
-        "Meteor-Signature": base64.b64encode(who.sign(statement)).decode(),
-        "Meteor-Issued": str(issued_ms),
-    }
-
-
-class Http:
-    """Requests to one peer, signed or not."""
-
-    def __init__(self, peer: Peer, session: aiohttp.ClientSession) -> None:
-        self.peer, self._session = peer, session
-
-    async def ask(
-        self, method: str, path: str, body: bytes = b"", who: Any = None, **changed: str
-    ) -> tuple[int, Any]:
-        signed = headers(method, path, body, who) if who is not None else {}
-        signed |= {name.replace("_", "-"): value for name, value in changed.items()}
-        return await self.send(method, path, body, signed)
-
-    def stream(self, path: str, signed: dict[str, str]) -> Any:
-        """An answer that goes on, to be read while it comes."""
-        from yarl import URL
-
-        return self._session.get(
-            URL(f"http://{self.peer.address}{path}", encoded=True), headers=signed
-        )
-
-    async def send(
-        self, method: str, path: str, body: bytes, signed: dict[str, str]
-    ) -> tuple[int, Any]:
-        from yarl import URL
-
-        url = URL(f"http://{self.peer.address}{path}", encoded=True)
-        async with self._session.request(
-            method, url, data=body, headers={"Accept": "application/json"} | signed
-        ) as answer:
-            return answer.status, await answer.json(content_type=None)
 
 
 @pytest.fixture
@@ -341,84 +290,3 @@ async def test_a_malformed_audience_is_refused(http: Http, visible: bytes) -> No
     body = b'{"profile": "type=light temperature=20", "visible_to": "%s"}' % BOB.key.encode()
     signed = headers("POST", "/messages", body) | {"Content-Type": "application/json"}
     assert (await http.send("POST", "/messages", body, signed))[0] in (400, 422)
-
-
-class Receiver:
-    """What listens at a reply address."""
-
-    def __init__(self) -> None:
-        self.got: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue()
-        self.statuses: list[int] = []
-
-    async def take(self, request: web.Request) -> web.Response:
-        status = self.statuses.pop(0) if self.statuses else 200
-        if status == 200:
-            self.got.put_nowait((request.content_type, await request.read()))
-        return web.Response(status=status, headers={"Location": "http://127.0.0.1:1/"})
-
-
-@pytest.fixture
-async def receiver() -> AsyncIterator[tuple[Receiver, str]]:
-    receiver, application = Receiver(), web.Application()
-    application.router.add_post("/", receiver.take)
-    async with TestServer(application) as server:
-        yield receiver, f"{server.host}:{server.port}"
-
-
-def message(action: str, ttl: bytes = b"") -> bytes:
-    return (
-        b'<message id="q"><header><profile><type value="light"/></profile>%s</header>'
-        b"<action>%s</action></message>" % (ttl, action.encode())
-    )
-
-
-async def test_a_reply_address_gets_results_and_notifications(
-    receiver: tuple[Receiver, str],
-) -> None:
-    there, address = receiver
-    there.statuses = [503]  # the next try is taken
-    policy = parse_policy(f'default = "allow"\nreply_addresses = ["{address}"]')
-    xml = {"Content-Type": "application/xml"}
-    async with (
-        Peer(space=SPACE, policy=policy) as peer,
-        aiohttp.ClientSession() as session,
-    ):
-        http = Http(peer, session)
-        standing = message(f"notify_data({address})", b"<ttl>60000</ttl>")
-        signed = headers("POST", "/messages", standing) | xml
-        status, receipt = await http.send("POST", "/messages", standing, signed)
-        assert (status, receipt["complete"]) == (200, True)
-        await http.ask("POST", f"/profiles?profile={PROFILE}&visible_to={ALICE.key}", b"x", ALICE)
-        kind, document = await asyncio.wait_for(there.got.get(), 10)
-        assert kind == "application/xml"
-        assert document.startswith(b'<notification id="q:')
-        assert ALICE.key.encode() in document
-        question = message(f"retrieve({address})")
-        status, form = await http.send("POST", "/messages", question, xml)
-        assert (status, form["total"]) == (200, 0)
-        kind, document = await asyncio.wait_for(there.got.get(), 10)
-        assert (kind, b'"total": 0' in document) == ("application/json", True)
-        for other in ("127.0.0.1:1", f"evil.net/#{address}"):
-            asked = message(f"retrieve({other})")
-            status, problem = await http.send("POST", "/messages", asked, xml)
-            assert (status, problem["rule"]) == (403, "reply_addresses")
-        assert peer.core.gatekeeper.denials == {"reply_addresses": 2}
-
-
-async def test_what_no_address_takes_is_dropped_and_counted(
-    receiver: tuple[Receiver, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    there, address = receiver
-    there.statuses = [500, 302, 404]
-
-    async def at_once(_: float) -> None:
-        await real_sleep(0)
-
-    real_sleep = asyncio.sleep
-    monkeypatch.setattr("meteor.rest.replies.asyncio.sleep", at_once)
-    replies = Replies()
-    replies.send(address, b"lost")
-    replies.send(address, b"<second/>")
-    assert await asyncio.wait_for(there.got.get(), 10) == ("application/xml", b"<second/>")
-    assert replies.dropped == 1
-    await replies.stop(web.Application())

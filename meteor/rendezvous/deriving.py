@@ -190,7 +190,9 @@ class Deriving:
         self._flush()
 
     def _is_due(self, record: Record, one: Behind) -> bool:
-        if wishes_in(record.blob).once and self._outbox.has_told(name_of(record)):
+        placed = self._shelf.find(record.key)
+        own = 0 if placed is None else placed.number
+        if wishes_in(record.blob).once and self._outbox.has_told(name_of(record), own):
             return False
         if one.kind == "gone":
             return True

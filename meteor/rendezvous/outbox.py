@@ -225,10 +225,14 @@ class Outbox:
         stream.backlog.take()
         return one
 
-    def has_told(self, stem: str) -> bool:
-        """Whether its client was told of anything, or is about to be."""
-        stream = self._streams.get(stem)
-        return stream is not None and (bool(stream.pending) or stream.last_number > 0)
+    def has_told(self, name: str, since: int) -> bool:
+        """Whether its client was told of anything, or is about to be, `since` the number of the
+        interest itself: what one before it under its name was told of has lower ones."""
+        stream = self._streams.get(name)
+        if stream is None:
+            return False
+        waits = any(number >= since for number, _ in stream.pending.values())
+        return waits or stream.last_number >= max(since, 1)
 
     def acknowledge(self, stem: str, notice_ids: tuple[str, ...]) -> bool:
         """Forget what arrived; whether there is room now for more that is to come."""

@@ -102,9 +102,10 @@ class Telling:
     def _keep(self, reaction: Tell) -> None:
         told, about = reaction.to, self._told_of(reaction)
         name, placed = name_of(told), self._shelf.find(told.key)
-        if wishes_in(told.blob).once and self._outbox.has_told(name):
+        own = 0 if placed is None else placed.number
+        if wishes_in(told.blob).once and self._outbox.has_told(name, own):
             return
-        number = about.number if placed is None else max(about.number, placed.number)
+        number = max(about.number, own)
         position = number, told.stem + about.id_end  # as `position_of` has it
         lasts = about.number > 0 and reaction.kind != "gone"  # else it is not to be derived again
         if not lasts or not self._outbox.passes_over(
@@ -226,9 +227,7 @@ class Telling:
         assert self._looking is not None, "a round is under way"
         some = list(islice(self._looking, LOOKED_AT_ONCE))
         for name in some:
-            waits, is_behind = self._outbox.waits(name), self._outbox.is_behind(name)
-            if waits or is_behind:
-                self._look_at(name, waits=waits, is_behind=is_behind)
+            self._look_at(name)
         self.flush()
         if len(some) == LOOKED_AT_ONCE:
             self._runtime.spawn(self._look_on())
@@ -238,15 +237,15 @@ class Telling:
     async def _look_on(self) -> None:
         self._look()
 
-    def _look_at(self, name: str, *, waits: bool, is_behind: bool) -> None:
+    def _look_at(self, name: str) -> None:
         record = self._shelf.store.get(*owner_and_stem(name))
-        if record is None and waits:
+        if record is None:  # its place moved to another peer, at which it ended, or will
             self._outbox.drop(name)
-        elif record is not None:
-            if waits:
-                self._stirred[name] = record
-            if is_behind:
-                self._deriving.go_on(name, record)
+            return
+        if self._outbox.waits(name):
+            self._stirred[name] = record
+        if self._outbox.is_behind(name):
+            self._deriving.go_on(name, record)
 
     def derive(self, part: Intervals, admission: Admission) -> None:
         """An interval was gained: its pairs are told of that clients have not acknowledged."""

@@ -69,6 +69,25 @@ def test_once_waits_for_the_first_match(overlay: Overlay, run: Run) -> None:
     run(scenario())
 
 
+def test_once_again_under_its_name_is_told_again(overlay: Overlay, run: Run) -> None:
+    """What the one before it was told of does not count."""
+
+    async def scenario() -> None:
+        listener = overlay.client(peer=0)
+        interest = await listener.notify_data("temperature>=80", id="hot")
+        await listener.store(HOT, b"first", ttl=2)
+        assert (await interest.recv(timeout=1)).data == b"first"
+        await settle(listener, 4)
+        again = await listener.notify_data("temperature>=80", id="hot", once=True)
+        for data in (b"second", b"third"):
+            await listener.store(HOT, data)
+        assert (await again.recv(timeout=5)).data == b"second"
+        with pytest.raises(meteor.Closed):
+            await again.recv(timeout=5)
+
+    run(scenario())
+
+
 def test_once_calls_its_handler_once(overlay: Overlay, run: Run) -> None:
     async def scenario() -> None:
         listener, came = overlay.client(peer=0), list[meteor.Notification]()

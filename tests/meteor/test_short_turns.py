@@ -275,12 +275,12 @@ def test_what_is_late_is_looked_for_some_interests_at_a_time(
 ) -> None:
     tells, looked_at = overlay.peers[0].core.telling, list[str]()
 
-    def waits(_: Outbox, name: str) -> bool:
-        looked_at.append(name)
-        return False
+    def get(_: Store, owner: str, stem: str) -> None:
+        looked_at.append(stem)
 
     monkeypatch.setattr(telling, "LOOKED_AT_ONCE", AT_ONCE)
-    monkeypatch.setattr(Outbox, "waits", waits)
+    monkeypatch.setattr(Store, "get", get)
+    monkeypatch.setattr(Outbox, "drop", lambda *_: None)
     for number in range(STORED):
         tells._outbox.start(f"{number:03}", 0)
     tells.retry()
@@ -315,6 +315,7 @@ def test_of_many_interests_the_watermarks_are_told_some_at_a_time(
 
     monkeypatch.setattr(Outbox, "watermark", watermark)
     monkeypatch.setattr(CopyKeeper, "_note_marks", note)
+    monkeypatch.setattr(tells, "retry", lambda: None)  # there are no interests behind these
     monkeypatch.setattr(outbox, "MARKED_AT_ONCE", AT_ONCE * outbox.MARK_SIZE)
     for number in range(STORED):
         tells._outbox.start(f"{number:03}", 1 + number)

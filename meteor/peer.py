@@ -40,6 +40,7 @@ from meteor.peer_start import (
     choose_space,
     keep_note,
     make_transport,
+    next_incarnation,
     open_event_log,
     open_journal,
     read_note,
@@ -249,9 +250,8 @@ class Peer(Verbs):
         transport = self._transport = make_transport(options)
         self._serve_http(transport)  # before it listens: aiohttp freezes its routes then
         address = await transport.listen()
-        kept = None if self._moved else note
-        peer_id = await choose_id(options, kept, address, transport)
-        incarnation = 0 if note is None else note.incarnation + 1
+        peer_id = await choose_id(options, None if self._moved else note, address, transport)
+        incarnation = next_incarnation(note, contents, time.time())
         contact = Contact(peer_id, address, incarnation)
         self._runtime = AsyncioRuntime(contact, transport, options.seed, on_failure=self._failed)
         space = await choose_space(options, note, self._runtime)

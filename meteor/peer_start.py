@@ -36,8 +36,8 @@ IDENTITY_KEY = b"peer"
 async def open_journal(
     options: PeerOptions, wall_clock: Callable[[], float]
 ) -> tuple[Journal, Contents | None]:
-    """The journal of the data directory, else one in memory, and what it holds, if that was read
-    while its file was checked; raises `DataDirLocked`."""
+    """The journal of the data directory, else one in memory, and what it holds, where its space is
+    known; raises `DataDirLocked`."""
     if options.data_dir is None:
         return MemoryJournal(), None
     from meteor.journal.sqlite_journal import SqliteJournal  # noqa: PLC0415 - only where it is used
@@ -45,7 +45,10 @@ async def open_journal(
     look = FirstLook(partial(_contents, options, wall_clock))
     with no_collections():
         journal = await SqliteJournal.open(options.data_dir / "meteor.sqlite", first_look=look)
-    return journal, look.made
+        contents = look.made
+        if contents is None:  # it is new, or was damaged
+            contents = _contents(options, wall_clock, await journal.scan())
+    return journal, contents
 
 
 def _contents(options: PeerOptions, wall_clock: Callable[[], float], scan: Scan) -> Contents | None:
@@ -77,6 +80,15 @@ def _note_in(value: bytes | None) -> PeerNote | None:
 async def keep_note(journal: Journal, note: PeerNote) -> None:
     """Write whose journal it is."""
     await journal.append([Entry(IDENTITY_KEY, codec.encode(note))])
+
+
+def next_incarnation(note: PeerNote | None, contents: Contents | None, wall_s: float) -> int:
+    """A number that no earlier life of this peer had.  A journal that lost something may have the
+    note of a life before the last: then by the clock, as nobody starts a peer once a second.  The
+    same number again would be taken for the same life, which remembers all that it ever knew."""
+    following = 0 if note is None else note.incarnation + 1
+    lost = contents is not None and (contents.incomplete or contents.damaged)
+    return max(following, int(wall_s)) if lost else following
 
 
 async def open_event_log(

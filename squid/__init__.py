@@ -40,6 +40,7 @@ from squid.messages import HandOn as HandOn
 from squid.normal_form import normal_form as normal_form
 from squid.observer import RouteObserver as RouteObserver
 from squid.operation import Outcome as Outcome
+from squid.operation import Wanted as Wanted
 from squid.query import Absent as Absent
 from squid.query import Hull as Hull
 from squid.query import NumberInterval as NumberInterval
@@ -63,6 +64,7 @@ __all__ = [
     "keys_from_indexes", "indexes_from_keys",
     "Share", "shares", "Stretch", "Surroundings", "finger_shares", "Ledger",
     "KeywordTuple", "box_of", "Router", "RouterConfig", "Addressing", "Worker", "Work", "Outcome",
+    "Wanted",
     "HandOn", "RouteObserver", "MESSAGES",
     "MeteorError", "SquidError", "CurveError", "SpaceError", "SpaceMismatch", "TypeMismatch",
     "dataclass", "replace",

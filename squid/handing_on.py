@@ -17,6 +17,7 @@ from chord import (
     ChordNode,
     Contact,
     Fault,
+    LinkClosed,
     LookupFailed,
     NotJoined,
     Owner,
@@ -55,6 +56,9 @@ class Receiver(Protocol):
 
     async def stand_in(self, share: HandOn) -> HandOnTaken:
         """Answer what a copy here can answer, and hand on the rest; raises `Fault`."""
+
+    async def wants(self, share: HandOn) -> bool:
+        """Whether a share that nobody took is to be tried again, as far as this peer knows."""
 
 
 class HandingOn:
@@ -115,6 +119,8 @@ class HandingOn:
                 owner = await self._owner_of(plan[0].first, deadline)
             if await self._give(share, owner, plan, deadline, believed=believed):
                 return
+            if not await self._receiver.wants(share):
+                return
             plan = [_without_contact(plan[0])]
         lookups: _Lookups = {}
         while plan and self._runtime.now() < deadline:
@@ -132,6 +138,8 @@ class HandingOn:
             if plan:
                 await self._runtime.sleep(pause_s)
                 pause_s = min(2 * pause_s, self._config.retry_s_max)
+                if not await self._receiver.wants(share):
+                    return
 
     def _cut(self, share: HandOn, batch: Sequence[Share]) -> list[Share]:
         """What nobody is found for, in halves: only the first index is known to be nobody's, and
@@ -248,7 +256,7 @@ class HandingOn:
                 self._worker.unreachable(contact)
             if not share.asks or not isinstance(error, RequestTimeout):
                 self._node.forget(contact)
-            return False
+            return self._is_for_the_origin(share, error)
         if not isinstance(taken, HandOnTaken):
             return False
         if self.observer is not None:
@@ -258,6 +266,15 @@ class HandingOn:
         if taken.arc is not None:
             self._node.learn(Owner(contact, taken.arc, 0))
         return True
+
+    def _is_for_the_origin(self, share: HandOn, error: CallError) -> bool:
+        """Whether a share that nobody said he took is left alone here: he may do it all the same,
+        and its origin be told.  Another one would do it again then, when the answer is out, and
+        take what was posted since; only the origin knows, and asks again for what is open."""
+        may_be_done = isinstance(error, RequestTimeout | LinkClosed)
+        if share.asks or not may_be_done or share.origin == self._runtime.contact:
+            return False
+        return not self._worker.may_come_late(share)
 
     async def _keep(self, share: HandOn, job: Intervals, block: Share, left_s: float) -> bool:
         """The ring says that this is ours, the holdings do not (yet): a question is answered from

@@ -6,7 +6,7 @@ already adds nothing, so that side effects told of twice are counted once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from chord import Contact, dataclass, replace
 from squid.hilbert import HilbertCurve
@@ -14,6 +14,9 @@ from squid.intervals import Intervals, intersect, merge
 from squid.ledger import Ledger
 from squid.messages import Report, ResultFrame
 from squid.region import Box, Interval
+
+Wanted = Callable[[], Awaitable[bool]]
+"""Whether somebody still waits for what an operation comes to; asked before it is tried again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,9 @@ class OriginatedOperation:
         job: tuple[Interval, ...],
         on_frame: Callable[[Contact, bytes], None] | None,
         began_s: float = 0.0,
+        is_wanted: Wanted | None = None,
     ) -> None:
+        self.is_wanted = is_wanted
         self._began_s = began_s
         self._outlived: Intervals = ()
         self._curve, self._box, self._on_frame = curve, box, on_frame

@@ -32,7 +32,7 @@ from squid.keyword_space import KeywordSpace
 from squid.keyword_tuple import KeywordTuple, box_of
 from squid.messages import HandOn, HandOnTaken, Report, ResultFrame
 from squid.observer import RouteObserver
-from squid.operation import OriginatedOperation, Outcome
+from squid.operation import OriginatedOperation, Outcome, Wanted
 from squid.region import Box
 from squid.router_config import Addressing, RouterConfig
 from squid.share_check import check_share
@@ -96,6 +96,7 @@ class Router:
         on_frame: Callable[[Contact, bytes], None] | None = None,
         asks: bool = False,
         age_s: float = 0.0,
+        is_wanted: Wanted | None = None,
     ) -> Outcome:
         """Bring `body` to every peer whose holding meets `box`; returns when every matching index
         is reported on, or with what is `missing` when the time is up.  No share of an attempt is
@@ -103,12 +104,13 @@ class Router:
 
         `asks` says that nothing is changed: who keeps a copy may answer for a silent owner.
         `on_frame(peer, page)` is told of each result page as it comes, possibly more than once.
-        `age_s` is how long ago the question began that this is a part of.
+        `age_s` is how long ago the question began that this is a part of.  What is not wanted any
+        more is not tried again.
         """
         job = self._job_of(box)
         operation_id = self._runtime.random.randbytes(16)
         began_s = self._runtime.now() - age_s
-        operation = OriginatedOperation(self._curve, box, job, on_frame, began_s)
+        operation = OriginatedOperation(self._curve, box, job, on_frame, began_s, is_wanted)
         self._operations[operation_id] = operation
         if self._observer is not None:
             self._observer.began(operation_id, box, body)
@@ -119,17 +121,13 @@ class Router:
             while True:
                 left_s = max(deadline - self._runtime.now(), 0.0)
                 lasts_s = min(patience_s, left_s)
-                share = replace(
-                    self._first_share(operation_id, attempt, box, job, body, lasts_s),
-                    asks=asks,
-                    stretch=self._stretch(box, attempt),
-                )
+                share = self._first_share(operation_id, attempt, box, job, body, lasts_s, asks)
                 if not (asks and self._answer_at_once(share)):
                     self._runtime.begin(self.resolve(share, lasts_s))
                 if not operation.settled:  # by what this peer itself did in this turn
                     with suppress(RequestTimeout):
                         await self._runtime.expect(operation_id, lasts_s)
-                if operation.settled or self._runtime.now() >= deadline:
+                if await self._is_over(operation, deadline):
                     return self._ended(operation_id, operation.outcome())
                 attempt += 1
                 operation.begin(attempt)
@@ -137,6 +135,21 @@ class Router:
                 job = operation.gaps()
         finally:
             del self._operations[operation_id]
+
+    async def _is_over(self, operation: OriginatedOperation, deadline: float) -> bool:
+        if operation.settled or self._runtime.now() >= deadline:
+            return True
+        wanted = operation.is_wanted is None or await operation.is_wanted()
+        return operation.settled or not wanted
+
+    async def wants(self, share: HandOn) -> bool:
+        """Whether a share that nobody took is to be tried again, as far as this peer knows."""
+        if share.origin != self._runtime.contact:
+            return True
+        operation = self._operations.get(share.operation)
+        if operation is None:
+            return False
+        return operation.is_wanted is None or await operation.is_wanted()
 
     def _ended(self, operation_id: bytes, outcome: Outcome) -> Outcome:
         if self._observer is not None:
@@ -164,19 +177,14 @@ class Router:
         job: tuple[Interval, ...],
         body: bytes,
         left_s: float,
+        asks: bool,
     ) -> HandOn:
         return HandOn(
-            operation=operation_id,
-            attempt=attempt,
-            origin=self._runtime.contact,
-            digest=self._space.digest,
-            low=box.low,
-            high=box.high,
-            job=job,
-            hops=0,
-            remaining_ms=remaining_ms(left_s),
-            body=body,
-        )
+            operation=operation_id, attempt=attempt, origin=self._runtime.contact,
+            digest=self._space.digest, low=box.low, high=box.high, job=job, hops=0,
+            remaining_ms=remaining_ms(left_s), body=body, asks=asks,
+            stretch=self._stretch(box, attempt),
+        )  # fmt: skip
 
     def _on_frame(self, sender: Contact, message: object, _: float) -> None:
         assert isinstance(message, ResultFrame)

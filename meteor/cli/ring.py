@@ -76,8 +76,8 @@ def forget(
     """Declare the past of a lost arc gone for good.
 
     FIRST-LAST are curve indexes, as `meteor ring` and `missing` show them.  What was posted there
-    before the arc was lost is given up; answers count the arc as complete again.  Wait for a holder
-    that may come back instead: then nothing is given up.
+    before the arc was lost is given up; answers count the arc as complete again.  Wait for
+    holders that may come back instead, two of three: then nothing is given up.
     """
     if (interval is None) is not everything:
         raise click.UsageError("give either FIRST-LAST or --all")
@@ -138,8 +138,8 @@ def _question(chosen: list[Interval]) -> str:
     arcs = "\n".join(f"  {_text(one)}" for one in chosen)
     return (
         f"Everything that was posted before these arcs were lost is given up:\n{arcs}\n"
-        "Answers will count them as complete, though what they had is absent. If a peer that kept\n"
-        "them may come back, start it instead. Forget them?"
+        "Answers will count them as complete, though what they had is absent. If most peers that\n"
+        "kept them may come back, start these instead. Forget them?"
     )
 
 

@@ -23,6 +23,8 @@ CONCURRENCY: Final = 64
 """Posts under way at once: enough to keep a ring on the same machine busy."""
 CONCURRENCY_MAX: Final = 4096
 
+NAMED_MAX: Final = 64
+"""A longer word is no action: it is not repeated in an error."""
 WITH_RECEIPT: Final = frozenset({"store", "delete_data", "delete_interest"})
 """The actions whose outcome is a receipt."""
 
@@ -44,8 +46,11 @@ class Message:
         self, profile: ProfileLike, action: str = "store", **options: Unpack[PostOptions]
     ) -> None:
         if action not in WITH_RECEIPT:
+            known = isinstance(action, str) and len(action) <= NAMED_MAX
+            said = repr(action) if known else f"what is given ({type(action).__name__})"
             raise ValueError(
-                f"post_many gives receipts: {action!r} is none of {', '.join(sorted(WITH_RECEIPT))}"
+                f"action: {said} is none of {', '.join(sorted(WITH_RECEIPT))}, which have a "
+                "receipt; a payload is data="
             )
         self.profile, self.action, self.options = profile, action, options
 

@@ -27,7 +27,16 @@ from meteor.client.shortcuts import Shortcuts
 from meteor.client.uplink import Uplink
 from meteor.errors import MeteorError, NotConnected, Timeout, from_fault
 from meteor.wire.collector import Attempt, Collect
-from meteor.wire.messages import LAIN, WAY_ROUND, Amend, Post, PostReply, ResultPage
+from meteor.wire.messages import (
+    LAIN,
+    WAY_ROUND,
+    Amend,
+    IsWanted,
+    Post,
+    PostReply,
+    ResultPage,
+    Wants,
+)
 
 GONE: Final = frozenset({"NotJoined", "Closed"})
 """Refusals of a peer that is no member of the ring any more, or not yet: others may serve."""
@@ -90,6 +99,11 @@ class Requests:
         if attempt is not None:
             attempt.pages += 1
             attempt.take(page.found, page.packed)
+
+    def on_is_wanted(self, _sender: Contact, question: object, _remaining_s: float) -> Wants:
+        """A peer is about to try again what it was asked."""
+        assert isinstance(question, IsWanted)
+        return Wants(question.token in self._attempts)
 
     async def ask(self, asked: Asked) -> PostReply:
         """One request, asked of peer after peer until one replies or the time is spent.

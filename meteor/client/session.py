@@ -38,6 +38,7 @@ from meteor.wire.messages import (
     Farewell,
     Forget,
     Forgotten,
+    IsWanted,
     Notice,
     Post,
     PostReply,
@@ -117,6 +118,7 @@ class Session:
         """Answers that are still awaited, in the order in which they were asked."""
         self.handlers: dict[type, Handler] = {
             ResultPage: self._requests.on_page,
+            IsWanted: self._requests.on_is_wanted,
             Notice: self._on_notice,
             Told: self._on_told,
             Farewell: self._on_farewell,

@@ -166,23 +166,24 @@ class Uplink:
 
     async def _pass_over(self, peers: Sequence[Contact], deadline: float | None) -> bool:
         """Ask each peer once; true as soon as one serves."""
-        self._tried = []
+        tried: list[str] = []
         for contact in peers:
             timeout_s = self._config.greet_timeout_s
             if deadline is not None:
                 timeout_s = min(timeout_s, deadline - self._runtime.now())
             if self.closed or timeout_s <= 0:
-                return False
+                break
             try:
                 await self._greet(contact, timeout_s)
             except (SpaceMismatch, VersionMismatch) as error:
                 if deadline is not None:  # the caller's own mistake: say so at once
                     raise
-                self._tried.append(said_of(contact, error))
+                tried.append(said_of(contact, error))
             except MeteorError as error:
-                self._tried.append(said_of(contact, error))
+                tried.append(said_of(contact, error))
             else:
                 return True
+        self._tried = tried or self._tried  # until a round is over, who gives up hears of the last
         return False
 
     async def _greet(self, contact: Contact, timeout_s: float) -> None:

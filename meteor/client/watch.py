@@ -29,20 +29,21 @@ class Watchers:
     """Which interests live, by the notices that came, in whatever order.  Pure."""
 
     def __init__(self, stems_kept: int = STEMS_KEPT) -> None:
-        self._newest: dict[str, tuple[int, bool]] = {}
+        self._newest: dict[tuple[str, str], tuple[int, bool]] = {}
         self._stems_kept = stems_kept
         self.count = 0
         """How many live."""
 
-    def note(self, stem: str, version: int, *, gone: bool) -> None:
-        """An interest appeared or is gone; of one version, gone is the later news."""
-        known = self._newest.get(stem)
+    def note(self, who: tuple[str, str], version: int, *, gone: bool) -> None:
+        """An interest, by its owner and stem, appeared or is gone; of one version, gone is the
+        later news."""
+        known = self._newest.get(who)
         if known is not None and (version, gone) <= known:
             return
         if known is not None and not known[1]:
             self.count -= 1
-        self._newest.pop(stem, None)
-        self._newest[stem] = (version, gone)
+        self._newest.pop(who, None)
+        self._newest[who] = (version, gone)
         self.count += not gone
         if len(self._newest) > self._stems_kept + self.count:
             oldest = next(name for name, (_, went) in self._newest.items() if went)
@@ -116,7 +117,8 @@ class Watch(Interest):
             self._items.popleft()
             self.dropped += 1
         was, found = self.active, notice.found
-        self._watchers.note(stem_of(found.id), found.version, gone=notice.kind == "gone")
+        who = found.owner, stem_of(found.id)  # two owners may choose the same name
+        self._watchers.note(who, found.version, gone=notice.kind == "gone")
         if notice.kind == "appeared":
             self._none_lives, self._appeared = False, self._appeared + 1
         if self.active is not was:

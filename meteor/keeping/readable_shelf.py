@@ -96,16 +96,15 @@ class ReadableShelf:
             return max((placed.number for placed in (one, other) if placed is not None), default=0)
         return max(other.number, one.number)
 
-    def was_met_by(self, mark: int, told: Record, about: Record) -> bool:
-        """Whether a pair is no later than a watermark of `told` (0 for none), whoever drew it.
+    def was_met_by(self, mark: int, about: Record) -> bool:
+        """Whether the pair of an interest and this is surely no later than a watermark of the
+        interest (0 for none), whoever drew it.
 
-        A mark lies beyond its interest's own number where it was drawn.  An interest that lies in
-        several places may have a higher number here, from another of them, which says nothing of
-        the pair; what lies in one place has one number everywhere."""
+        A mark lies beyond its interest's own number where it was drawn.  What lies in one place has
+        one number everywhere; what lies in several may have a lower one here, from another of them,
+        than where the mark was drawn, and is told again: its client knows it if it has it."""
         placed = self.find(about.key)
-        if mark and placed is not None and placed.is_point:
-            return placed.number <= mark
-        return self.number_of_pair(told, about) <= mark
+        return bool(mark) and placed is not None and placed.is_point and placed.number <= mark
 
     def lowest_common(self, asker: Record, asked: Record) -> int | None:
         """The lowest index that the regions of two records that match share: its holder reports the

@@ -121,8 +121,9 @@ def _lost(peer: Neighbour) -> Finding:
     more = f" and {len(peer.lost) - 3} more" if len(peer.lost) > 3 else ""
     return Finding(
         "problem", peer.contact.address, f"nobody holds the past of {arcs}{more}: lost",
-        "start a peer that held it, with its data directory: stores there may wait for that; if "
-        "none will come back, `meteor ring forget --all` gives the past up",
+        "start the peers that held it, with their data directories: one of three that fell "
+        "together does not count alone; stores there may wait for that; if they will not come "
+        "back, `meteor ring forget --all` gives the past up",
     )  # fmt: skip
 
 

@@ -135,7 +135,7 @@ def _of_directory(path: Path, serving: bool) -> Iterator[Finding]:
     if free < DISK_MIN_BYTES:
         yield Finding(
             "warning", "data_dir", f"{free // 1024**2} MiB are free on its disk",
-            "make room: a full disk stops the peer from taking posts",
+            "make room: a peer whose disk is full stops, and the others go on with its copies",
         )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from meteor.wire.found_pages import is_page
 from meteor.wire.messages import PostReply, ResultPage
 from meteor.wire.operations import Operation, Summary
 from meteor.wire.went import Went
-from squid import Box, HilbertCurve, Outcome, Router
+from squid import Box, HilbertCurve, Outcome, Router, Wanted
 
 MOVES_MAX = 8
 """How often a query follows what moves while it is looked for."""
@@ -67,10 +67,16 @@ class Asking:
         self._gatekeeper = gatekeeper
 
     async def run(
-        self, sender: Contact, token: int, box: Box, operation: Operation, timeout_s: float
+        self,
+        sender: Contact,
+        token: int,
+        box: Box,
+        operation: Operation,
+        timeout_s: float,
+        is_wanted: Wanted | None = None,
     ) -> PostReply:
-        """Carry an operation out in its whole region, within the time; what it finds is sent to
-        its client.  Raises `Refused`."""
+        """Carry an operation out in its whole region, within the time, and while it is wanted; what
+        it finds is sent to its client.  Raises `Refused`."""
         relay, counted = Relay(waits_for_reply=box.is_point), Collector()
 
         def on_frame(peer: Contact, frame: bytes) -> None:
@@ -85,7 +91,7 @@ class Asking:
 
         outcome, summaries = await self.ask(
             box, operation, timeout_s, relay, on_frame,
-            asks=operation.verb == "retrieve" and operation.ttl_ms == 0,
+            asks=operation.verb == "retrieve" and operation.ttl_ms == 0, is_wanted=is_wanted,
         )  # fmt: skip
         with self._gatekeeper.counted():
             raise_refusals(operation, summaries)
@@ -112,17 +118,21 @@ class Asking:
         on_frame: Callable[[Contact, bytes], None],
         *,
         asks: bool,
+        is_wanted: Wanted | None = None,
     ) -> tuple[Outcome, list[Summary]]:
         """Ask the whole region, and all of it anew where somebody answers who cannot know what the
         question may have missed, as he was started since: a question that begins now misses nothing
-        of that.  What it did before counts of a delete, which takes nothing twice."""
+        of that.  What it did before counts of a delete, which takes nothing twice.
+
+        A delete is not asked anew that somebody carried out before, when it was another peer that
+        said so: that one has told its client, perhaps, and what came since would be taken."""
         deadline = self._runtime.now() + timeout_s
 
         async def disseminate(where: Box, what: Operation, began_s: float) -> Outcome:
             now = self._runtime.now()
             return await self._router.disseminate(
                 where, codec.encode(what), timeout_s=max(deadline - now, 0.0),
-                on_frame=on_frame, asks=asks, age_s=now - began_s,
+                on_frame=on_frame, asks=asks, age_s=now - began_s, is_wanted=is_wanted,
             )  # fmt: skip
 
         told: list[Summary] = []
@@ -130,6 +140,10 @@ class Asking:
             outcome, summaries = await self._round(box, operation, number, disseminate, relay)
             told = told + summaries if operation.verb in DELETES else summaries
             if not outcome.is_outlived or self._runtime.now() >= deadline:
+                break
+            if is_wanted is not None and not await is_wanted():
+                break
+            if operation.verb in DELETES and any(one.repeated for one in told):
                 break
         return outcome, told
 

@@ -101,7 +101,7 @@ class Deriving:
         """Tell of the pairs of a record in `part` that were not met before."""
 
         def belongs(left: Record, right: Record) -> bool:
-            if self._shelf.was_met_by(above, record, right if left is record else left):
+            if self._shelf.was_met_by(above, right if left is record else left):
                 return False
             lowest = self._shelf.lowest_common(left, right)
             return lowest is not None and covers(part, lowest)

@@ -11,7 +11,19 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mappi
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
-from chord import Busy, Contact, Deferred, Fault, Handler, KnownArc, Runtime, replace
+from chord import (
+    Busy,
+    Contact,
+    Deferred,
+    Fault,
+    Handler,
+    KnownArc,
+    LinkClosed,
+    RemoteFault,
+    RequestTimeout,
+    Runtime,
+    replace,
+)
 from meteor.admission import (
     ACTIONS,
     KEPT_KINDS,
@@ -30,10 +42,19 @@ from meteor.rendezvous.performing import Performing
 from meteor.rendezvous.reading import reading
 from meteor.rendezvous.tally import Tally, action_of, counted_as
 from meteor.security.gatekeeper import Admitted, Gatekeeper
-from meteor.wire.messages import LAIN, WAY_ROUND, Amend, Document, Post, PostReply
+from meteor.wire.messages import (
+    LAIN,
+    WAY_ROUND,
+    Amend,
+    Document,
+    IsWanted,
+    Post,
+    PostReply,
+    Wants,
+)
 from meteor.wire.operations import Notices, Operation, Route
 from meteor.wire.record_id import check_stem, make_id
-from squid import Box, KeywordSpace, Router
+from squid import Box, KeywordSpace, Router, Wanted
 
 DOOR: Final = "door"
 TURNS_A_ROUND: Final = 4
@@ -45,6 +66,12 @@ with 4 2.6 times, with 6 2.2; what the flooding client got was the same."""
 LOOKED_AT_ONCE: Final = 64
 """Records that a delete may have taken, looked at in one turn for the quota that they count for:
 some 20 microseconds each."""
+
+
+WANTED_S: Final = 1.0
+WANTED_PAUSE_S: Final = 0.1
+"""How long a client is waited for that is asked whether it still wants what it posted, and the
+pause until it is asked again."""
 
 
 class Entry:
@@ -87,6 +114,30 @@ class Entry:
     def link_closed(self, contact: Contact) -> None:
         """A client's link is gone: notices for it wait at their rendezvous peers."""
         self._clients.pop(contact.id, None)
+
+    def _wanted(self, client: Contact, post: Post) -> Wanted | None:
+        """Whether a client still waits here for what it posted: one that this peer is silent to has
+        it done by another one, and what it posts then is not to be deleted by a late attempt of
+        ours.  Who embeds this peer asks no other one."""
+        if client.id == self._runtime.contact.id:
+            return None
+        deadline = self._runtime.now() + post.timeout_s
+
+        async def is_wanted() -> bool:
+            while client.id in self._clients and self._runtime.now() < deadline:
+                try:
+                    answer = await self._runtime.call(client, IsWanted(post.token), WANTED_S)
+                except (RequestTimeout, Busy):
+                    await self._runtime.sleep(WANTED_PAUSE_S)
+                except LinkClosed:
+                    return False
+                except RemoteFault:
+                    return True  # of an earlier version
+                else:
+                    return not isinstance(answer, Wants) or answer.so
+            return False
+
+        return is_wanted
 
     # -- posting
 
@@ -264,7 +315,9 @@ class Entry:
         if post.mode == "overlap":
             return await self._amending.delete_overlapping(sender, post, box, operation, admitted)
         counted = self._gatekeeper.counted_of(admitted)
-        reply = await self._asking.run(sender, post.token, box, operation, post.timeout_s)
+        reply = await self._asking.run(
+            sender, post.token, box, operation, post.timeout_s, self._wanted(sender, post)
+        )
         for number, _ in enumerate(self._gatekeeper.deleted(admitted, reply, counted), 1):
             if number % LOOKED_AT_ONCE == 0:
                 await self._runtime.sleep(0.0)

@@ -182,6 +182,8 @@ class Telling:
         placed = self._shelf.find(key_of(carried))
         if placed is not None and placed.carried.version != carried.version:
             return carried.acknowledged
+        if placed is not None and placed.number < carried.number:
+            return carried.acknowledged  # posted again: all that lives is told once more
         mark = self.watermark(carried.owner, stem_of(carried.id))
         owed = mark < carried.acknowledged and self._owes(carried)
         return mark if owed else max(carried.acknowledged, mark)

@@ -256,6 +256,20 @@ class Farewell:
 
 
 @dataclass(frozen=True, slots=True)
+class IsWanted:
+    """A peer asks its client whether it still waits for a request; the reply is `Wants`."""
+
+    token: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wants:
+    """Whether it does."""
+
+    so: bool
+
+
+@dataclass(frozen=True, slots=True)
 class RingQuestion:
     """A client asks its peer what the ring looks like from there (`meteor ring`)."""
 
@@ -332,6 +346,8 @@ MESSAGES: tuple[type, ...] = (
     Arrived,
     AcknowledgeAll,
     Farewell,
+    IsWanted,
+    Wants,
     RingQuestion,
     Neighbour,
     RingPicture,

@@ -62,7 +62,7 @@ def test_watchers_count_the_living_whatever_the_order_of_the_news(
     for _ in range(2):
         watchers = Watchers()
         for stem, version, gone in news:
-            watchers.note(stem, version, gone=gone)
+            watchers.note(("", stem), version, gone=gone)
         assert watchers.count == living
         order.shuffle(news)
 
@@ -70,9 +70,9 @@ def test_watchers_count_the_living_whatever_the_order_of_the_news(
 def test_the_memory_of_watchers_that_went_is_bounded() -> None:
     watchers = Watchers(stems_kept=10)
     for number in range(100):
-        watchers.note(str(number), 1, gone=False)
-        watchers.note(str(number), 1, gone=True)
-    watchers.note("here", 1, gone=False)
+        watchers.note(("", str(number)), 1, gone=False)
+        watchers.note(("", str(number)), 1, gone=True)
+    watchers.note(("", "here"), 1, gone=False)
     assert len(watchers._newest) == 11
     assert watchers.count == 1
 

@@ -9,7 +9,7 @@ import pytest
 
 from meteor import KeywordSpace, LocalOverlay, Word
 from meteor.local import MANY
-from meteor.rare_collections import THRESHOLDS, RareCollections, collect_rarely
+from meteor.rare_collections import THRESHOLDS, RareCollections, _wishes, collect_rarely
 
 SPACE = KeywordSpace("few", [Word("type")])
 OWN = (600, 9, 8)
@@ -22,6 +22,7 @@ def chosen() -> Iterator[None]:
     before = gc.get_threshold()
     assert not gc.get_freeze_count()
     gc.set_threshold(*OWN)
+    assert not _wishes._count
     yield
     gc.set_threshold(*before)
     gc.unfreeze()
@@ -88,9 +89,9 @@ def test_what_somebody_froze_before_stays_frozen() -> None:
     frozen = gc.get_freeze_count()
     collections = RareCollections()
     collections.begin()
-    assert gc.get_freeze_count() == frozen
+    assert 0 < gc.get_freeze_count() <= frozen  # some may have been let go of meanwhile
     collections.end()
-    assert gc.get_freeze_count() == frozen
+    assert 0 < gc.get_freeze_count() <= frozen
     assert gc.get_threshold() == THRESHOLDS
 
 

@@ -11,9 +11,10 @@ anywhere in between finds one or the other at its next start.
     meteor.sqlite.damaged-1  what was set aside first
 
 What can be told: records behind a cut of the log (fewer transactions than were acknowledged), a
-page or a frame that is broken (its checksum, its place in the trees), a file that is gone or of
-somebody else, a log, a file or a number of another time.  What cannot: a bit in space that says
-nothing, and all files together put back to an earlier state, which looks as it did then.
+page or a frame that is broken (its checksum, its place in the trees), a file that is gone, a log or
+an earlier file of another time.  What cannot: a bit in space that says nothing, all files together
+put back to an earlier state, which looks as it did then, and another peer's file alone in the place
+of this one's, where it has more transactions: after a power cut the number is behind as well.
 """
 
 from __future__ import annotations

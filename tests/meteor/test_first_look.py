@@ -16,7 +16,6 @@ from meteor.journal.journal import Entries, Scan
 from meteor.journal.page_images import BulkPages
 from meteor.journal.page_rows import PageRows, read_rows
 from meteor.journal.sqlite_journal import SqliteJournal
-from meteor.keeping.shelf import Shelf
 from tests.meteor.damaged_journal import COMMITS, DATABASE, Files, flipped, killed, lay, pages
 
 SEED = 5
@@ -134,15 +133,14 @@ async def test_a_look_that_fails_leaves_no_file_open(tmp_path: Path) -> None:
 async def test_a_restarted_peer_reads_its_journal_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scans: list[Shelf] = []
-    restore = Shelf.restore
+    scans: list[SqliteJournal] = []
+    scan = SqliteJournal.scan
 
-    async def watched(shelf: Shelf, found: object = None) -> object:
-        if found is None:
-            scans.append(shelf)
-        return await restore(shelf, found)  # type: ignore[arg-type]
+    async def watched(journal: SqliteJournal) -> Scan:
+        scans.append(journal)
+        return await scan(journal)
 
-    monkeypatch.setattr(Shelf, "restore", watched)
+    monkeypatch.setattr(SqliteJournal, "scan", watched)
     async with Peer(space=SPACE, data_dir=tmp_path) as peer:
         await peer.store("type=air temperature=21", b"kept")
     assert len(scans) == 1, "a new journal holds nothing"

@@ -19,7 +19,7 @@ SENTENCES = {
     ),
     "store and delete give receipts, retrieve an Answer, notify an Interest": (
         "meteor/test_client_corners.py::test_post_gives_what_the_action_calls_for",
-        "meteor/test_sync.py::test_post_gives_what_the_action_calls_for",
+        "meteor/sync/test_sync.py::test_post_gives_what_the_action_calls_for",
     ),
     "application actions give an Answer": (
         "meteor/test_application_actions.py"

@@ -16,7 +16,7 @@ SENTENCES = {
         "meteor/sync/test_sync_interests.py::test_closing_ends_every_wait_of_other_threads",
     ),
     "leaving the loop ends the asking": (
-        "meteor/test_sync.py::test_leaving_the_loop_ends_the_asking",
+        "meteor/sync/test_sync.py::test_leaving_the_loop_ends_the_asking",
     ),
     "a bounded queue with a policy, on both sides": (
         "meteor/sync/test_sync_interests.py::test_a_full_queue_has_its_policy",

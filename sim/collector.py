@@ -18,12 +18,12 @@ some megabytes of garbage at most."""
 
 
 @contextmanager
-def rare_collections(thresholds: tuple[int, int, int] = THRESHOLDS) -> Iterator[None]:
+def rare_collections() -> Iterator[None]:
     """Within the block the collector looks rarely, and never at what was there before it."""
     before = gc.get_threshold()
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*thresholds)
+    gc.set_threshold(*THRESHOLDS)
     try:
         yield
     finally:

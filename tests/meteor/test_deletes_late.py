@@ -8,6 +8,7 @@ import pytest
 
 from chord import Contact
 from meteor import Client
+from meteor.wire.messages import IsWanted, Wants
 from sim.overlay import Overlay, SimPeer
 from squid import HandOn
 from tests.meteor.building import SPACE
@@ -133,7 +134,9 @@ def test_a_repeat_after_a_holder_fell_takes_nothing_that_came_since(seed: int) -
     others have done it."""
     overlay = Overlay(peers=12, space=SPACE, seed=seed)
     alice = overlay.client(identity=ALICE)
-    wire = Wire(overlay, alice, overlay.client(peer=3))
+    reader = overlay.client(peer=3)
+    reader._session.handlers[IsWanted] = lambda *_: Wants(True)  # it wants whatever it sent
+    wire = Wire(overlay, alice, reader)
     places = places_of(overlay, alice)
     overlay.run_for(700.0)
     assert overlay.run(alice.delete_data(ALARMS)).complete
@@ -168,3 +171,17 @@ def test_a_delete_is_tried_again_while_its_client_waits_for_it() -> None:
     assert overlay.kernel.run_until(deleting)
     assert client.peer_address == entry.address
     assert found_by(overlay, client) == set()
+
+
+def test_a_client_wants_what_it_waits_for_and_nothing_else() -> None:
+    overlay = build(1, 4, disk_s=0.0)
+    client = overlay.client()
+    overlay.run(client.store(ALARM, b"x", ttl=60))
+    asked = client._session.handlers[IsWanted]
+    deleting = overlay.kernel.spawn(deleted(client))
+    overlay.run_for(0.0001)
+    (token,) = client._session._requests._attempts
+    assert asked(overlay.living[0].contact, IsWanted(token), 1.0) == Wants(True)
+    assert asked(overlay.living[0].contact, IsWanted(token + 1), 1.0) == Wants(False)
+    assert overlay.kernel.run_until(deleting)
+    assert asked(overlay.living[0].contact, IsWanted(token), 1.0) == Wants(False)

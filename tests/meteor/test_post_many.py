@@ -173,6 +173,10 @@ def test_closing_the_client_tells_who_waits(overlay: FakeOverlay) -> None:
 def test_what_cannot_be_posted_so_is_refused(overlay: FakeOverlay) -> None:
     with pytest.raises(ValueError, match="'retrieve' is none of delete_data, delete_interest"):
         Message("type=t", "retrieve")
+    payload = b"secret" * 1000
+    with pytest.raises(ValueError, match=r"what is given \(bytes\) is none of .* data=") as caught:
+        Message("type=t", payload)  # type: ignore[arg-type]
+    assert "secret" not in str(caught.value)
 
     async def scenario() -> None:
         client = await overlay.new_client().open()

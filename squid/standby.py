@@ -19,7 +19,10 @@ SILENT_MAX: Final = 256
 PATIENCE_S_MIN: Final = 0.02
 """Shorter than anybody notices, longer than a busy loop takes for a turn."""
 PATIENCE_S_UNKNOWN: Final = 0.25
-"""For a link that is not measured: a dial is part of it."""
+"""For a link that is not measured: a dial is part of it.  Where other links are measured, four of
+their waits are as much, but not less than a loop takes that has to open it, too:"""
+PATIENCE_S_DIAL: Final = 0.1
+DIAL_ROUND_TRIPS: Final = 4
 
 
 class Standby:
@@ -28,6 +31,8 @@ class Standby:
     def __init__(self, node: ChordNode, runtime: Runtime) -> None:
         self._node, self._runtime = node, runtime
         self._silent: OrderedDict[int, tuple[float, tuple[Contact, ...]]] = OrderedDict()
+        self._usual_s = PATIENCE_S_UNKNOWN
+        """What the link measured last takes at most."""
 
     def order(self, owner: Contact, key: int) -> list[tuple[Contact, bool]]:
         """Whom to ask, and whether in the owner's stead: the owner first, then its heirs, and
@@ -53,10 +58,12 @@ class Standby:
     def patience_s(self, contact: Contact) -> float:
         """How long to wait for one before the next is asked."""
         link = self._runtime.link(contact)
-        if link.srtt_s <= 0:
-            return PATIENCE_S_UNKNOWN
         late_s = 2 * self._runtime.lateness()
-        return max(PATIENCE_S_MIN, link.srtt_s + 4 * link.rttvar_s, late_s)
+        if link.srtt_s <= 0:
+            dial_s = max(PATIENCE_S_DIAL, DIAL_ROUND_TRIPS * self._usual_s, late_s)
+            return min(dial_s, PATIENCE_S_UNKNOWN)
+        self._usual_s = link.srtt_s + 4 * link.rttvar_s
+        return max(PATIENCE_S_MIN, self._usual_s, late_s)
 
     def silent(self, owner: Contact, heirs: tuple[Contact, ...] = ()) -> None:
         """Somebody did not answer; the ring may have named who would inherit its arc."""

@@ -28,6 +28,7 @@ from chord import (
 from meteor.copies.copy_keeper import CopyKeeper
 from meteor.copies.giving import Giving, HandoffConfig, checked_interval
 from meteor.copies.heirs import Heirs
+from meteor.copies.later_views import LaterViews
 from meteor.copies.pulling import Pulling
 from meteor.copies.reconciling import Reconciling
 from meteor.copies.replication import Replication
@@ -85,6 +86,7 @@ class Handoff:
             runtime, self._config, holdings, shelf, views, replication, self._gained
         )
         self.heirs = Heirs(node, runtime, views, self._config)
+        self.later = LaterViews(node, runtime, views, self._config.later_s)
         self.rivals = Rivals(
             runtime, views, holdings, replication, self.reconciling, self.heirs,
             keeper.checked_view,
@@ -270,7 +272,11 @@ class Handoff:
     async def step_up(self, view: View) -> None:
         """Go on with a copy alone: nobody else of its holders has been heard of for too long, and
         nobody near knows of a later view.  It may be that this copy was evicted and never told."""
-        if view.key not in self._views.copies or await self.heirs.knows_later(view):
+        copy = self._views.copies.get(view.key)
+        if copy is None or copy.view.epoch != view.epoch or not copy.whole:
+            return
+        view = copy.view  # some of it may be this peer's own by now
+        if await self.later.known(view):
             return
         later = self._views.later_than(view.intervals, view.epoch)  # asked for last: it may be new
         if all(one.primary.id == self._runtime.contact.id for one in later):

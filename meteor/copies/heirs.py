@@ -120,34 +120,6 @@ class Heirs:
             return None
         return answer if isinstance(answer, ClaimAnswer) else None
 
-    async def knows_later(self, view: View) -> bool:
-        """Whether any neighbour answers for some of a view, or knows of a later one of it.  One
-        that is silent is not waited for long: somebody asks meanwhile."""
-        begun = self._views.chronicle.all_of(view.intervals)
-        if any(one.epoch > view.epoch for one in begun):
-            return True
-        holders = {one.id for one in view.holders}
-        near = {one.id: one for one in (*self._node.successors, self._node.predecessor) if one}
-        asked = [self._runtime.spawn(self._is_later(one, view)) for one in near.values()
-                 if one.id not in holders]  # fmt: skip
-        return any([await task for task in asked])
-
-    async def _is_later(self, contact: Contact, view: View) -> bool:
-        own = self._runtime.contact
-        for interval in view.intervals:
-            try:
-                answer = await self._runtime.call(contact, Claim(interval), self._config.later_s)
-            except CallError:
-                return False
-            if not isinstance(answer, ClaimAnswer):
-                return False
-            known = (*answer.copies, *answer.former, *answer.learning, *answer.begun)
-            if any(one.epoch > view.epoch and one.primary.id != own.id for one in known):
-                return True
-            if answer.held or intersect(answer.awaited, (interval,)):
-                return True
-        return False
-
     async def _ask(self, contact: Contact, found: Found) -> list[Contact]:
         """Ask one peer; returns whom it names."""
         try:

@@ -6,12 +6,18 @@ Law of this file: one conversation; who is late itself gives nobody up (DESIGN s
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from chord import CallError, Contact, DialRefused, LinkClosed, RequestTimeout, Runtime
 from meteor.copies.config import CopiesConfig
 from meteor.wire.copy_messages import Instated
 from meteor.wire.view import View
+
+SINCE_MAX: Final = 64
+"""Peers whose silence is remembered; what is old goes first."""
+LEAST: Final = 0.25
+"""The share of the silence for which anybody is waited for who is asked, however long silent: the
+question may be the first over a new link."""
 
 
 class Inquiry:
@@ -20,6 +26,8 @@ class Inquiry:
     def __init__(self, runtime: Runtime, config: CopiesConfig) -> None:
         self._runtime, self._config = runtime, config
         self._watches = 0
+        self._since_s: dict[int, float] = {}
+        """When somebody was asked first of all who was not heard since."""
 
     async def ask_all(self, contacts: Sequence[Contact], message: object) -> list[Any]:
         """The replies, None of who is gone."""
@@ -29,7 +37,7 @@ class Inquiry:
         """The same of questions that differ.  All are sent now; who answers at first, as nearly
         all do, costs no conversation of his own."""
         ask, asked_s = self._runtime.ask, self._runtime.now()
-        asked = [ask(contact, message, self._config.silence_s) for contact, message in questions]
+        asked = [ask(contact, message, self._patience_s(contact)) for contact, message in questions]
         replies: list[Any] = []
         later: list[tuple[int, Awaitable[Any]]] = []
         for at, reply in enumerate(asked):
@@ -43,13 +51,33 @@ class Inquiry:
             replies[at] = await outcome
         return replies
 
+    async def gone_of(self, contacts: Sequence[Contact], message: object) -> list[Contact]:
+        """Who of these is gone: whoever was not heard for the length of a silence is asked."""
+        quiet = [one for one in contacts if not self._is_heard(one)]
+        replies = await self.ask_all(quiet, message)
+        return [one for one, reply in zip(quiet, replies, strict=True) if reply is None]
+
     async def ask(self, contact: Contact, message: object) -> Any:
         """The reply of a peer that is asked until it answers, or is gone for good: None."""
         asked_s = self._runtime.now()
         try:
-            return await self._runtime.ask(contact, message, self._config.silence_s)
+            return await self._runtime.ask(contact, message, self._patience_s(contact))
         except CallError as error:
             return await self._go_on(contact, message, asked_s, error)
+
+    def _patience_s(self, contact: Contact) -> float:
+        """How long to wait for a first word: for as much of the silence as is left since another
+        question that was not answered either.  A client would wait for both, one after the other,
+        where a view begins with a copy that fell as well, and was asked about an earlier one."""
+        now, silence_s = self._runtime.now(), self._config.silence_s
+        since_s = self._since_s.get(contact.id, now)
+        if self._runtime.link(contact).last_heard_s >= since_s or now - since_s > 2 * silence_s:
+            since_s = now
+        if since_s == now:
+            lately = ((id, at_s) for id, at_s in self._since_s.items() if now - at_s <= silence_s)
+            self._since_s = dict(lately) if len(self._since_s) >= SINCE_MAX else self._since_s
+            self._since_s[contact.id] = now
+        return max(since_s + silence_s - now, silence_s * LEAST)
 
     async def _go_on(
         self, contact: Contact, message: object, asked_s: float, error: CallError

@@ -15,6 +15,7 @@ from typing import Final
 
 from chord import CallError, Contact, RequestTimeout, Runtime
 from meteor.copies.config import CopiesConfig
+from meteor.copies.later_views import LaterViews
 from meteor.copies.replication import Replication
 from meteor.copies.turns import GAINED
 from meteor.keeping.views import Views
@@ -33,10 +34,15 @@ class Lease:
     """Whether one peer's own views still stand."""
 
     def __init__(
-        self, runtime: Runtime, views: Views, replication: Replication, config: CopiesConfig
+        self,
+        runtime: Runtime,
+        views: Views,
+        replication: Replication,
+        later: LaterViews,
+        config: CopiesConfig,
     ) -> None:
         self._runtime, self._views, self._config = runtime, views, config
-        self._replication = replication
+        self._replication, self._later = replication, later
         self._pulse_s = runtime.now()
         self._doubted: Intervals = ()
         """Of which all copies were silent for too long: until one vouched for just that.  Not by
@@ -91,8 +97,11 @@ class Lease:
     async def _inquire(self, view: View, token: Token, silent: set[int]) -> None:
         """About all of it: one word of a copy ends the whole doubt.  Where nobody has a copy, the
         ring may name the very ones that fell, while others took over: whoever is silent is passed
-        over, until somebody answers or nobody is left."""
+        over, until somebody answers or nobody is left.  So is at once who was silent as this peer
+        was about to go on alone."""
         self._doubted = merge(self._doubted, view.intervals)
+        if not view.copies:
+            silent |= self._later.silent()
         witnesses = [one for one in self._witnesses(view, silent) if one.id not in silent]
         tasks = [self._runtime.spawn(self._touch(one, view, token)) for one in witnesses]
         vouched, gone = not (view.copies or witnesses), []
@@ -166,13 +175,22 @@ class Lease:
         """Whether one of the others has the same epoch, the first that says so counts; or this peer
         took the view over meanwhile, as those who are dead do not answer."""
         token = self._next_token()
-        settled = self._runtime.expect(token, self._config.silence_s)
+        at_first_s = max(self._config.silence_s - self._later.patience_s, 0.0)
+        settled = self._runtime.expect(token, at_first_s)
         request = Touch(view.epoch, view.intervals, view.primary.id)
         for other in others:
             self._runtime.spawn(self._confirms(other, request, token))
         self._runtime.spawn(self._takes_over(view.intervals, token))
         try:
             await settled
+        except RequestTimeout:
+            # Most likely this copy will go on alone: it asks around first, and by then it is to be
+            # known who of the neighbours is silent as well.
+            self._later.sound_out(view)
+        else:
+            return True
+        try:
+            await self._runtime.expect(token, self._config.silence_s - at_first_s)
         except RequestTimeout:
             return False
         return True

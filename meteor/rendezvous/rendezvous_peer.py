@@ -158,7 +158,9 @@ class RendezvousPeer:
             views=self.views, replication=self.replication, keeper=self._keeper, id_bits=bits,
         )  # fmt: skip
         self.replication.on_superseded = self._handoff.wake
-        self._lease = Lease(runtime, self.views, self.replication, self.copies_config)
+        self._lease = Lease(
+            runtime, self.views, self.replication, self._handoff.later, self.copies_config
+        )
         source = HoldingsSource(
             self.shelf, self.views, self._handoff.reconciling.merge, self.replication.evict
         )

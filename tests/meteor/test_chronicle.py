@@ -249,10 +249,10 @@ def test_a_copy_does_not_step_up_after_what_it_was_told_of() -> None:
     copy = overlay.peers[3]
     view = next(one.view for one in copy.core.views.copies.values())
     later = View(Contact(5, "10.9.9.9:1"), 7, 1 << 60, view.intervals, ())
-    heirs = copy.core._handoff.heirs
-    assert not overlay.run(heirs.knows_later(view))
+    neighbours = copy.core._handoff.later
+    assert not overlay.run(neighbours.known(view))
     copy.core.views.chronicle.note(later)
-    assert overlay.run(heirs.knows_later(view))
+    assert overlay.run(neighbours.known(view))
 
 
 def test_who_was_told_writes_it_down() -> None:

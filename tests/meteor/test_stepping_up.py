@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chord import Contact, replace
-from meteor.copies.heirs import Heirs
+from meteor.copies.later_views import LaterViews
 from meteor.wire.view import View
 from tests.meteor.copies_world import build
 
@@ -24,10 +24,10 @@ def test_who_was_told_of_a_later_view_does_not_step_up(
     view = next(one.view for one in views.copies.values())
     later = View(Contact(5, "10.9.9.9:1"), 7, view.epoch + (1 << 30), view.intervals, ())
     later = replace(later, copies=(copy.contact,))
-    knows_later = Heirs.knows_later
+    known_of = LaterViews.known
 
-    async def knows(self: Heirs, asked: View) -> bool:
-        known = await knows_later(self, asked)
+    async def knows(self: LaterViews, asked: View) -> bool:
+        known = await known_of(self, asked)
         if meanwhile:
             views.put(later)
         return known
@@ -37,6 +37,6 @@ def test_who_was_told_of_a_later_view_does_not_step_up(
     for peer in overlay.living:
         if peer is not copy:
             peer.crash()
-    monkeypatch.setattr(Heirs, "knows_later", knows)
+    monkeypatch.setattr(LaterViews, "known", knows)
     overlay.run(copy.core._handoff.step_up(view))
     assert not any(one.intervals == view.intervals for one in views.own.values())

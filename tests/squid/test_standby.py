@@ -8,7 +8,15 @@ from typing import Any, cast
 import pytest
 
 from chord import ChordNode, Contact, Runtime
-from squid.standby import SILENT_MAX, SILENT_S, Standby
+from chord.runtime import NO_LINK, NoLink
+from squid.standby import (
+    PATIENCE_S_DIAL,
+    PATIENCE_S_MIN,
+    PATIENCE_S_UNKNOWN,
+    SILENT_MAX,
+    SILENT_S,
+    Standby,
+)
 
 OWNER, FIRST, SECOND, THIRD = (Contact(number, f"10.0.0.{number}:1") for number in range(1, 5))
 
@@ -20,6 +28,8 @@ class World:
     heirs: tuple[Contact, ...] = ()
     suspected: set[Contact] = field(default_factory=set)
     now_s: float = 0.0
+    links: dict[Contact, NoLink] = field(default_factory=dict)
+    late_s: float = 0.0
 
     def standby(self) -> Standby:
         world = self
@@ -33,6 +43,12 @@ class World:
 
             def suspects(self, contact: Contact) -> bool:
                 return contact in world.suspected
+
+            def link(self, contact: Contact) -> NoLink:
+                return world.links.get(contact, NO_LINK)
+
+            def lateness(self) -> float:
+                return world.late_s
 
         named: Any = Named()
         return Standby(cast(ChordNode, named), cast(Runtime, named))
@@ -88,3 +104,19 @@ def test_what_is_remembered_is_bounded() -> None:
     for number in range(SILENT_MAX + 10):
         standby.silent(Contact(100 + number, f"10.1.0.{number}:1"))
     assert len(standby._silent) == SILENT_MAX
+
+
+def test_who_was_never_dialled_is_waited_for_as_long_as_others_take() -> None:
+    """On a site a quarter of a second is a hundred round trips: a client waited for all of them
+    where an owner that it had no link to had fallen."""
+    world = World((FIRST,))
+    standby = world.standby()
+    assert standby.patience_s(OWNER) == PATIENCE_S_UNKNOWN
+    world.links[FIRST] = NoLink(srtt_s=0.001, rttvar_s=0.001)
+    assert standby.patience_s(FIRST) == PATIENCE_S_MIN
+    assert standby.patience_s(OWNER) == PATIENCE_S_DIAL
+    world.late_s = 0.07
+    assert standby.patience_s(OWNER) == pytest.approx(0.14)
+    world.links[FIRST] = NoLink(srtt_s=0.2, rttvar_s=0.1)
+    assert standby.patience_s(FIRST) == pytest.approx(0.6)
+    assert standby.patience_s(OWNER) == PATIENCE_S_UNKNOWN

@@ -1,0 +1,99 @@
+"""Asking the neighbours whether a later view began than one that a copy here is of.
+
+Law of this file: conversations.  A copy whose other holders are silent asks all around before it
+goes on alone, as it may have been evicted and never told.  Who is silent is waited for a while; the
+clock of that runs while the other holders are waited for, so that a client does not wait for both,
+one after the other.  What those say who answer is asked for at the very end (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from chord import CallError, ChordNode, Contact, Runtime
+from meteor.keeping.views import Views
+from meteor.wire.operations import Claim, ClaimAnswer
+from meteor.wire.view import View
+from squid import intersect
+
+AGAIN_S: Final = 1.0
+"""Who was asked so long ago and was not heard since is waited for anew: it may be back."""
+
+
+class LaterViews:
+    """What one peer's neighbours know of later views."""
+
+    def __init__(
+        self, node: ChordNode, runtime: Runtime, views: Views, patience_s: float
+    ) -> None:
+        self._node, self._runtime, self._views = node, runtime, views
+        self._patience_s = patience_s
+        self._asked_s: dict[int, float] = {}
+        """Since when neighbours are asked who were not heard meanwhile."""
+
+    @property
+    def patience_s(self) -> float:
+        """How long a neighbour is waited for that says nothing, in seconds."""
+        return self._patience_s
+
+    def sound_out(self, view: View) -> None:
+        """Ask the neighbours, to know soon who of them is silent."""
+        for one in self._near(view):
+            self._runtime.spawn(self._is_later(one, view, self._wait_s(one)))
+
+    async def known(self, view: View) -> bool:
+        """Whether any neighbour answers for some of a view, or knows of a later one of it.  One
+        that is silent is not waited for long: somebody asks meanwhile."""
+        begun = self._views.chronicle.all_of(view.intervals)
+        if any(one.epoch > view.epoch for one in begun):
+            return True
+        waits = [(one, self._wait_s(one)) for one in self._near(view)]
+        asked = [self._runtime.spawn(self._is_later(one, view, wait_s))
+                 for one, wait_s in waits if wait_s > 0]  # fmt: skip
+        return any([await task for task in asked])
+
+    def silent(self) -> frozenset[int]:
+        """The identifiers of neighbours that did not answer lately, and were not heard since."""
+        known = [one for one in self._named() if one.id in self._asked_s]
+        return frozenset(one.id for one in known if self._is_silent(one))
+
+    def _is_silent(self, contact: Contact) -> bool:
+        waited_s = self._runtime.now() - self._asked_s[contact.id]
+        heard = self._runtime.link(contact).last_heard_s >= self._asked_s[contact.id]
+        return self._patience_s <= waited_s < AGAIN_S and not heard
+
+    def _named(self) -> list[Contact]:
+        return [one for one in (*self._node.successors, self._node.predecessor) if one]
+
+    def _near(self, view: View) -> Iterable[Contact]:
+        """The neighbours on the ring, without those that are holders themselves."""
+        holders = view.holder_ids
+        near = {one.id: one for one in self._named() if one.id not in holders}
+        self._asked_s = {id: at_s for id, at_s in self._asked_s.items() if id in near}
+        return near.values()
+
+    def _wait_s(self, contact: Contact) -> float:
+        """How long one of them is waited for that is asked now; 0: it has been silent so long."""
+        now, heard_s = self._runtime.now(), self._runtime.link(contact).last_heard_s
+        since_s = self._asked_s.get(contact.id, -AGAIN_S)
+        if heard_s >= since_s or now - since_s >= AGAIN_S:
+            self._asked_s[contact.id] = since_s = now
+        return max(since_s + self._patience_s - now, 0.0)
+
+    async def _is_later(self, contact: Contact, view: View, wait_s: float) -> bool:
+        own = self._runtime.contact
+        for interval in view.intervals:
+            try:
+                answer = await self._runtime.call(contact, Claim(interval), wait_s)
+            except CallError:
+                return False
+            if not isinstance(answer, ClaimAnswer):
+                return False
+            known = (*answer.copies, *answer.former, *answer.learning, *answer.begun)
+            if any(one.epoch > view.epoch and one.primary.id != own.id for one in known):
+                return True
+            if answer.held or intersect(answer.awaited, (interval,)):
+                return True
+            wait_s = self._patience_s
+        return False

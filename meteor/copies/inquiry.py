@@ -5,12 +5,12 @@ Law of this file: one conversation; who is late itself gives nobody up (DESIGN s
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Collection, Iterable, Sequence
 from typing import Any, Final
 
 from chord import CallError, Contact, DialRefused, LinkClosed, RequestTimeout, Runtime
 from meteor.copies.config import CopiesConfig
-from meteor.wire.copy_messages import Instated
+from meteor.wire.copy_messages import Instated, Touch
 from meteor.wire.view import View
 
 SINCE_MAX: Final = 64
@@ -51,10 +51,13 @@ class Inquiry:
             replies[at] = await outcome
         return replies
 
-    async def gone_of(self, contacts: Sequence[Contact], message: object) -> list[Contact]:
-        """Who of these is gone: whoever was not heard for the length of a silence is asked."""
-        quiet = [one for one in contacts if not self._is_heard(one)]
-        replies = await self.ask_all(quiet, message)
+    async def fallen_of(self, view: View, without: Collection[Contact]) -> list[Contact]:
+        """Which copies of a view are gone, beside those that it is to be without: whoever was not
+        heard for the length of a silence is asked.  Were they asked as the view changes, whatever
+        else is to begin at this peer would wait for them: they may all have fallen, and this peer
+        have to go on with what it keeps for another one."""
+        quiet = [one for one in view.copies if one not in without and not self._is_heard(one)]
+        replies = await self.ask_all(quiet, Touch(view.epoch, view.intervals))
         return [one for one, reply in zip(quiet, replies, strict=True) if reply is None]
 
     async def ask(self, contact: Contact, message: object) -> Any:

@@ -24,7 +24,7 @@ from meteor.copies.witnesses import Witnesses
 from meteor.keeping.holdings import Holdings
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
-from meteor.wire.copy_messages import Beside, Instate, Instated, Touch
+from meteor.wire.copy_messages import Beside, Instate, Instated
 from meteor.wire.operations import Yours
 from meteor.wire.view import EPOCHS, Rival, View, is_passed_over, parts_of, rivals_within
 from squid import Intervals, intersect, merge, subtract
@@ -112,7 +112,8 @@ class Replication:
     ) -> bool:
         """Another copy, or some less; whether the view is so now.  A `patient` change is none while
         something that was given has not begun, be it that it was given while this one waited."""
-        without = (*without, *await self._fallen(number, without))
+        if (known := self._views.own.get(number)) is not None:
+            without = (*without, *await self._inquiry.fallen_of(known, without))
         await self.changing.enter()
         try:
             view = self._views.own.get(number)
@@ -132,16 +133,6 @@ class Replication:
             return installed is not None and (add is None or installed.has_copy(add.id))
         finally:
             self.changing.leave()
-
-    async def _fallen(self, number: int, without: Sequence[Contact]) -> list[Contact]:
-        """Which other copies of a view are gone, of those not heard of lately.  Were they asked as
-        it changes, whatever else is to begin here would wait for them: they may all have fallen,
-        and this peer have to go on with what it keeps for another one."""
-        view = self._views.own.get(number)
-        if view is None:
-            return []
-        kept = [one for one in view.copies if one not in without]
-        return await self._inquiry.gone_of(kept, Touch(view.epoch, view.intervals))
 
     async def begin(
         self,

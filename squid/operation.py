@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 
 from chord import Contact, dataclass, replace
 from squid.hilbert import HilbertCurve
-from squid.intervals import Intervals, intersect, merge
+from squid.intervals import Intervals, intersect, merge, subtract
 from squid.ledger import Ledger
 from squid.messages import Report, ResultFrame
 from squid.region import Box, Interval
@@ -58,6 +58,8 @@ class OriginatedOperation:
         self._waiting: dict[tuple[int, int, int], Report] = {}
         """Reports that do not count yet, by sender, part and attempt."""
         self._summaries: list[tuple[Contact, bytes]] = []
+        self._too_late: list[tuple[Intervals, tuple[Contact, bytes]]] = []
+        """Summaries of these by peers that could not speak of all that was asked."""
         self._peers: set[int] = set()
         self._hops = self._messages = 0
         self._attempt = 0
@@ -91,7 +93,8 @@ class OriginatedOperation:
         What was missing for an earlier attempt is being asked for again: it may be there now.  An
         answer that does not reach back to where the question began is none: how long it was on its
         way counts, as nobody knows how old the question was there."""
-        if report.speaks_for_s is not None and report.speaks_for_s < now - self._began_s:
+        is_outlived = report.speaks_for_s is not None and report.speaks_for_s < now - self._began_s
+        if is_outlived:
             self._outlived = merge(self._outlived, report.covered)
             missing = merge(report.missing, report.covered)
             report = replace(report, covered=(), missing=missing)
@@ -106,6 +109,8 @@ class OriginatedOperation:
         )
         if fresh or self._ledger.reported != before:
             self._count(sender, report)
+            if is_outlived:
+                self._too_late.append((merge(report.missing), self._summaries[-1]))
 
     def outcome(self) -> Outcome:
         """What it has come to so far."""
@@ -121,9 +126,17 @@ class OriginatedOperation:
 
     def _count(self, sender: Contact, report: Report) -> None:
         del self._waiting[sender.id, report.part, report.attempt]
+        self._drop_what_is_in(merge(report.covered))
         self._summaries.append((sender, report.body))
         self._peers.add(sender.id)
         self._hops = max(self._hops, report.hops)
+
+    def _drop_what_is_in(self, covered: Intervals) -> None:
+        """Whoever took a part in while a delete was out says again what the one before took there:
+        that one's word counts for all of it, once it is here."""
+        for late in [one for one in self._too_late if not subtract(one[0], covered)]:
+            self._too_late.remove(late)
+            self._summaries.remove(late[1])
 
     def _up_to_last_match(self, interval: Interval) -> Interval:
         """An open interval cut behind its last match: what lies beyond is nobody's fault."""

@@ -91,6 +91,11 @@ class Attachment:
         """Whether the overlay keeps it and nobody has ended it."""
         return self.state == "active"
 
+    @property
+    def is_ended(self) -> bool:
+        """Whether it is over here, however it ended."""
+        return self.state in ENDED
+
     async def open(self, timeout_s: float) -> Receipt:
         """Post it; its notices are accepted from now on.  Raises as `Session.post`."""
         self.state = "opening"
@@ -100,9 +105,13 @@ class Attachment:
         self._session.streams[self._name] = self
         taking_back = self._session.runtime.begin(self._take_back())
         try:
-            reply = await self._session.post(self.draft, timeout_s, self._collect)
-            if self.state == "opening":
+            reply = await self._session.post(
+                self.draft, timeout_s, self._collect, lambda: not self.is_ended
+            )
+            if not self.is_ended:
                 self._attached(reply)
+            elif not reply.complete:  # nobody tried it again, as it was wanted no more
+                raise Closed(f"{self.draft} was closed while it was being posted")
         except Timeout:  # it may be kept somewhere
             self.give_up()
             raise
@@ -178,14 +187,17 @@ class Attachment:
     async def renew(self, ttl_s: float, timeout_s: float) -> Receipt:
         """Let it live for `ttl_s` seconds from now; raises as `Session.post`."""
         self._check_active()
-        self.ttl_s, before_s, reply = ttl_s, self._expires_s, None
+        before, reply = (self.ttl_s, self._expires_s), None
+        self.ttl_s = ttl_s
         if not self._keep_alive:
             self._expires_s = self._session.steady_clock() + ttl_s
         try:
             reply = await self._renew(timeout_s)
         finally:
             if reply is None:  # it ends as it would have; what was carried out after all, too
-                self._expires_s, self._may_outlive = before_s, True
+                (self.ttl_s, self._expires_s), self._may_outlive = before, True
+                if self.is_active and self._keep_alive:  # the record may have the shorter life
+                    self._session.spawn(self.reattach())
         self._restart()
         return receipt_of(reply)
 
@@ -275,7 +287,9 @@ class Attachment:
             if reply.matches == 0 and reply.complete:  # it ran out, watches heard: this is another
                 draft = self.draft = replace(draft, version=stamp)
             posted = replace(draft, ttl_s=ttl_s)
-            reply = await self._session.post(posted, timeout_s, self._collect)
+            reply = await self._session.post(
+                posted, timeout_s, self._collect, lambda: self.is_active
+            )
         if self.is_active and self.draft is draft:
             self._attached(reply, until_s)
             if self.missing and self.missing != before:

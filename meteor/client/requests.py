@@ -61,6 +61,8 @@ class Asked:
     have run."""
     point: int | None = None
     """The curve index that it is about, where its owner may be asked straight."""
+    is_wanted: Callable[[], bool] | None = None
+    """Whether it is still to be done, while its answer is waited for; None: it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,8 @@ class Requests:
     def on_is_wanted(self, _sender: Contact, question: object, _remaining_s: float) -> Wants:
         """A peer is about to try again what it was asked."""
         assert isinstance(question, IsWanted)
-        return Wants(question.token in self._attempts)
+        attempt = self._attempts.get(question.token)
+        return Wants(attempt is not None and (attempt.is_wanted is None or attempt.is_wanted()))
 
     async def ask(self, asked: Asked) -> PostReply:
         """One request, asked of peer after peer until one replies or the time is spent.
@@ -189,7 +192,7 @@ class Requests:
         token = next(self._tokens)
         request = way.written_on(asked.request)
         request = asked.sign(replace(request, token=token, timeout_s=left_s - margin_s))
-        attempt = self._attempts[token] = Attempt(asked.collect)
+        attempt = self._attempts[token] = Attempt(asked.collect, asked.is_wanted)
         asked_s = self._runtime.now()
         if way.owner is not None:
             self.shortcuts.began(way.owner, token)

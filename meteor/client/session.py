@@ -194,9 +194,14 @@ class Session:
     # -- asking ------------------------------------------------------------------------------
 
     async def post(
-        self, draft: Draft, timeout_s: float, collect: Collect | None = None
+        self,
+        draft: Draft,
+        timeout_s: float,
+        collect: Collect | None = None,
+        is_wanted: Callable[[], bool] | None = None,
     ) -> PostReply:
-        """Post a draft; result pages go to `collect`.
+        """Post a draft; result pages go to `collect`.  It is not tried again once it is wanted no
+        more.
 
         Raises `Timeout`, `NotConnected`, `Closed`, `Busy` and what the peer refuses with."""
         request = Post(
@@ -212,7 +217,9 @@ class Session:
         )
         may_repeat, point = draft.action in ACTIONS, self._point_of(draft)
         return await self._requests.ask(
-            Asked(draft, request, timeout_s, self._signed, collect, may_repeat, point)
+            Asked(
+                draft, request, timeout_s, self._signed, collect, may_repeat, point, is_wanted
+            )
         )
 
     def _point_of(self, draft: Draft) -> int | None:

@@ -50,6 +50,12 @@ class Watchers:
             del self._newest[oldest]
 
 
+    def forget(self) -> None:
+        """None of them lives any more; of which versions they were is remembered."""
+        self._newest = {who: (version, True) for who, (version, _) in self._newest.items()}
+        self.count = 0
+
+
 class Watch(Interest):
     """A subject without data.  Beside the notifications (`appeared`, `gone`) of an interest it
     knows whether anybody is interested now.
@@ -143,6 +149,8 @@ class Watch(Interest):
             return
         if reply.complete and appeared == self._appeared:
             self._none_lives = not reply.matches
+            if self._none_lives:
+                self._watchers.forget()
         if self.active is not was:
             self._turned.notify()
 

@@ -33,7 +33,7 @@ from meteor.wire.messages import Amend, Document, Post, PostReply
 from meteor.wire.operations import Carried, Operation, Route
 from meteor.wire.record_id import make_id, split_id
 from meteor.wire.went import last_in
-from squid import Box, HilbertCurve, Outcome, Router
+from squid import Box, HilbertCurve, Outcome, Router, Wanted
 
 BURIED_WITHIN_S: Final = 30.0
 """For a delete to come to where a record went."""
@@ -243,9 +243,17 @@ class Amending:
         return with_missing(outcome, runs_of([full_id], box, self._curve))
 
     async def delete_overlapping(
-        self, sender: Contact, post: Post, box: Box, operation: Operation, admitted: Admitted
+        self,
+        sender: Contact,
+        post: Post,
+        box: Box,
+        operation: Operation,
+        admitted: Admitted,
+        is_wanted: Wanted | None,
     ) -> PostReply:
-        """Find what overlaps, then cancel each by its id: it may live beyond the selector's box."""
+        """Find what overlaps, then cancel each by its id: it may live beyond the selector's box.
+        What was found long after it was asked for is let be where its client waits no more: it had
+        that done by another peer, and posted anew."""
         ids: dict[str, int] = {}
 
         def on_frame(_: Contact, frame: bytes) -> None:
@@ -254,8 +262,10 @@ class Amending:
         deadline = self._runtime.now() + post.timeout_s
         outcome, summaries = await self._asking.ask(
             box, replace(operation, dry_run=True), post.timeout_s,
-            Relay(waits_for_reply=False), on_frame, asks=False,
+            Relay(waits_for_reply=False), on_frame, asks=False, is_wanted=is_wanted,
         )  # fmt: skip
+        if is_wanted is not None and not await is_wanted():
+            ids.clear()
         repeated = any(summary.repeated for summary in summaries)
         complete, missing, removed = outcome.complete, outcome.missing, 0
         if repeated:  # what was found then was taken then, and is not said again

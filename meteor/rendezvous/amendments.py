@@ -172,7 +172,7 @@ class Amendments:
         if is_late:
             until_ms = max(until_ms, carried.ttl_ms)
         # Whoever else renews it is not who is told; who attaches to it posts it again.
-        if route is not None and not is_late and _is_of_one_client(route, operation.route):
+        if route is not None and _is_later_of_one(route, operation.route, is_late=is_late):
             route = route_since(route, operation.route)
         renewed = replace(
             carried,
@@ -198,5 +198,9 @@ def _is_word_of(operation: Operation, word: Carried) -> bool:
     return (word.version, word.moved_to) == (operation.version, operation.moved_to)
 
 
-def _is_of_one_client(one: Route, other: Route | None) -> bool:
-    return other is not None and one.client == other.client
+def _is_later_of_one(known: Route, come: Route | None, *, is_late: bool) -> bool:
+    """Whether one client is to be told where it says now.  Another author's clock may be ahead of
+    its own: which of its requests is later it counts itself."""
+    if come is None or known.client != come.client:
+        return False
+    return not is_late or come.asked > known.asked

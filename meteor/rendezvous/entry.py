@@ -117,14 +117,16 @@ class Entry:
 
     def _wanted(self, client: Contact, post: Post) -> Wanted | None:
         """Whether a client still waits here for what it posted: one that this peer is silent to has
-        it done by another one, and what it posts then is not to be deleted by a late attempt of
-        ours.  Who embeds this peer asks no other one."""
+        it done by another one.  A late attempt of ours would delete what it posts then, or keep
+        again what ran out meanwhile, or was taken back.  Who embeds this peer asks no other one."""
         if client.id == self._runtime.contact.id:
             return None
         deadline = self._runtime.now() + post.timeout_s
 
         async def is_wanted() -> bool:
-            while client.id in self._clients and self._runtime.now() < deadline:
+            while self._runtime.now() < deadline:
+                if not post.straight and client.id not in self._clients:
+                    break
                 try:
                     answer = await self._runtime.call(client, IsWanted(post.token), WANTED_S)
                 except (RequestTimeout, Busy):
@@ -289,7 +291,10 @@ class Entry:
         with self._gatekeeper.charged(
             admitted, operation.id, post.version, post.ttl_s, now
         ) as answered:
-            reply = await self._asking.run(sender, post.token, box, operation, post.timeout_s)
+            wanted = self._wanted(sender, post) if kept else None
+            reply = await self._asking.run(
+                sender, post.token, box, operation, post.timeout_s, wanted
+            )
             answered(reply)
         return self._with_owner(post, reply, box, now)
 
@@ -313,7 +318,9 @@ class Entry:
         self, sender: Contact, post: Post, box: Box, operation: Operation, admitted: Admitted
     ) -> PostReply:
         if post.mode == "overlap":
-            return await self._amending.delete_overlapping(sender, post, box, operation, admitted)
+            return await self._amending.delete_overlapping(
+                sender, post, box, operation, admitted, self._wanted(sender, post)
+            )
         counted = self._gatekeeper.counted_of(admitted)
         reply = await self._asking.run(
             sender, post.token, box, operation, post.timeout_s, self._wanted(sender, post)

@@ -68,10 +68,14 @@ class Newest:
 class Attempt:
     """What its client gets of one asking of one request."""
 
-    __slots__ = ("_collect", "is_damaged", "pages")
+    __slots__ = ("_collect", "is_damaged", "is_wanted", "pages")
 
-    def __init__(self, collect: Collect | None) -> None:
+    def __init__(
+        self, collect: Collect | None, is_wanted: Callable[[], bool] | None = None
+    ) -> None:
         self._collect, self.pages = collect, 0
+        self.is_wanted = is_wanted
+        """Whether it is still to be done, for as long as it is waited for; None: it is."""
         self.is_damaged = False
         """Whether a page came that cannot be read."""
 

@@ -161,7 +161,8 @@ def of_peer(peer: PeerFacts, now: datetime) -> Iterator[Finding]:
         yield Finding(
             "warning", peer.address,
             f"{peer.copies_missing:.0f} copies fewer than asked of what it answers for",
-            "wait a minute: they are being made; if it stays, add peers",
+            "wait a minute: they are being made; not where the ring has fewer peers than `copies`: "
+            "add peers",
         )  # fmt: skip
     if peer.journal_damaged:
         yield Finding(

@@ -16,7 +16,6 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Self, TypeVar
 
 from chord import ChordConfig, Contact, RelocationConfig
@@ -44,6 +43,7 @@ from meteor.peer_start import (
     open_event_log,
     open_journal,
     read_note,
+    without_itself,
 )
 from meteor.rendezvous.application_actions import ActionHandler, ApplicationActions
 from meteor.rendezvous.rendezvous_peer import RendezvousPeer
@@ -256,6 +256,7 @@ class Peer(Verbs):
         transport = self._transport = make_transport(options)
         self._serve_http(transport)  # before it listens: aiohttp freezes its routes then
         address = await transport.listen()
+        options = self._options = without_itself(options, address, note)
         peer_id = await choose_id(options, None if self._moved else note, address, transport)
         incarnation = next_incarnation(note, contents, time.time())
         contact = Contact(peer_id, address, incarnation)
@@ -283,6 +284,7 @@ class Peer(Verbs):
         )
         operated.report_damage(self._core, options)
         self._core.meet(options.contacts)
+        self._core.seek_company(options.find)  # who was not there, or cut off, comes later
         await self._core.settled(SETTLE_S)
         self._is_settled = True
         _log.info("peer %x serves at %s", peer_id, address)
@@ -354,12 +356,7 @@ class Peer(Verbs):
     async def __aenter__(self) -> Self:
         return await self.start()
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     def _serve_http(self, transport: Transport) -> None:

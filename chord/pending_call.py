@@ -43,5 +43,5 @@ class PendingCall:
         if link.last_heard_s < self.sent_s:
             link.suspected = True
         self.waiter.fail(
-            RequestTimeout(f"{self.request} to {link.contact}: no reply in {self.timeout_s} s")
+            RequestTimeout(f"{self.request} to {link.contact}: no reply in {self.timeout_s:.3g} s")
         )

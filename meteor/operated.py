@@ -6,6 +6,7 @@ decided here.  `meteor.Peer` has these as methods, which say what they mean.
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from meteor.links.asyncio_aside import aside
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from meteor.links.transport import Transport
     from meteor.peer_options import PeerOptions
     from meteor.rendezvous.rendezvous_peer import RendezvousPeer
+
+_log = logging.getLogger("meteor.peer")
 
 
 def whereabouts(runtime: AsyncioRuntime | None) -> dict[str, str]:
@@ -61,3 +64,13 @@ def reload_certificates(options: PeerOptions, transport: Transport | None) -> No
     if options.tls is None or renew is None:
         raise ValueError("reload_certificates: this peer was given no TLS")
     renew()
+
+
+def report_damage(core: RendezvousPeer, options: PeerOptions) -> None:
+    """Say which records of the data directory could not be read, and were set aside."""
+    restored = core.restored
+    if restored is not None and restored.damaged:
+        _log.warning(
+            "%s: %d damaged records were set aside, %d are read; the first is %r",
+            options.data_dir, len(restored.damaged), restored.records, restored.damaged[0],
+        )  # fmt: skip

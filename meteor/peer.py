@@ -16,7 +16,6 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Self, TypeVar
 
 from chord import ChordConfig, Contact, RelocationConfig
@@ -27,7 +26,7 @@ from meteor.client.session import Session
 from meteor.client.verbs import Verbs
 from meteor.described import inner, names_for_users
 from meteor.errors import Closed
-from meteor.journal.journal import Journal
+from meteor.journal.journal import Journal, JournalFailed
 from meteor.links.asyncio_event_files import EventFiles
 from meteor.links.asyncio_runtime import AsyncioRuntime
 from meteor.links.asyncio_steady_clock import steady_clock
@@ -44,6 +43,7 @@ from meteor.peer_start import (
     open_event_log,
     open_journal,
     read_note,
+    without_itself,
 )
 from meteor.rendezvous.application_actions import ActionHandler, ApplicationActions
 from meteor.rendezvous.rendezvous_peer import RendezvousPeer
@@ -122,6 +122,7 @@ class Peer(Verbs):
         self._own_session: Session | None = None
         self._guest_session: Session | None = None
         self._closed = asyncio.Event()
+        self._failure: BaseException | None = None
         self._process = os.getpid()
         self.callbacks = Callbacks(None, None, None)
         self._actions = ApplicationActions()
@@ -197,6 +198,11 @@ class Peer(Verbs):
         """Whether it runs."""
         return self._core is not None and not self._closed.is_set()
 
+    @property
+    def failure(self) -> BaseException | None:
+        """Why it stopped by itself, if it did: a `JournalFailed`, or a bug."""
+        return self._failure
+
     # -- what its operator asks
 
     @property
@@ -250,6 +256,7 @@ class Peer(Verbs):
         transport = self._transport = make_transport(options)
         self._serve_http(transport)  # before it listens: aiohttp freezes its routes then
         address = await transport.listen()
+        options = self._options = without_itself(options, address, note)
         peer_id = await choose_id(options, None if self._moved else note, address, transport)
         incarnation = next_incarnation(note, contents, time.time())
         contact = Contact(peer_id, address, incarnation)
@@ -275,23 +282,14 @@ class Peer(Verbs):
         await self._core.start(
             options.contacts, found_if_alone=options.found_if_alone, contents=contents
         )
-        self._report_damage()
+        operated.report_damage(self._core, options)
         self._core.meet(options.contacts)
+        self._core.seek_company(options.find)  # who was not there, or cut off, comes later
         await self._core.settled(SETTLE_S)
         self._is_settled = True
         _log.info("peer %x serves at %s", peer_id, address)
         if options.moves is not None:
             self._core.move_with(self._call_elsewhere, options.moves)
-
-    def _report_damage(self) -> None:
-        """Say which records of the data directory could not be read, and were set aside."""
-        restored = None if self._core is None else self._core.restored
-        if restored is not None and restored.damaged:
-            _log.warning(
-                "%s: %d damaged records were set aside, %d are read; the first is %r",
-                self._options.data_dir, len(restored.damaged), restored.records,
-                restored.damaged[0],
-            )  # fmt: skip
 
     def _call_elsewhere(self, place: int) -> None:
         self._place = place
@@ -358,12 +356,7 @@ class Peer(Verbs):
     async def __aenter__(self) -> Self:
         return await self.start()
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     def _serve_http(self, transport: Transport) -> None:
@@ -377,13 +370,16 @@ class Peer(Verbs):
             add_routes(application, self, self._options.rest, operation_resources(self))
 
     def _failed(self, error: BaseException) -> None:
-        """A bug in a conversation: the peer stops rather than answer wrongly."""
-        asyncio.get_running_loop().call_exception_handler(
-            {
-                "message": f"meteor: peer {self._options.listen} stops after a failure",
-                "exception": error,
-            }
-        )
+        """A bug in a conversation, or a disk that takes nothing: the peer stops rather than answer
+        wrongly."""
+        self._failure = error
+        listen = self._options.listen
+        if isinstance(error, JournalFailed):
+            _log.error("peer %s stops: %s", self.whereabouts.get("address", listen), error)
+        else:
+            asyncio.get_running_loop().call_exception_handler(
+                {"message": f"meteor: peer {listen} stops after a failure", "exception": error}
+            )
         for session in (self._own_session, self._guest_session):
             if session is not None:
                 session.close()

@@ -101,6 +101,10 @@ class PeerOptions:
         """The peers to join by."""
         return [Contact.at(address) for address in self.join]
 
+    async def find(self) -> Sequence[str]:
+        """Their addresses, as whoever seeks company asks for them."""
+        return self.join
+
     def arguments(self, **changed: Any) -> dict[str, Any]:
         """The keyword arguments that make a peer of these options, some of them changed."""
         options = replace(self, **changed)

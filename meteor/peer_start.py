@@ -7,6 +7,7 @@ what was kept, then by the ring.  No state stays here.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from chord import CallError, Contact, ask_for_place, identifier
@@ -125,6 +126,20 @@ def make_transport(options: PeerOptions) -> Transport:
     from meteor.links.websocket_transport import WebSocketTransport  # noqa: PLC0415 - it is slow
 
     return WebSocketTransport(options.listen, advertise=options.advertise or "", tls=options.tls)
+
+
+def without_itself(options: PeerOptions, address: str, note: PeerNote | None) -> PeerOptions:
+    """The options of a peer at this address without itself among those to join by: peers of a ring
+    often share one list of all.  Raises `JoinFailed` where a new peer has nobody else to join."""
+    itself = {address, options.listen}
+    others = tuple(one for one in options.join if one not in itself)
+    if options.join and not others and note is None and not options.found_if_alone:
+        raise JoinFailed(
+            f"join names {', '.join(options.join)} alone, which is this peer itself: name another "
+            "peer of the ring, or leave join (--join) out to found one",
+            tuple(f"{one}: it is this peer itself" for one in options.join),
+        )
+    return replace(options, join=others)
 
 
 async def choose_id(

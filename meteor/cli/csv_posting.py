@@ -203,7 +203,7 @@ def wait_s(before: int, rate: float, taken_s: float) -> float:
 async def post_rows(link: Link, options: CsvOptions, *, as_json: bool) -> int:
     """Post the rows of a file; the exit code.  Raises `click.UsageError` for columns that are not
     there."""
-    async with link.connect() as client:
+    async with link.connect(timeout=options.timeout_s) as client:
         try:
             posting = _Posting(client, options, as_json)
         except ColumnUnknown as error:

@@ -51,7 +51,7 @@ def command(
     action = "delete_interest" if interests else "delete_data"
 
     async def delete() -> meteor.Receipt:
-        async with link.connect() as client:
+        async with link.connect(timeout=timeout_s) as client:
             if record_id is not None:
                 return await client.cancel(record_id, timeout=timeout_s)
             verb = client.delete_interest if interests else client.delete_data

@@ -139,7 +139,7 @@ async def _examine(link: Link, timeout_s: float, report: _Report) -> tuple[list[
     from meteor.operation.rounds import ask_all, visit_all  # noqa: PLC0415 - as above
 
     def connect(address: str) -> Any:
-        return replace(link, peers=(address,)).connect()
+        return replace(link, peers=(address,)).connect(timeout=timeout_s)
 
     report.begin(f"ring at {', '.join(link.peers)}")
     _check_files(link)

@@ -62,7 +62,7 @@ async def _get(
     as_json: bool,
 ) -> int:
     found = 0
-    async with link.connect() as client:
+    async with link.connect(timeout=timeout_s) as client:
         answer = client.retrieve(
             selector, timeout=timeout_s, allow_partial=allow_partial, everywhere=everywhere
         )
@@ -86,7 +86,7 @@ async def _explain(selector: str, timeout_s: float, link: Link, as_json: bool) -
     """Show the cost of a selector in the ring as it is now."""
     from meteor.client.explanation import explain  # noqa: PLC0415 - only where it is asked for
 
-    async with link.connect() as client:
+    async with link.connect(timeout=timeout_s) as client:
         picture = await client.ring(timeout=timeout_s)
         explanation = explain(selector, client.space, picture, picture.id_bits)
         if as_json:

@@ -153,7 +153,7 @@ async def _post(
     timeout_s: float,
     link: Link,
 ) -> int:
-    async with link.connect() as client:
+    async with link.connect(timeout=timeout_s) as client:
         receipt = await client.store(
             profile, data, content_type=content_type, ttl=ttl, id=stem, timeout=timeout_s,
             visible_to=visible_to or None,

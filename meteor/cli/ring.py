@@ -103,12 +103,12 @@ def forget(
 
 
 async def _picture(link: Link, timeout_s: float) -> meteor.RingPicture:
-    async with link.connect() as client:
+    async with link.connect(timeout=timeout_s) as client:
         return await client.ring(timeout=timeout_s)
 
 
 async def _forget(link: Link, intervals: list[Interval], timeout_s: float) -> tuple[Interval, ...]:
-    async with link.connect() as client:
+    async with link.connect(timeout=timeout_s) as client:
         return await client.forget(*intervals, timeout=timeout_s)
 
 

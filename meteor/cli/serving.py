@@ -53,15 +53,16 @@ async def serve(
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop, number)
     try:
-        await life
+        return await life
     except asyncio.CancelledError:
         if not received:
             raise
     return exit_codes.INTERRUPTED if signal.SIGINT in received else exit_codes.DONE
 
 
-async def _live(peer: meteor.Peer, as_json: bool, network: tuple[Announce, Find] | None) -> None:
-    """Serve; whenever the peer should move, let it leave and come back elsewhere."""
+async def _live(peer: meteor.Peer, as_json: bool, network: tuple[Announce, Find] | None) -> int:
+    """Serve; whenever the peer should move, let it leave and come back elsewhere.  The exit code of
+    a peer that stops by itself."""
     while True:
         async with peer:
             collect_rarely()  # what was made so far stays for the peer's whole life
@@ -73,9 +74,17 @@ async def _live(peer: meteor.Peer, as_json: bool, network: tuple[Announce, Find]
                 peer.core.seek_company(find)
             place = await peer.wait_place()
             if place is None:
-                raise meteor.Closed("this peer stopped by itself after a failure: see its log")
+                return _code_of_end(peer)
             moved, back = peer.relocated(place), peer.relocated(peer.id)
         peer = await _first_that_starts(moved, back)
+
+
+def _code_of_end(peer: meteor.Peer) -> int:
+    """The exit code of a peer that stopped by itself.  Raises `Closed` after a bug, of which its
+    log has the traceback; of a disk that takes nothing its log has said all in one line."""
+    if isinstance(peer.failure, meteor.JournalFailed):
+        return exit_codes.REFUSED
+    raise meteor.Closed("this peer stopped by itself after a failure: see its log")
 
 
 def _heed_hangups(peer: meteor.Peer) -> None:

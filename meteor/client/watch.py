@@ -133,6 +133,9 @@ class Watch(Interest):
 
     async def _renewed(self) -> None:
         """Ask how many interests live, by a watch that only passes."""
+        # The record itself is renewed by now, whatever the count.  Where none is known to live
+        # there is nothing to find out: `appeared`, unlike `gone`, is derived again from what lives
+        # until it is acknowledged, also by an heir.
         if not self._watchers.count:
             return
         session, config = self._session, self._session.config

@@ -311,6 +311,8 @@ class Handoff:
             return
         if lost:
             self._views.chronicle.lose(begun.intervals, begun.epoch)
+            self._replication.followed.lost()
+        self._replication.followed.took_over(passed_over)
         for one in passed_over:
             if one.id != self._runtime.contact.id:
                 self._replication.announce(one, begun)

@@ -17,6 +17,7 @@ from chord import ChordNode, Contact, Runtime, replace
 from meteor.copies.adopted import Adopted
 from meteor.copies.config import CopiesConfig
 from meteor.copies.copying import Copying
+from meteor.copies.followed import Followed
 from meteor.copies.gifts import Gifts
 from meteor.copies.inquiry import Inquiry, kept_by, kept_by_all
 from meteor.copies.turns import Mutex
@@ -51,6 +52,7 @@ class Replication:
         self._witnesses = Witnesses(node, runtime, views, config, self.ask)
         self.lacks, self.note_left = self._witnesses.lacks, self._witnesses.note_left
         self.note_dead = self._witnesses.note_dead
+        self.followed = Followed(runtime)
         self.changing = Mutex(runtime, "changing views")
         """Held by whoever changes what this peer is the primary of."""
         self.learners: dict[int, tuple[Contact, int]] = {}
@@ -84,7 +86,7 @@ class Replication:
         if contacts:  # a recruit may just be becoming a copy: it is sent all until that is decided
             await self.changing.enter()
             self.changing.leave()
-        self._witnesses.note_silent(one.id for one in contacts)
+        self._note_silent([one.id for one in contacts])
         for one in contacts:
             self.learners.pop(one.id, None)
         asked: set[int] = set()
@@ -97,6 +99,10 @@ class Replication:
         """The own views that have any of these."""
         ids = {one.id for one in copies}
         return [number for number, view in self._views.own.items() if ids & view.holder_ids]
+
+    def _note_silent(self, ids: Collection[int]) -> None:
+        self._witnesses.note_silent(ids)
+        self.followed.silent(ids)
 
     def _look_for_copies(self) -> None:
         """A change waits for a view to have a copy again."""
@@ -294,14 +300,13 @@ class Replication:
                 self._views.tried.note_next(view, before)
                 return None
             failed = [
-                copy.id
-                for copy, reply in zip(view.copies, replies, strict=True)
+                copy.id for copy, reply in zip(view.copies, replies, strict=True)
                 if not isinstance(reply, Instated) or reply.newer or not reply.known
-            ]
+            ]  # fmt: skip
             if not failed:
                 break
             self._views.tried.note_next(view, before)
-            self._witnesses.note_silent(failed)
+            self._note_silent(failed)
             rest = tuple(copy for copy in view.copies if copy.id not in failed)
             view = replace(view, epoch=self._views.next_epoch(), copies=rest)
         told = await self._witnesses.tell(view, asked)
@@ -317,6 +322,7 @@ class Replication:
         self._witnesses.note_begun(view)
         await self._shelf.note(self._views)
         self._witnesses.say_begun(view)
+        self.followed.holders(before, view)
         if before is not None:
             self._say_beside()
         for copy in () if before is None else before.copies:

@@ -101,7 +101,10 @@ class SqliteFile:
             await self.connection.do(partial(self._commit, writes))
         except sqlite3.Error as error:
             await self.rollback()
-            raise JournalFailed(f"{self.path}: {error}") from error
+            raise JournalFailed(
+                f"{self.path} cannot be written: {error}; nothing that was acknowledged is lost: "
+                "make room on that disk, or see to it, and start this peer again"
+            ) from error
 
     def _commit(self, writes: Sequence[Write], connection: sqlite3.Connection) -> None:
         """The whole of it in the store's thread: the event loop is woken once, and goes on
@@ -162,7 +165,10 @@ async def open_file(
     except BaseException as error:
         lock.release()
         if isinstance(error, sqlite3.Error | OSError):
-            raise JournalFailed(f"{path} is not a usable journal: {error}") from error
+            raise JournalFailed(
+                f"{path} is not a usable journal: {error}; make room on that disk, or see to "
+                "it, or give another data directory"
+            ) from error
         raise
 
 

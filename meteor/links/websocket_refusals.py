@@ -40,6 +40,13 @@ def meaning_of(address: str, error: Exception, *, protected: bool) -> Exception:
     hung_up = isinstance(error, OSError) and error.errno in (errno.ECONNRESET, errno.EPIPE)
     if hung_up or isinstance(error, aiohttp.ServerDisconnectedError):
         return LinkClosed(f"{address} ended the dial: {_hint(protected)}")
+    if isinstance(error, TimeoutError):
+        return LinkClosed(
+            f"{address} did not answer the dial: it is cut off, or overloaded, or no peer of "
+            "Meteor's"
+        )
+    if isinstance(error, aiohttp.ClientResponseError):  # it does not even speak HTTP
+        return LinkClosed(f"{address} is no peer of Meteor's: something else answers there")
     why = str(error) or type(error).__name__
     return LinkClosed(f"{address} did not answer the dial: {why}")
 
@@ -87,4 +94,8 @@ def _refusal(address: str, error: aiohttp.WSServerHandshakeError) -> Exception:
         )
     if reason:
         return DialRejected(f"{address} refused the dial: {reason}")
-    return DialRejected(f"{address} refused the dial with status {error.status}")
+    if error.status == 503:
+        return DialRejected(f"{address} does not serve yet, or has just stopped (status 503)")
+    return DialRejected(
+        f"{address} is no peer of Meteor's: a web server answers there, with status {error.status}"
+    )

@@ -75,8 +75,8 @@ def of_asking(asked: Sequence[Asked]) -> Iterator[Finding]:
         if one.error:
             yield Finding(
                 "problem", one.address, f"no answer: {one.error}",
-                "start the peer there, or take the address out of the list; look whether a "
-                "firewall lets the port through",
+                "start the peer there, or take the address out of the list; look whether it is a "
+                "peer's port, and a firewall lets it through",
             )  # fmt: skip
     rings = sorted({one.members for one in asked if one.members}, key=sorted)
     if len(rings) > 1 and not rings[0] & rings[1]:
@@ -161,7 +161,8 @@ def of_peer(peer: PeerFacts, now: datetime) -> Iterator[Finding]:
         yield Finding(
             "warning", peer.address,
             f"{peer.copies_missing:.0f} copies fewer than asked of what it answers for",
-            "wait a minute: they are being made; if it stays, add peers",
+            "wait a minute: they are being made; not where the ring has fewer peers than `copies`: "
+            "add peers",
         )  # fmt: skip
     if peer.journal_damaged:
         yield Finding(

@@ -40,7 +40,7 @@ METRICS: Final[Mapping[str, str]] = {
     "meteor_lookup_hops_total": "Peers that the found lookups were handed to, in all.",
     "meteor_lookups_hedged_total": "Attempts of lookups made because an earlier one was slow.",
     "meteor_ring_peers": "Peers in the ring, estimated from how densely they lie here.",
-    "meteor_copies_missing": "Copies that what this peer answers for lacks.",
+    "meteor_copies_missing": "Copies that what this peer answers for lacks of those asked for.",
     "meteor_lost_intervals": "Intervals of this peer's arc whose past nobody holds.",
     "meteor_forgotten_intervals_total": "Lost intervals that an operator declared gone.",
     "meteor_journal_damaged": "1 where the journal had lost something as the peer started.",

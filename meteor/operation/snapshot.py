@@ -88,7 +88,7 @@ def take(
         records={kind: core.shelf.store.public_count(kind) for kind in (DATA, INTEREST, WATCH)},
         lookups=core.node.lookups,
         ring_peers=peers,
-        copies_missing=copies_missing(core, peers),
+        copies_missing=copies_missing(core),
         lost_intervals=len(core.views.lost()),
         forgotten_intervals=core.forgetting.count,
         journal_damaged=core.restored is not None and not core.restored.whole,
@@ -102,9 +102,10 @@ def take(
     )
 
 
-def copies_missing(core: RendezvousPeer, ring_peers: float) -> int:
-    """How many copies this peer's views lack; none where the ring has no more peers."""
-    wanted = min(core.copies_config.copies, max(1, int(ring_peers))) - 1
+def copies_missing(core: RendezvousPeer) -> int:
+    """How many copies this peer's views lack of what was asked for, be it that the ring has too few
+    peers for them: what is kept once less is as near to its loss whatever the reason."""
+    wanted = core.copies_config.copies - 1
     return sum(max(0, wanted - len(view.copies)) for view in core.views.own.values())
 
 

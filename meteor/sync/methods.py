@@ -81,6 +81,7 @@ PEER: Final = Mirror(
         "contact": "reads",
         "space": "reads",
         "serving": "reads",
+        "failure": "reads",
         "whereabouts": "reads",
         "unreadiness": "reads",
         "snapshot": "calls",

@@ -118,6 +118,11 @@ class Peer(Verbs, PeerLife):
         return self._peer.serving
 
     @property
+    def failure(self) -> BaseException | None:
+        """Why it stopped by itself, if it did: a `JournalFailed`, or a bug."""
+        return self._peer.failure
+
+    @property
     def whereabouts(self) -> dict[str, str]:
         """Its address and identifier, as far as it has them by now."""
         return self._peer.whereabouts

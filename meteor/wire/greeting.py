@@ -5,7 +5,7 @@ Law of this file: one conversation, the same for whoever joins, resumes or asks 
 
 from __future__ import annotations
 
-from chord import CallError, Contact, RemoteFault, Runtime
+from chord import CallError, Contact, RemoteFault, RequestTimeout, Runtime
 from meteor.errors import MeteorError, from_fault
 from meteor.wire.messages import Greet, Greeting
 from squid import KeywordSpace
@@ -29,11 +29,14 @@ async def greet(runtime: Runtime, contact: Contact, space: KeywordSpace | None) 
 def why_silent(error: CallError, contact: Contact) -> str:
     """Why a greeting brought no answer, for people: without what was asked of whom, which they
     know."""
-    return str(error).removeprefix(f"{Greet.__name__} to {contact.address}: ")
+    why = str(error).removeprefix(f"{Greet.__name__} to {contact.address}: ")
+    if isinstance(error, RequestTimeout):
+        return f"{why}: it is cut off, or overloaded, or no peer of Meteor's"
+    return why
 
 
 def said_of(contact: Contact, error: Exception) -> str:
     """What became of asking a contact, for a list of those that were tried: its address once, then
     why."""
-    why = str(error).removeprefix(f"{Greet.__name__} to {contact.address}: ")
+    why = why_silent(error, contact) if isinstance(error, CallError) else str(error)
     return f"{contact.address}: {why.removeprefix(contact.address).lstrip(': ')}"

@@ -29,8 +29,10 @@ from meteor.operation.findings import (
 )
 from meteor.operation.rounds import metric_values
 from meteor.operation.settings_check import PeerSettings, of_settings
+from meteor.operation.snapshot import copies_missing
 from tests.certificates import NOW, tls
 from tests.meteor.ring_beside import RingBeside
+from tests.meteor.websocket_peers import until
 
 
 @pytest.fixture(autouse=True)
@@ -247,11 +249,12 @@ def test_the_doctor_looks_at_a_ring_and_at_the_settings_here(
     # how late this machine's loops run, and how fast its disk is, is no part of the test
     monkeypatch.setattr(findings, "LATENESS_WARNING_S", math.inf)
     monkeypatch.setattr(findings, "COMMIT_WARNING_S", math.inf)
-    with RingBeside(2, tls=tls("127.0.0.1")) as ring:
+    with RingBeside(3, tls=tls("127.0.0.1")) as ring:
+        ring.do(until(lambda: all(copies_missing(one.core) == 0 for one in ring.peers)))
         ask = ["doctor", "--peer", ring.addresses[0], "--tls-ca", str(tls("127.0.0.1").ca)]
         assert main(ask) == exit_codes.DONE
         shown = capsys.readouterr().out
-        assert "2 peers, closed, nothing lost" in shown
+        assert "3 peers, closed, nothing lost" in shown
         assert "0 problems, 0 warnings" in shown
         assert main([*ask, "--peer", "127.0.0.1:1", "--json"]) == exit_codes.INCOMPLETE
         told_all = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -95,6 +95,20 @@ async def test_what_a_peer_does_shows_in_its_metrics(tmp_path: Path) -> None:
 
 
 @pytest.mark.sockets
+async def test_copies_that_a_small_ring_cannot_make_are_missing() -> None:
+    """It said 0 where the ring had no more peers, and an operator took one copy for three."""
+    async with meteor.Peer(space=SPACE) as peer:
+        assert value(await scraped(peer), "meteor_copies_missing") == 2
+        async with meteor.Peer(join=[peer.address]) as other:
+            views = [*peer.core.views.own.values(), *other.core.views.own.values()]
+            samples = [await scraped(peer), await scraped(other)]
+            missing = sum(value(one, "meteor_copies_missing") for one in samples)
+            assert missing >= len(views) >= 2
+    async with meteor.Peer(space=SPACE, copies=1) as peer:
+        assert value(await scraped(peer), "meteor_copies_missing") == 0
+
+
+@pytest.mark.sockets
 async def test_a_journal_that_was_damaged_shows(tmp_path: Path) -> None:
     """The log alone said so, once."""
     said = []

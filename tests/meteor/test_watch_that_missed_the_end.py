@@ -45,6 +45,22 @@ def test_a_watch_knows_that_nobody_is_interested_though_its_holders_fell(overlay
     overlay.run(watch.wait_idle(timeout=150))
 
 
+def test_an_interest_that_comes_is_told_of_though_its_holders_fell(overlay: Overlay) -> None:
+    """Word of it is derived again: a watch that knows of none need not ask whether there is one."""
+    watch = overlay.run(watched(overlay.client(peer=2)))
+    overlay.run_for(5.0)
+    assert not watch.active
+    cut = overlay.faults.partition([watch._session.runtime.contact])
+    overlay.run(opened(overlay.client(peer=3)))
+    overlay.run_for(1.0)
+    tellers = [one for one in overlay.living if one.core.telling.waiting]
+    assert tellers
+    for one in {*tellers, overlay.peers[2]}:
+        one.crash()
+    overlay.faults.lift(cut)
+    overlay.run(watch.wait_active(timeout=150))
+
+
 def test_an_interest_that_comes_just_then_is_not_passed_over(overlay: Overlay) -> None:
     watch = overlay.run(watched(overlay.client(peer=2), ttl=6))
     for _ in range(6):

@@ -49,7 +49,6 @@ class Watchers:
             oldest = next(name for name, (_, went) in self._newest.items() if went)
             del self._newest[oldest]
 
-
     def forget(self) -> None:
         """None of them lives any more; of which versions they were is remembered."""
         self._newest = {who: (version, True) for who, (version, _) in self._newest.items()}

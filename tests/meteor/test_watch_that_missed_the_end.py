@@ -61,6 +61,26 @@ def test_an_interest_that_comes_is_told_of_though_its_holders_fell(overlay: Over
     overlay.run(watch.wait_active(timeout=150))
 
 
+def test_a_watch_that_found_out_by_asking_hears_of_the_next_end_as_well(overlay: Overlay) -> None:
+    """It went on counting the one of which it never heard that it went."""
+    first = overlay.run(opened(overlay.client(peer=3)))
+    watch = overlay.run(watched(overlay.client(peer=2)))
+    overlay.run(watch.wait_active(timeout=5))
+    overlay.run_for(5.0)
+    cut = overlay.faults.partition([watch._session.runtime.contact])
+    overlay.run(first.close())
+    tellers = [one for one in overlay.living if one.core.telling.waiting]
+    assert tellers
+    for one in {*tellers, overlay.peers[2]}:
+        one.crash()
+    overlay.faults.lift(cut)
+    overlay.run(watch.wait_idle(timeout=150))
+    second = overlay.run(opened(overlay.client(peer=-1)))
+    overlay.run(watch.wait_active(timeout=5))
+    overlay.run(second.close())
+    overlay.run(watch.wait_idle(timeout=5))
+
+
 def test_an_interest_that_comes_just_then_is_not_passed_over(overlay: Overlay) -> None:
     watch = overlay.run(watched(overlay.client(peer=2), ttl=6))
     for _ in range(6):

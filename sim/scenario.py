@@ -32,13 +32,14 @@ from sim.judgement import judge
 from sim.kernel import Kernel
 from sim.link import MessageCodec
 from sim.overlay import Overlay
+from sim.places import SPACE
 from sim.report import Report
 from sim.ring_look import ring_flaws
 from sim.simulated_peer import SimPeer
 from sim.trace import Trace
 from sim.view_watch import ViewWatch
 from sim.weather import Weather, WeatherPlan
-from sim.workload import SPACE, Workload, WorkloadPlan
+from sim.workload import Workload, WorkloadPlan
 from squid import Intervals
 
 LOOK_S = 0.25

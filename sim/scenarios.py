@@ -27,6 +27,18 @@ _MOVING = WorkloadPlan(
 )
 """Things that are moved on and on, renewed, and deleted many at a time."""
 
+_WIDE = WorkloadPlan(
+    asks=0.35,
+    deletes=0.05,
+    moves=0.1,
+    renewals=0.03,
+    clearings=0.04,
+    interests=0.5,
+    wide=0.6,
+    partial=0.5,
+)
+"""Ranges of values and parts of words, which lie at several peers, and what asks for these."""
+
 _SENSORS = WorkloadPlan(
     clients=6, places=6, pause_s=0.025, asks=0.4, deletes=0.1, clearings=0.01, timeout_s=1.0
 )
@@ -62,6 +74,19 @@ _ALL = (
         name="moving-apart",
         summary="the same while some peers are cut off for up to four seconds",
         workload=replace(_MOVING, timeout_s=1.0),
+        weather=WeatherPlan(partitions=0.2, frames=_ROUGH),
+        unique_holders=False,
+    ),
+    Scenario(
+        name="ranges-that-fall",
+        summary="what is stored and asked for lies at several peers, that crash and come back",
+        workload=_WIDE,
+        churn=ChurnPlan(joins=0.5, leaves=0.3, crashes=0.7, restarts=0.6),
+    ),
+    Scenario(
+        name="ranges-apart",
+        summary="the same while some peers are cut off for up to four seconds",
+        workload=replace(_WIDE, timeout_s=1.0),
         weather=WeatherPlan(partitions=0.2, frames=_ROUGH),
         unique_holders=False,
     ),

@@ -8,21 +8,26 @@ unknown, and the history says so.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from chord import MeteorError
-from meteor import Client, Interest, KeywordSpace, Match, Number, Profile, Word, profile
-from sim.changing import RENEWED_S, Changing
-from sim.history import History, Question, Subscription, Write
+from meteor import Client, Interest, Match, Profile
+from sim.changing import RENEWED_S, Changing, written
+from sim.history import History, Question, Subscription
 from sim.overlay import Overlay
+from sim.places import (
+    HIGH,
+    LOW,
+    PARTS,
+    TYPES,
+    Drawn,
+    draw_wide,
+    drawn_point,
+    region_asked,
+    selector_of,
+)
 
-SPACE: Final = KeywordSpace("scenario", [Word("type"), Number("value", 0, 1000)])
-"""The space of the scenarios."""
-TYPES: Final = ("temperature", "humidity", "light", "pressure")
-LOW, HIGH = 0.0, 1000.0
-"""The values there are."""
 TTL_SPREAD: Final = 0.05
 """By what share clocks may make a time to live longer than it was given: more than any plan's."""
 
@@ -56,6 +61,13 @@ class WorkloadPlan:
     """... and so many more a virtual second, which are told first of what lives already."""
     timeout_s: float = 5.0
     """How long a post may take."""
+    wide: float = 0.0
+    """Share of stored profiles with a range of values, half of them with a part of a word for their
+    type: they lie at many places."""
+    partial: float = 0.0
+    """Share of questions and interests that name a part of a word, too."""
+    overlaps: float = 0.0
+    """Share of the deletes of a range that take what reaches out of it, too."""
 
 
 class Workload:
@@ -72,8 +84,8 @@ class Workload:
         self.counts: dict[str, int] = {}
         """How often each verb was posted, and how often one came to nothing."""
         self._changing = Changing(
-            overlay, history, stream, SPACE, draw=self._drawn, described=self._profiles,
-            count=self._count, timeout_s=plan.timeout_s,
+            overlay, history, stream, draw=self._drawn, described=self._profiles,
+            count=self._count, timeout_s=plan.timeout_s, overlaps=plan.overlaps,
         )  # fmt: skip
         self._clients: list[Client] = []
         self._watchers: list[Client] = []
@@ -85,7 +97,7 @@ class Workload:
         self._watchers = [overlay.client(peer=number) for number in range(plan.watchers)]
         for number, client in enumerate(self._watchers):
             client.callbacks.on_error = self._troubled
-            overlay.run(self._watch(client, f"interest{number}", *self._range()))
+            overlay.run(self._watch(client, f"interest{number}", *self._range(), self._part()))
         if plan.interests:
             overlay.kernel.spawn(self._watch_now_and_then(overlay.kernel.random("interests")))
         for client in self._clients:
@@ -110,19 +122,20 @@ class Workload:
             high = round(low + stream.uniform(50, 400), 1)
             client, name = stream.choice(self._watchers), f"later{self.counts['notify_data']}"
             try:
-                await self._watch(client, name, low, high)
+                await self._watch(client, name, low, high, self._part(stream))
             except MeteorError as error:
                 self._count(f"notify_data: {type(error).__name__}")
 
-    async def _watch(self, client: Client, name: str, low: float, high: float) -> None:
+    async def _watch(self, client: Client, name: str, low: float, high: float, word: str) -> None:
         self._count("notify_data")
-        began_s = self._overlay.kernel.now()
+        began_s, selector = self._overlay.kernel.now(), selector_of(word, low, high)
         interest = await client.notify_data(
-            f"value={low}..{high}", id=name, ttl=60.0, queue=100_000, timeout=self._plan.timeout_s
+            selector, id=name, ttl=60.0, queue=100_000, timeout=self._plan.timeout_s
         )
         subscription = Subscription(
-            name, low, high, began_s, self._overlay.kernel.now(), interest.missing
-        )
+            name, low, high, began_s, self._overlay.kernel.now(), interest.missing,
+            word=word, region=region_asked(selector),
+        )  # fmt: skip
         self._history.subscriptions.append(subscription)
         self._overlay.kernel.spawn(self._listen(interest, subscription))
 
@@ -146,7 +159,8 @@ class Workload:
                 return
             drawn = stream.random()
             if drawn < plan.asks:
-                await self._ask(client, *(self._place() if plan.places else self._range()))
+                span = self._place() if plan.places else self._range()
+                await self._ask(client, *span, self._part())
             elif drawn < (share := plan.asks + plan.deletes):
                 await self._delete(client)
             elif drawn < (share := share + plan.moves):
@@ -160,30 +174,32 @@ class Workload:
 
     async def _store(self, client: Client) -> None:
         stream, plan, now = self._stream, self._plan, self._overlay.kernel.now
-        described, value = self._drawn()
+        drawn = self._drawn()
         ttl_s = 3600.0
         if stream.random() < plan.short_lived:
             ttl_s = round(stream.uniform(2.0, 8.0), 1)
         stem = f"w{len(self._history.writes)}"
-        write = Write(
-            stem, place_of(described), value, ttl_s, now(), drift=self._overlay.clocks.drift_max
-        )
+        write = written(drawn, stem, ttl_s, now(), self._overlay.clocks.drift_max)
         self._changing.begin(write)
-        self._profiles[stem] = described
+        self._profiles[stem] = drawn.profile
         self._count("store")
         try:
             receipt = await client.store(
-                described, stem, id=stem, ttl=ttl_s, timeout=plan.timeout_s
+                drawn.profile, stem, id=stem, ttl=ttl_s, timeout=plan.timeout_s
             )
         except MeteorError as error:
             self._count(f"store: {type(error).__name__}")
             return
         write.id, write.acknowledged_s = receipt.id, now()
 
-    async def _ask(self, client: Client, low: float, high: float, *, last: bool = False) -> bool:
+    async def _ask(
+        self, client: Client, low: float, high: float, word: str = "*", *, last: bool = False
+    ) -> bool:
         began_s = self._overlay.kernel.now()
         self._count("retrieve")
-        asked = f"value={low}..{high}" if low < high else self._at(low)
+        place = self._at(low) if low == high else None
+        asked = selector_of(word, low, high) if place is None else place.profile
+        region = region_asked(asked) if isinstance(asked, str) else None
         answer = client.retrieve(asked, timeout=self._plan.timeout_s, allow_partial=True)
         try:
             matches = await answer.all()
@@ -198,7 +214,7 @@ class Workload:
         self._history.questions.append(
             Question(
                 low, high, began_s, self._overlay.kernel.now(), found,
-                answer.complete, answer.missing, last, garbled,
+                answer.complete, answer.missing, last, garbled, word, region,
             )
         )  # fmt: skip
         return True
@@ -223,12 +239,20 @@ class Workload:
 
     # ---- small parts -------------------------------------------------------------------------
 
-    def _drawn(self) -> tuple[Profile, float]:
+    def _drawn(self) -> Drawn:
+        if self._plan.wide and self._stream.random() < self._plan.wide:
+            return draw_wide(self._stream)
         if self._plan.places:
-            place, _ = self._place()
-            return self._at(place), place
+            return self._at(self._place()[0])
         value = round(self._stream.uniform(LOW, HIGH), 1)
-        return profile({"type": self._stream.choice(TYPES), "value": value}), value
+        return drawn_point(self._stream.choice(TYPES), value)
+
+    def _part(self, stream: random.Random | None = None) -> str:
+        """A part of a word for a question or an interest; nothing is drawn where none has one."""
+        stream = stream or self._stream
+        if self._plan.partial and stream.random() < self._plan.partial:
+            return stream.choice(PARTS)
+        return "*"
 
     def _place(self) -> tuple[float, float]:
         """The value of one of the places, and the same again: a range that is nothing else."""
@@ -236,9 +260,9 @@ class Workload:
         value = round(LOW + (number + 0.5) * (HIGH - LOW) / places, 1)
         return value, value
 
-    def _at(self, value: float) -> Profile:
+    def _at(self, value: float) -> Drawn:
         """What is at the place of that value."""
-        return profile({"type": TYPES[int(value) % len(TYPES)], "value": value})
+        return drawn_point(TYPES[int(value) % len(TYPES)], value)
 
     def _range(self) -> tuple[float, float]:
         low = round(self._stream.uniform(LOW, HIGH * 0.8), 1)
@@ -258,14 +282,3 @@ class Workload:
 
     def _count(self, what: str) -> None:
         self.counts[what] = self.counts.get(what, 0) + 1
-
-
-def index_of(attributes: Mapping[str, str | float]) -> int:
-    """Where a profile of the scenarios' space lies on its curve."""
-    return place_of(profile(attributes))
-
-
-def place_of(described: Profile) -> int:
-    """The same of a profile that is built already."""
-    typed = described.typed(SPACE)
-    return SPACE.curve.encode(SPACE.box(typed.subject_terms(SPACE)).low)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from math import inf
 
 from sim.history import History, Subscription, Write, within
 
@@ -43,15 +44,16 @@ def _of(subscription: Subscription, history: History, *, excuse: bool) -> Iterat
     for at_s, stem in subscription.told:
         first_s.setdefault(stem, at_s)
     for write in history.writes.values():
-        excused = within(write.index, subscription.missing) or (
-            excuse and within(write.index, history.wounds)
-        )
-        until_s = None if excused else _told_until_s(subscription, write, history)
-        if until_s is None:
+        until_s = _told_until_s(subscription, write, history)
+        if until_s is None or first_s.get(write.stem, inf) <= until_s:
+            continue
+        at = write.index_for(subscription.region)
+        if within(at, subscription.missing) or (excuse and within(at, history.wounds)):
             continue
         if write.stem not in told:
             yield f"{subscription.name} was never told of {write.stem}"
-        elif (at_s := first_s[write.stem]) > until_s:
+        else:
+            at_s = first_s[write.stem]
             yield f"{subscription.name} was told of {write.stem} only at {at_s:.3f} s"
 
 

@@ -13,11 +13,11 @@ from chord.successor_list import SuccessorList
 from meteor.client.shortcuts import Shortcuts
 from meteor.wire.codec import wire_codec
 from sim import Overlay
+from sim.places import SPACE
 from sim.report import Report
 from sim.ring_scenario import RingScenario
 from sim.scenario import Scenario, run
 from sim.scenarios import SCENARIOS
-from sim.workload import SPACE
 
 LONG = {"storm", "ring-that-loses-nothing"}
 SHORT = sorted(SCENARIOS.keys() - LONG)

@@ -43,10 +43,11 @@ class Changing:
         count: Callable[[str], None],
         timeout_s: float,
         overlaps: float = 0.0,
+        cleared: float = CLEARED,
     ) -> None:
         self._overlay, self._history, self._stream = overlay, history, stream
         self._draw, self._described, self._count = draw, described, count
-        self._timeout_s, self._overlaps = timeout_s, overlaps
+        self._timeout_s, self._overlaps, self._wide = timeout_s, overlaps, cleared
         self._clearings: list[tuple[Clearing, float]] = []
         """The ranges that are being deleted, and since when; those too of which nobody heard how it
         ended: a share that waits for the end of a cut is carried out when its client has given up.
@@ -68,7 +69,7 @@ class Changing:
 
     async def move(self, client: Client) -> None:
         """Replace something by another content."""
-        living = list(self.living())
+        living = [write for write in self.living() if not write.reposts]
         if not living:
             return
         former, drawn = self._stream.choice(living), self._draw()
@@ -117,13 +118,14 @@ class Changing:
         else:
             self._count("renew: found nothing")
 
-    async def clear(self, client: Client) -> None:
-        """Delete all in a narrow range, in which there is something."""
+    async def clear(self, client: Client) -> float | None:
+        """Delete all in a narrow range, in which there is something; a value within it, None where
+        it is not known to have been done."""
         living = list(self.living())
         if not living:
-            return
-        low = round(self._stream.choice(living).value - CLEARED / 2, 1)
-        high, began_s = round(low + CLEARED, 1), self._overlay.kernel.now()
+            return None
+        low = round(self._stream.choice(living).value - self._wide / 2, 1)
+        high, began_s = round(low + self._wide, 1), self._overlay.kernel.now()
         mode = self._mode()
         clearing = Clearing(low, high, overlaps=mode == "overlap")
         there = [write for write in self._history.writes.values() if clearing.takes(write)]
@@ -140,10 +142,11 @@ class Changing:
             await client.delete_data(f"value={low}..{high}", mode=mode, timeout=self._timeout_s)
         except MeteorError as error:
             self._count(f"delete_data: {type(error).__name__}")
-            return
+            return None
         self._clearings.remove(noted)
         for write in known:
             write.deleted_s = self._overlay.kernel.now()
+        return round((low + high) / 2, 1)
 
     def _mode(self) -> Literal["within", "overlap"]:
         """Whether all goes that meets a range; nothing is drawn where that never is."""

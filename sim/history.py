@@ -18,6 +18,9 @@ ALIVE_FOREVER: Final = float("inf")
 MERGED_WITHIN_S: Final = 10.0
 """How long after a partition the sides may take to know what each acknowledged; the questions asked
 when everything has healed excuse nothing."""
+UNDER_WAY_S: Final = 5.0
+"""How long a notice may be on its way to a client that is cut off from its peer, or whose peer is
+held."""
 
 
 @dataclass(slots=True, eq=False)
@@ -57,6 +60,9 @@ class Write:
     """Its type, or a part of one with a star."""
     region: Box | None = None
     """Where it lies, if that is more than one place."""
+
+    reposts: int = 0
+    """How often it was posted again in a later version: who is interested may hear of each."""
 
     @property
     def top(self) -> float:
@@ -151,10 +157,50 @@ class Subscription:
     """The type that it is interested in, or a part of one."""
     region: Box | None = None
     """Where that lies; None: wherever its values do."""
+    once: bool = False
+    """Whether it is over with the first notice."""
+    ended_s: float = ALIVE_FOREVER
+    """When its client let go of it, or ended: it is told nothing from then on."""
+    delete_began_s: float | None = None
+    deleted_s: float | None = None
+    """When the receipt of its deletion came."""
+    client: object = None
+    """Whose it is, where that counts."""
+    goes_on: bool = False
+    """Whether there was one under this name before."""
+
+    @property
+    def fresh_s(self) -> float:
+        """Since when nothing comes that was over: of one that goes on notices may be under way that
+        were sent before."""
+        return self.began_s - (UNDER_WAY_S if self.goes_on else 0.0)
 
     def selects(self, write: Write) -> bool:
         """Whether the write is among what it is interested in."""
         return write.meets(self.word, self.low, self.high)
+
+
+@dataclass(slots=True, eq=False)
+class Watching:
+    """A watch, and who it was told is interested."""
+
+    name: str
+    low: float
+    high: float
+    word: str
+    region: Box
+    began_s: float
+    opened_s: float
+    missing: Intervals = ()
+    told: list[tuple[float, str, str]] = field(default_factory=list)
+    """When, `appeared` or `gone`, and the name of the interest."""
+    active: bool | None = None
+    """Whether it said that somebody is interested when the run was over; None: it was over, too."""
+
+    def meets(self, subscription: Subscription) -> bool:
+        """Whether it is to be told of an interest."""
+        within_values = self.low <= subscription.high and subscription.low <= self.high
+        return within_values and words_meet(self.word, subscription.word)
 
 
 @dataclass(slots=True, eq=False)
@@ -180,6 +226,9 @@ class History:
     """By label."""
     questions: list[Question] = field(default_factory=list)
     subscriptions: list[Subscription] = field(default_factory=list)
+    watches: list[Watching] = field(default_factory=list)
+    not_attached: list[tuple[float, str, str]] = field(default_factory=list)
+    """When an attachment was refused, the name of its interest, and the rule."""
     wounds: Intervals = ()
     """Curve indexes whose every copy was lost, or away, at some time of the run."""
     cuts: list[Cut] = field(default_factory=list)

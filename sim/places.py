@@ -62,6 +62,17 @@ def draw_wide(stream: random.Random) -> Drawn:
     return Drawn(described, low, word, region_of(described), high)
 
 
+def draw_range(stream: random.Random) -> tuple[float, float]:
+    """A range of values to ask for."""
+    low = round(stream.uniform(LOW, HIGH * 0.8), 1)
+    return low, round(low + stream.uniform(50, 400), 1)
+
+
+def draw_part(stream: random.Random, share: float) -> str:
+    """A part of a word, for so large a share of what is asked for; nothing is drawn for none."""
+    return stream.choice(PARTS) if share and stream.random() < share else "*"
+
+
 def words_meet(one: str, other: str) -> bool:
     """Whether two types, or parts of types, have a word in common."""
     stem, other_stem = one.removesuffix("*"), other.removesuffix("*")

@@ -184,12 +184,12 @@ class Listening:
 
     async def _delete(self, client: Client, interest: Interest, subscription: Subscription) -> None:
         subscription.ended_s = subscription.delete_began_s = self._overlay.kernel.now()
-        self._count("cancel of an interest")
+        self._count("cancel_interest")
         self.on_change(client)
         try:
             await client.cancel(interest.id, timeout=self._plan.timeout_s)
         except MeteorError as error:
-            self._count(f"cancel of an interest: {type(error).__name__}")
+            self._count(f"cancel_interest: {type(error).__name__}")
             return
         subscription.deleted_s = self._overlay.kernel.now()
 
@@ -206,7 +206,7 @@ class Listening:
         for subscription in self._history.subscriptions:
             if subscription.once and subscription.client is client:
                 subscription.ended_s = min(subscription.ended_s, self._overlay.kernel.now())
-        self._count("ends of clients")
+        self._count("client_ends")
         client.abandon()
         place = self._clients.index(client)
         self._clients[place] = self._overlay.new_client(

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from chord import MeteorError
-from meteor import Client, Profile, Receipt
+from meteor import Client, Profile, Receipt, Refused
 from sim.changing import LASTING_S
 from sim.history import History, Write
 from sim.overlay import Overlay
@@ -55,7 +55,7 @@ class PostingAgain:
             )
             for one in self._twins
         ]  # fmt: skip
-        self._count("store twice")
+        self._count("store_twice")
         kernel = self._overlay.kernel
         both = [kernel.spawn(self._stored(write, post)) for post in posts]
         for task in both:
@@ -73,7 +73,7 @@ class PostingAgain:
             return
         write = self._stream.choice(stored[-LATELY:])
         write.reposts += 1
-        self._count("store again")
+        self._count("store_again")
         post = client.store(
             self._described[write.stem], write.stem, id=write.stem, ttl=write.ttl_s,
             timeout=self._timeout_s,
@@ -82,16 +82,18 @@ class PostingAgain:
         try:
             await post
         except MeteorError as error:
-            self._count(f"store again{' what is gone' * is_deleted}: {type(error).__name__}")
-            return
-        if is_deleted:
-            self._count("store again what is gone: taken")
+            refused = is_deleted and isinstance(error, Refused)
+            what = "refused_as_gone" if refused else f"store_again: {type(error).__name__}"
+            self._count(what)
+        else:
+            if is_deleted:
+                self._count("store_again: what is gone was taken")
 
     async def _stored(self, write: Write, post: Awaitable[Receipt]) -> None:
         try:
             receipt = await post
         except MeteorError as error:
-            self._count(f"store twice: {type(error).__name__}")
+            self._count(f"store_twice: {type(error).__name__}")
             return
         write.id = receipt.id
         if write.acknowledged_s is None:

@@ -45,8 +45,8 @@ _RESTLESS = WorkloadPlan(
     deletes=0.1,
     moves=0.12,
     renewals=0.08,
-    clearings=0.06,
-    cleared=60.0,
+    clearings=0.1,
+    cleared=100.0,
     refills=0.8,
     short_lived=0.3,
     interests=0.3,
@@ -116,7 +116,7 @@ _ALL = (
         summary="clients lose their peers as they delete, replace and renew; others attach",
         workload=_RESTLESS,
         churn=ChurnPlan(
-            leaves=0.4, crashes=0.2, joins=0.4, restarts=0.8, strikes=0.1, cut_offs=0.5, steady=1
+            leaves=0.6, crashes=0.2, joins=0.6, restarts=0.8, strikes=0.1, cut_offs=0.5, steady=1
         ),
         unique_holders=False,
     ),

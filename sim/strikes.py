@@ -2,7 +2,8 @@
 
 Law of this file: whom and when is drawn from one stream.  A peer that is struck crashes, is held,
 or does not hear its client for a while; or the link between the two breaks, and the client goes on
-to another peer while the first one carries out what it was asked.
+to another peer while the first one carries out what it was asked, with what it needs for that, or
+without.
 """
 
 from __future__ import annotations
@@ -10,13 +11,20 @@ from __future__ import annotations
 import random
 from typing import Final
 
+from chord import Contact
 from meteor import Client
 from sim.churn import Churn, ChurnPlan
 from sim.overlay import Overlay
 from sim.simulated_peer import SimPeer
 
-KINDS: Final = ("crashes", "breaks", "breaks", "cuts", "pauses")
-"""What may happen, the likeliest twice."""
+KINDS: Final = ("crashes", "breaks", "partings", "cuts", "pauses")
+"""What may happen."""
+PAUSE_S: Final = 1.0
+"""How long a client reaches its peer at least between two cuts."""
+PARTED: Final = 3
+PARTED_S_MAX: Final = 1.4
+"""From how many others a peer is parted that its client leaves, and for how long at most: less than
+what makes them give each other up."""
 
 
 class Strikes:
@@ -27,6 +35,7 @@ class Strikes:
     ) -> None:
         self._overlay, self._churn, self._plan, self._stream = overlay, churn, plan, stream
         self._stopped = False
+        self._cut_until_s: dict[Contact, float] = {}
         self.counts: dict[str, int] = {}
         """How often each was drawn."""
 
@@ -70,12 +79,26 @@ class Strikes:
             await self._churn.pause(peer)
         elif kind == "breaks":
             self._break(client, peer)
+        elif kind == "partings":
+            self._part(peer)
+            self._break(client, peer)
         else:
             self._cut_off(client, peer)
+
+    def _part(self, peer: SimPeer) -> None:
+        """What a peer was asked takes it long: some of those that it needs do not hear it."""
+        others = [one for one in self._overlay.living if one is not peer]
+        for other in self._stream.sample(others, min(PARTED, len(others))):
+            for_s = self._stream.uniform(0, PARTED_S_MAX)
+            self._overlay.faults.clog(peer.contact, other.contact, for_s)
 
     def _cut_off(self, client: Client, peer: SimPeer) -> None:
         (contact,) = [one for one, known in self._overlay.clients.items() if known is client]
         for_s = self._stream.uniform(0, self._plan.strike_cut_s_max)
+        now_s = self._overlay.kernel.now()
+        if now_s < self._cut_until_s.get(contact, 0.0) + PAUSE_S:
+            return  # one cut after the other would be a long one
+        self._cut_until_s[contact] = now_s + for_s
         self._overlay.faults.clog(contact, peer.contact, for_s)
 
     def _peer_of(self, client: Client) -> SimPeer | None:

@@ -173,8 +173,11 @@ class Workload:
         began_s = self._overlay.kernel.now()
         self._count("retrieve")
         place = self._at(low) if low == high else None
-        asked = selector_of(word, low, high) if place is None else place.profile
-        region = region_asked(asked) if isinstance(asked, str) else None
+        selector = selector_of(word, low, high)
+        asked: str | Profile = selector
+        region = region_asked(selector)
+        if place is not None:
+            asked, region, word = place.profile, place.region, place.word
         answer = client.retrieve(asked, timeout=self._plan.timeout_s, allow_partial=True)
         try:
             matches = await answer.all()

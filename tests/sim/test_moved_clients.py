@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from meteor import profile
+from meteor.rendezvous.outbox import Outbox
 from sim import Overlay
 from sim.checkers import deletion, notification, watching
 from sim.checkers.notification import TOLD_WITHIN_S
@@ -32,7 +33,7 @@ def test_everything_that_the_scenario_is_about_happens() -> None:
     report = run(replace(SCENARIO, storm_s=6.0), 2)
     assert not report.violations, report.text()
     for what in (
-        "attach", "store again", "store twice", "notify_interest",
+        "attach", "store_again", "store_twice", "notify_interest",
         "strikes: breaks", "cut-offs", "delete_data",
     ):  # fmt: skip
         assert report.counts.get(what, 0) > 0, what
@@ -163,3 +164,17 @@ def tell_watches_nothing(overlay: Overlay) -> None:
 def test_watches_that_are_not_told_fail_the_run() -> None:
     report = run(QUIET, 1, sabotage=tell_watches_nothing)
     assert any(text.startswith("watching: ") for text in report.violations), report.text()
+
+
+def test_who_is_to_be_told_once_and_is_not_fails_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the interest before it was told of counts as the one notice."""
+    has_told = Outbox.has_told
+
+    def of_any_life(self: Outbox, name: str, _: int) -> bool:
+        return has_told(self, name, 0)
+
+    monkeypatch.setattr(Outbox, "has_told", of_any_life)
+    workload = replace(QUIET.workload, onces=3.0, clients=2, attaches=0.0)
+    report = run(replace(QUIET, workload=workload), 1)
+    assert any("notification: once" in text for text in report.violations), report.text()
+    assert all("was never told of" in text for text in report.violations), report.text()

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from chord import MeteorError
 from meteor import Client, Profile, make_id, stem_of
 from sim.history import History, Write
 from sim.overlay import Overlay
-from squid import Box, KeywordSpace
+from sim.places import SPACE, Drawn
 
 RENEWED_S: Final = 3600.0
 """For how long something is renewed: longer than any run."""
@@ -24,8 +25,8 @@ CLEARED: Final = 10.0
 LASTING_S: Final = 60.0
 """What was stored for longer does not run out in a run."""
 
-Draw = Callable[[], tuple[Profile, float]]
-"""A profile, and its value."""
+Draw = Callable[[], Drawn]
+"""Something to be stored."""
 
 
 class Changing:
@@ -36,17 +37,18 @@ class Changing:
         overlay: Overlay,
         history: History,
         stream: random.Random,
-        space: KeywordSpace,
         *,
         draw: Draw,
         described: dict[str, Profile],
         count: Callable[[str], None],
         timeout_s: float,
+        overlaps: float = 0.0,
+        cleared: float = CLEARED,
     ) -> None:
         self._overlay, self._history, self._stream = overlay, history, stream
-        self._space, self._draw, self._described = space, draw, described
-        self._count, self._timeout_s = count, timeout_s
-        self._clearings: list[tuple[float, float, float]] = []
+        self._draw, self._described, self._count = draw, described, count
+        self._timeout_s, self._overlaps, self._wide = timeout_s, overlaps, cleared
+        self._clearings: list[tuple[Clearing, float]] = []
         """The ranges that are being deleted, and since when; those too of which nobody heard how it
         ended: a share that waits for the end of a cut is carried out when its client has given up.
         """
@@ -54,8 +56,8 @@ class Changing:
     def begin(self, write: Write) -> None:
         """Something is about to be stored."""
         self._history.writes[write.stem] = write
-        for low, high, began_s in self._clearings:
-            if low <= write.value <= high:
+        for clearing, began_s in self._clearings:
+            if clearing.takes(write):
                 _cleared(write, began_s)
 
     def living(self) -> Iterator[Write]:
@@ -67,28 +69,24 @@ class Changing:
 
     async def move(self, client: Client) -> None:
         """Replace something by another content."""
-        living = list(self.living())
+        living = [write for write in self.living() if not write.reposts]
         if not living:
             return
-        former, (profile, value) = self._stream.choice(living), self._draw()
-        terms = profile.typed(self._space).subject_terms(self._space)
-        point = self._space.box(terms).low
-        full_id = make_id(stem_of(former.id), Box(point, point), self._space.curve)
+        former, drawn = self._stream.choice(living), self._draw()
+        full_id = make_id(stem_of(former.id), drawn.region, SPACE.curve)
         if full_id == former.id or full_id in self._history.labels:
             return  # it was there before: one id would stand for two writes
         label, now = f"w{len(self._history.writes)}", self._overlay.kernel.now
-        moved = Write(
-            label, self._space.curve.encode(point), value, RENEWED_S, now(),
-            drift=self._overlay.clocks.drift_max, former=former.stem,
-        )  # fmt: skip
+        moved = written(drawn, label, RENEWED_S, now(), self._overlay.clocks.drift_max)
+        moved.former = former.stem
         self.begin(moved)
         self._history.labels[full_id] = label
-        self._described[label] = profile
+        self._described[label] = drawn.profile
         former.delete_began_s = now()
         self._count("replace")
         try:
             receipt = await client.replace(
-                former.id, profile, label, ttl=RENEWED_S, timeout=self._timeout_s
+                former.id, drawn.profile, label, ttl=RENEWED_S, timeout=self._timeout_s
             )
         except MeteorError as error:
             self._count(f"replace: {type(error).__name__}")
@@ -120,14 +118,17 @@ class Changing:
         else:
             self._count("renew: found nothing")
 
-    async def clear(self, client: Client) -> None:
-        """Delete all in a narrow range, in which there is something."""
+    async def clear(self, client: Client) -> float | None:
+        """Delete all in a narrow range, in which there is something; a value within it, None where
+        it is not known to have been done."""
         living = list(self.living())
         if not living:
-            return
-        low = round(self._stream.choice(living).value - CLEARED / 2, 1)
-        high, began_s = round(low + CLEARED, 1), self._overlay.kernel.now()
-        there = [write for write in self._history.writes.values() if low <= write.value <= high]
+            return None
+        low = round(self._stream.choice(living).value - self._wide / 2, 1)
+        high, began_s = round(low + self._wide, 1), self._overlay.kernel.now()
+        mode = self._mode()
+        clearing = Clearing(low, high, overlaps=mode == "overlap")
+        there = [write for write in self._history.writes.values() if clearing.takes(write)]
         known = [
             write
             for write in there
@@ -135,16 +136,47 @@ class Changing:
         ]
         for write in there:
             _cleared(write, began_s)
-        self._clearings.append(clearing := (low, high, began_s))
+        self._clearings.append(noted := (clearing, began_s))
         self._count("delete_data")
         try:
-            await client.delete_data(f"value={low}..{high}", timeout=self._timeout_s)
+            await client.delete_data(f"value={low}..{high}", mode=mode, timeout=self._timeout_s)
         except MeteorError as error:
             self._count(f"delete_data: {type(error).__name__}")
-            return
-        self._clearings.remove(clearing)
+            return None
+        self._clearings.remove(noted)
         for write in known:
             write.deleted_s = self._overlay.kernel.now()
+        return round((low + high) / 2, 1)
+
+    def _mode(self) -> Literal["within", "overlap"]:
+        """Whether all goes that meets a range; nothing is drawn where that never is."""
+        overlaps = self._overlaps > 0 and self._stream.random() < self._overlaps
+        return "overlap" if overlaps else "within"
+
+
+@dataclass(frozen=True, slots=True)
+class Clearing:
+    """A range of values that is deleted, of all types."""
+
+    low: float
+    high: float
+    overlaps: bool = False
+    """Whether what reaches out of the range is deleted, too."""
+
+    def takes(self, write: Write) -> bool:
+        """Whether the write goes."""
+        if self.overlaps:
+            return self.low <= write.top and write.value <= self.high
+        return self.low <= write.value and write.top <= self.high
+
+
+def written(drawn: Drawn, stem: str, ttl_s: float, began_s: float, drift: float) -> Write:
+    """The write of something that is about to be stored."""
+    region = None if drawn.region.low == drawn.region.high else drawn.region
+    return Write(
+        stem, drawn.index, drawn.value, ttl_s, began_s,
+        drift=drift, high=drawn.high, word=drawn.word, region=region,
+    )  # fmt: skip
 
 
 def _cleared(write: Write, began_s: float) -> None:

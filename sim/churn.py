@@ -33,6 +33,11 @@ class ChurnPlan:
     crashes: float = 0.0
     restarts: float = 0.0
     """Crashed peers that come back under their journal, as far as there are any."""
+    behind: float = 0.0
+    """Share of these whose journal is that of a backup (`DiskPlan.backups_every_s`), ..."""
+    behind_s_max: float = 6.0
+    """... of evenly drawn up to this before the last one; only where all that they had is up with
+    others."""
     groups: float = 0.0
     """Ring neighbours that crash in one moment, `group_size` of them, ..."""
     group_size: int = 3
@@ -53,6 +58,14 @@ class ChurnPlan:
     """Nobody leaves or crashes while only so many live, ..."""
     peers_max: int = 32
     """... nobody joins while so many do."""
+    strikes: float = 0.0
+    """Share of what clients change during which something befalls the peer of that client, ..."""
+    strike_within_s: float = 0.01
+    """... evenly drawn up to this after it was posted, ..."""
+    strike_cut_s_max: float = 2.0
+    """... and how long the two may be cut off from one another."""
+    cut_offs: float = 0.0
+    """Clients that cannot reach their peers, nor these them, for as long at most."""
     careful: bool = False
     """Whether only such peers crash or are held whose every record another peer has too: then
     nothing at all may be lost."""
@@ -162,6 +175,14 @@ class Churn:
         peer = self._drawn(goes_down=True)
         if peer is None:
             return
+        self._crash_one(peer)
+
+    def crash(self, peer: SimPeer) -> None:
+        """Crash this one, if it may go."""
+        if peer in self._free(goes_down=True):
+            self._crash_one(peer)
+
+    def _crash_one(self, peer: SimPeer) -> None:
         self._count("crashes")
         self._copies.went_down(peer)
         peer.crash()
@@ -179,7 +200,7 @@ class Churn:
     async def _come_back(self, peer: SimPeer) -> None:
         self._count("restarts")
         self._moving[peer.contact] = None
-        again = self._overlay.reincarnate(peer)
+        again = self._overlay.reincarnate(peer, incarnation=self._gone_back(peer))
         await self._done(again, self._rejoin(again))
         self._copies.was_restarted(again)
         if again.alive:
@@ -187,6 +208,21 @@ class Churn:
         else:
             self._count("restarts that failed")
         self._moving.pop(peer.contact, None)
+
+    def _gone_back(self, peer: SimPeer) -> int | None:
+        """Put a backup in the place of a crashed peer's journal, if that is its lot; which life
+        comes after the one that it tells of."""
+        disk, plan = self._overlay.disk, self._plan
+        if disk is None or not plan.behind or self._stream.random() >= plan.behind:
+            return None
+        if not self._copies.is_kept_elsewhere(peer):
+            return None
+        life = disk.go_back(peer.address, self._stream.uniform(0, plan.behind_s_max))
+        if life is None:
+            return None
+        self._count("journals put back")
+        self._copies.went_back(peer)
+        return life + 1
 
     async def _crash_group(self) -> None:
         first = self._drawn()
@@ -242,8 +278,15 @@ class Churn:
 
     async def _pause(self) -> None:
         peer = self._drawn(goes_down=True)
-        if peer is None or peer.runtime.paused:
-            return
+        if peer is not None and not peer.runtime.paused:
+            await self._hold(peer)
+
+    async def pause(self, peer: SimPeer) -> None:
+        """Hold this one for a while, if it may go."""
+        if peer in self._free(goes_down=True) and not peer.runtime.paused:
+            await self._hold(peer)
+
+    async def _hold(self, peer: SimPeer) -> None:
         self._count("pauses")
         self._copies.went_down(peer)
         peer.pause()
@@ -256,13 +299,18 @@ class Churn:
 
     def _drawn(self, *, goes_down: bool = False) -> SimPeer | None:
         """A living peer that may go; None when there is none, or too few are left."""
+        free = self._free(goes_down=goes_down)
+        return self._stream.choice(free) if free else None
+
+    def _free(self, *, goes_down: bool) -> list[SimPeer]:
+        """Who may go now."""
         living = self._overlay.living
         if len(living) <= self._plan.peers_min:
-            return None
+            return []
         free = [one for one in living if self._may_go(one)]
         if goes_down and self._plan.careful:
             free = [one for one in free if not self._copies.has_last_copy(one)]
-        return self._stream.choice(free) if free else None
+        return free
 
     def _may_go(self, peer: SimPeer) -> bool:
         steady = self._overlay.peers[: self._plan.steady]

@@ -17,7 +17,7 @@ from meteor import Client, Incomplete, profile
 from sim.checkers.notification import TOLD_WITHIN_S
 from sim.history import within
 from sim.overlay import Overlay
-from sim.workload import HIGH, LOW, TYPES, index_of
+from sim.places import HIGH, LOW, TYPES, index_of
 from squid import Intervals
 
 TIMEOUT_S: Final = 5.0

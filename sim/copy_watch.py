@@ -47,11 +47,15 @@ class CopyWatch:
         self._overlay, self._history = overlay, history
         self._branches = Branches(overlay)
         self.ledger = CopyLedger()
+        self._last: set[str] = set()
+        """The peers that went down as the last ones with something."""
 
     def went_down(self, *fallen: SimPeer) -> None:
         """These peers crashed, left or were held, all in this moment."""
         of_branches = self._branches.only_with(fallen, self._up_beside(fallen))
-        self._history.wounds = merge(self._history.wounds, self._only_with(fallen), of_branches)
+        only = merge(self._only_with(fallen), of_branches)
+        self._history.wounds = merge(self._history.wounds, only)
+        self._last.update(peer.address for peer in fallen if only)
         parts = current_parts(self._all_and(fallen), with_lost=True)
         up = self._up_beside(fallen)
         self.ledger.went_down(
@@ -69,8 +73,17 @@ class CopyWatch:
         if peer.core.views.damaged:
             self.ledger.was_damaged(peer.address)
 
+    def is_kept_elsewhere(self, peer: SimPeer) -> bool:
+        """Whether all that a peer had which is down is up with others."""
+        return peer.address not in self._last and not self.ledger.is_named(peer.address)
+
+    def went_back(self, peer: SimPeer) -> None:
+        """A peer that is down has lost what its journal had last: it makes no loss good."""
+        self.ledger.was_damaged(peer.address)
+
     def came_back(self, peer: SimPeer) -> None:
         """The peer was started again, or goes on."""
+        self._last.discard(peer.address)
         self.ledger.came_back(peer.address)
 
     def _only_with(self, peers: Sequence[SimPeer]) -> Intervals:

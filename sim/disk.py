@@ -41,6 +41,7 @@ class SimDisk:
         self._writing = 0
         self._kernel = kernel
         self._content: dict[str, dict[bytes, _Stored]] = {}
+        self._backups: dict[str, list[tuple[float, int, dict[bytes, _Stored]]]] = {}
         self._handles: dict[str, SimJournal] = {}
         self._waiting: list[_Job] = []
         self._busy = False
@@ -82,6 +83,22 @@ class SimDisk:
         stored = self._content[name][key]
         value = bytes([(stored.value or b"\0")[0] ^ 1]) + stored.value[1:]
         self._content[name][key] = _Stored(value, stored.checksum)
+
+    def back_up(self, name: str, life: int) -> None:
+        """Keep what one journal holds now, in that life of its peer."""
+        content = dict(self._content.get(name, {}))
+        self._backups.setdefault(name, []).append((self._kernel.now(), life, content))
+
+    def go_back(self, name: str, by_s: float) -> int | None:
+        """Put the content of a closed journal in place that was kept so long before the last one;
+        from which life it is, None where there is none.  Nobody can tell by looking at it."""
+        kept = self._backups.get(name, [])
+        old = [one for one in kept if one[0] <= kept[-1][0] - by_s]
+        if not old:
+            return None
+        _, life, content = old[-1]
+        self._content[name] = dict(content)
+        return life
 
     def ask(self, job: _Job) -> Waiter:
         """Queue a job; its waiter is settled when it is durable, or read."""

@@ -35,6 +35,9 @@ class DiskPlan:
     stall_lasts_s: float = 1.0
     """... for so long."""
 
+    backups_every_s: float = 0.0
+    """How often all journals are backed up (`ChurnPlan.behind`); 0: never."""
+
     def disk(self, kernel: Kernel) -> SimDisk:
         """A disk of this kind."""
         made = SimDisk(kernel, write_latency_s=self.latency_s)
@@ -62,6 +65,8 @@ class DiskTrouble:
         """Begin, if anything is to go wrong."""
         if self._plan.rates and self._overlay.disk is not None:
             self._overlay.kernel.spawn(self._go_on(self._overlay.disk))
+        if self._plan.backups_every_s and self._overlay.disk is not None:
+            self._overlay.kernel.spawn(self._back_up(self._overlay.disk))
 
     def stop(self) -> None:
         """Every disk has room and is as fast as before."""
@@ -82,6 +87,12 @@ class DiskTrouble:
             self.counts[kind] = self.counts.get(kind, 0) + 1
             happens = self._fill if kind == "fillings" else self._stall
             self._overlay.kernel.spawn(happens(disk))
+
+    async def _back_up(self, disk: SimDisk) -> None:
+        while not self._stopped:
+            for peer in self._overlay.living:
+                disk.back_up(peer.address, peer.incarnation)
+            await self._overlay.kernel.sleep(self._plan.backups_every_s)
 
     async def _fill(self, disk: SimDisk) -> None:
         may_fill = self._overlay.living[self._plan.steady :]

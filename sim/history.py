@@ -11,12 +11,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from squid import Interval, Intervals
+from sim.places import first_common, words_meet
+from squid import Box, Interval, Intervals
 
 ALIVE_FOREVER: Final = float("inf")
 MERGED_WITHIN_S: Final = 10.0
 """How long after a partition the sides may take to know what each acknowledged; the questions asked
 when everything has healed excuse nothing."""
+UNDER_WAY_S: Final = 5.0
+"""How long a notice may be on its way to a client that is cut off from its peer, or whose peer is
+held."""
 
 
 @dataclass(slots=True, eq=False)
@@ -26,9 +30,9 @@ class Write:
     stem: str
     """Its identity, or label, chosen by the workload: known also when no receipt came."""
     index: int
-    """Where it lies on the curve."""
+    """Where it lies on the curve, or begins to."""
     value: float
-    """What questions select it by."""
+    """What questions select it by; of a range the lowest."""
     ttl_s: float
     began_s: float
     """When the store was posted."""
@@ -50,6 +54,31 @@ class Write:
     renew_began_s: float | None = None
     renewed_s: float | None = None
     """When the receipt of its renewal came, for longer than any run; None while unknown."""
+    high: float | None = None
+    """Of a range of values the highest."""
+    word: str = "*"
+    """Its type, or a part of one with a star."""
+    region: Box | None = None
+    """Where it lies, if that is more than one place."""
+
+    reposts: int = 0
+    """How often it was posted again in a later version: who is interested may hear of each."""
+
+    @property
+    def top(self) -> float:
+        """The highest of its values."""
+        return self.value if self.high is None else self.high
+
+    def meets(self, word: str, low: float, high: float) -> bool:
+        """Whether it has a type, or part of one, and a value in common with what is asked for."""
+        return low <= self.top and self.value <= high and words_meet(word, self.word)
+
+    def index_for(self, asked: Box | None) -> int:
+        """Where whoever asks for a region is told of it: at the first place that both have."""
+        if self.region is None or asked is None:
+            return self.index
+        common = first_common(self.region, asked)
+        return self.index if common is None else common
 
     def surely_lives(self, since_s: float, until_s: float, slack_s: float) -> bool:
         """Whether it was acknowledged by `since_s` and nothing ended it before `until_s`, by
@@ -91,16 +120,20 @@ class Question:
     """Whether it was asked when the run was over and everything had healed."""
     garbled: tuple[str, ...] = ()
     """The stems of those matches whose data, profile or time to live is not what was stored."""
+    word: str = "*"
+    """The type that it asks for, or a part of one."""
+    region: Box | None = None
+    """Where that lies; None: wherever its values do."""
 
     def selects(self, write: Write) -> bool:
         """Whether the write is among what was asked for."""
-        return self.low <= write.value <= self.high
+        return write.meets(self.word, self.low, self.high)
 
-    def excuses(self, index: int) -> bool:
-        """Whether the answer says that it does not speak for that index."""
+    def excuses(self, write: Write) -> bool:
+        """Whether the answer says that it does not speak for where it would tell of the write."""
         if not self.complete and not self.missing:
             return True
-        return within(index, self.missing)
+        return bool(self.missing) and within(write.index_for(self.region), self.missing)
 
 
 @dataclass(slots=True, eq=False)
@@ -120,10 +153,54 @@ class Subscription:
     """When, and the stem of what."""
     garbled: list[str] = field(default_factory=list)
     """The stems of what came with other data, or another profile, than was stored."""
+    word: str = "*"
+    """The type that it is interested in, or a part of one."""
+    region: Box | None = None
+    """Where that lies; None: wherever its values do."""
+    once: bool = False
+    """Whether it is over with the first notice."""
+    ended_s: float = ALIVE_FOREVER
+    """When its client let go of it, or ended: it is told nothing from then on."""
+    delete_began_s: float | None = None
+    deleted_s: float | None = None
+    """When the receipt of its deletion came."""
+    client: object = None
+    """Whose it is, where that counts."""
+    goes_on: bool = False
+    """Whether there was one under this name before."""
+
+    @property
+    def fresh_s(self) -> float:
+        """Since when nothing comes that was over: of one that goes on notices may be under way that
+        were sent before."""
+        return self.began_s - (UNDER_WAY_S if self.goes_on else 0.0)
 
     def selects(self, write: Write) -> bool:
         """Whether the write is among what it is interested in."""
-        return self.low <= write.value <= self.high
+        return write.meets(self.word, self.low, self.high)
+
+
+@dataclass(slots=True, eq=False)
+class Watching:
+    """A watch, and who it was told is interested."""
+
+    name: str
+    low: float
+    high: float
+    word: str
+    region: Box
+    began_s: float
+    opened_s: float
+    missing: Intervals = ()
+    told: list[tuple[float, str, str]] = field(default_factory=list)
+    """When, `appeared` or `gone`, and the name of the interest."""
+    active: bool | None = None
+    """Whether it said that somebody is interested when the run was over; None: it was over, too."""
+
+    def meets(self, subscription: Subscription) -> bool:
+        """Whether it is to be told of an interest."""
+        within_values = self.low <= subscription.high and subscription.low <= self.high
+        return within_values and words_meet(self.word, subscription.word)
 
 
 @dataclass(slots=True, eq=False)
@@ -149,6 +226,9 @@ class History:
     """By label."""
     questions: list[Question] = field(default_factory=list)
     subscriptions: list[Subscription] = field(default_factory=list)
+    watches: list[Watching] = field(default_factory=list)
+    not_attached: list[tuple[float, str, str]] = field(default_factory=list)
+    """When an attachment was refused, the name of its interest, and the rule."""
     wounds: Intervals = ()
     """Curve indexes whose every copy was lost, or away, at some time of the run."""
     cuts: list[Cut] = field(default_factory=list)

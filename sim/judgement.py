@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sim.checkers import deletion, durability, lifetimes, moves, notification, recall
+from sim.checkers import deletion, durability, lifetimes, moves, notification, recall, watching
 from sim.checkers.copies import Loss
 from sim.history import History
 
@@ -17,6 +17,7 @@ CHECKERS = {
     "lifetimes": lifetimes.violations,
     "moves": moves.violations,
     "notification": notification.violations,
+    "watching": watching.violations,
 }
 
 

@@ -216,8 +216,12 @@ class Overlay:
         await self.rejoin(again)
         return again
 
-    def reincarnate(self, peer: SimPeer, peer_id: int | None = None) -> SimPeer:
-        """The first half of a restart: the new incarnation listens and has not started."""
+    def reincarnate(
+        self, peer: SimPeer, peer_id: int | None = None, *, incarnation: int | None = None
+    ) -> SimPeer:
+        """The first half of a restart: the new incarnation listens and has not started.  It is the
+        next one, unless its journal says otherwise: one that is behind may tell of an earlier life.
+        """
         assert not peer.alive, "restart: the peer is alive"
         journal = peer.journal
         if isinstance(journal, MemoryJournal):
@@ -225,7 +229,8 @@ class Overlay:
         else:
             journal = self._journal(peer.address)
         contact = peer.contact if peer_id is None else Contact(peer_id, peer.address)
-        again = SimPeer(self, contact, journal, peer.incarnation + 1)
+        following = peer.incarnation + 1 if incarnation is None else incarnation
+        again = SimPeer(self, contact, journal, following)
         self.peers[self.peers.index(peer)] = again
         return again
 
@@ -264,6 +269,21 @@ class Overlay:
         an `identity` signs what it posts.  Raises `ValueError` where there is no such peer.
 
         Its versions run with the wall clock, in microseconds, as those of clients on sockets."""
+        client = self.new_client(
+            peer=peer, config=config, first_version=first_version, identity=identity
+        )
+        self.run(client.open())
+        return client
+
+    def new_client(
+        self,
+        *,
+        peer: int = 0,
+        config: ClientConfig | None = None,
+        first_version: int | None = None,
+        identity: Identity | ActingFor | None = None,
+    ) -> Client:
+        """The same, not open yet: for who is in a conversation already."""
         living = self.living
         if living and not -len(living) <= peer < len(living):
             raise ValueError(f"client: peer {peer} of {len(living)} living peers")
@@ -279,7 +299,6 @@ class Overlay:
             runtime, addresses, config=config, first_version=first_version,
             identity=identity, wall_clock=clock.wall,
         )  # fmt: skip
-        self.run(client.open())
         self.clients[contact] = client
         return client
 

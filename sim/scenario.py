@@ -32,13 +32,16 @@ from sim.judgement import judge
 from sim.kernel import Kernel
 from sim.link import MessageCodec
 from sim.overlay import Overlay
+from sim.places import SPACE
 from sim.report import Report
 from sim.ring_look import ring_flaws
 from sim.simulated_peer import SimPeer
+from sim.strikes import Strikes
 from sim.trace import Trace
 from sim.view_watch import ViewWatch
 from sim.weather import Weather, WeatherPlan
-from sim.workload import SPACE, Workload, WorkloadPlan
+from sim.workload import Workload
+from sim.workload_plan import WorkloadPlan
 from squid import Intervals
 
 LOOK_S = 0.25
@@ -74,7 +77,8 @@ class Scenario:
     def is_calm(self) -> bool:
         """Whether nothing goes wrong, and nobody comes or goes."""
         weather = self.weather
-        return not (self.churn.rates or weather.rates or weather.frames or self.disks)
+        churns = self.churn.rates or self.churn.strikes or self.churn.cut_offs
+        return not (churns or weather.rates or weather.frames or self.disks)
 
     def play(self, seed: int, *, keep_trace: bool = False) -> tuple[Report, Trace]:
         """Run one seed; the report, and the trace if it is to be kept."""
@@ -153,6 +157,8 @@ class _Stage:
             self.overlay, scenario.disks or DiskPlan(), kernel.random("disks")
         )
         self.overlay.on_end = self._disk_failed
+        self._strikes = Strikes(self.overlay, self._churn, scenario.churn, kernel.random("strikes"))
+        self._workload.hear_of_changes(self._strikes.changes)
         self._overlaps: dict[str, None] = {}
 
     def storm(self) -> None:
@@ -160,10 +166,12 @@ class _Stage:
         self._workload.start()
         self._kernel.spawn(self._look_on())
         self._churn.start()
+        self._strikes.start()
         self._weather.start()
         self._disks.start()
         self.overlay.run_for(self._scenario.storm_s)
         self._workload.stop()
+        self._strikes.stop()
         self._churn.stop()
         self._weather.stop()
         self._disks.stop()
@@ -180,6 +188,7 @@ class _Stage:
             report.ideal_after_s = self._kernel.now() - healed_s
         self.overlay.run_for(TOLD_WITHIN_S)
         self.history.ended_s = self._kernel.now()
+        self._workload.look()
         report.violations += list(self._overlaps)
 
     def ask_at_last(self, report: Report) -> None:
@@ -203,7 +212,10 @@ class _Stage:
 
     def count(self, report: Report) -> None:
         """Fill in how often what happened."""
-        done = (self._workload.counts, self._churn.counts, self._weather.counts, self._disks.counts)
+        done = (
+            self._workload.counts, self._churn.counts, self._strikes.counts,
+            self._weather.counts, self._disks.counts,
+        )  # fmt: skip
         for counts in done:
             report.counts.update(counts)
             report.events += sum(n for what, n in counts.items() if not _is_outcome(what))

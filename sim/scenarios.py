@@ -14,7 +14,7 @@ from sim.faults import FrameFaults
 from sim.ring_scenario import RingScenario
 from sim.scenario import Scenario
 from sim.weather import WeatherPlan
-from sim.workload import WorkloadPlan
+from sim.workload_plan import WorkloadPlan
 
 _ROUGH = FrameFaults(loss=0.01, duplication=0.01, reordering=0.05)
 _IMPATIENT = WorkloadPlan(timeout_s=1.0)
@@ -26,6 +26,39 @@ _MOVING = WorkloadPlan(
     asks=0.35, deletes=0.03, moves=0.25, renewals=0.05, clearings=0.02, interests=0.3
 )
 """Things that are moved on and on, renewed, and deleted many at a time."""
+
+_WIDE = WorkloadPlan(
+    asks=0.35,
+    deletes=0.05,
+    moves=0.1,
+    renewals=0.03,
+    clearings=0.04,
+    interests=0.5,
+    wide=0.6,
+    partial=0.5,
+)
+"""Ranges of values and parts of words, which lie at several peers, and what asks for these."""
+
+_RESTLESS = WorkloadPlan(
+    clients=4,
+    asks=0.3,
+    deletes=0.1,
+    moves=0.12,
+    renewals=0.08,
+    clearings=0.1,
+    cleared=100.0,
+    refills=0.8,
+    short_lived=0.3,
+    interests=0.3,
+    first_peer=1,
+    wide=0.3,
+    attaches=0.4,
+    onces=0.2,
+    watches=2,
+    again=0.06,
+    twice=0.06,
+)
+"""Clients at peers that fall, who change things, and whose interests change hands."""
 
 _SENSORS = WorkloadPlan(
     clients=6, places=6, pause_s=0.025, asks=0.4, deletes=0.1, clearings=0.01, timeout_s=1.0
@@ -63,6 +96,47 @@ _ALL = (
         summary="the same while some peers are cut off for up to four seconds",
         workload=replace(_MOVING, timeout_s=1.0),
         weather=WeatherPlan(partitions=0.2, frames=_ROUGH),
+        unique_holders=False,
+    ),
+    Scenario(
+        name="ranges-that-fall",
+        summary="what is stored and asked for lies at several peers, that crash and come back",
+        workload=_WIDE,
+        churn=ChurnPlan(joins=0.5, leaves=0.3, crashes=0.7, restarts=0.6),
+    ),
+    Scenario(
+        name="ranges-apart",
+        summary="the same while some peers are cut off for up to four seconds",
+        workload=replace(_WIDE, timeout_s=1.0),
+        weather=WeatherPlan(partitions=0.2, frames=_ROUGH),
+        unique_holders=False,
+    ),
+    Scenario(
+        name="clients-that-move",
+        summary="clients lose their peers as they delete, replace and renew; others attach",
+        workload=_RESTLESS,
+        churn=ChurnPlan(
+            leaves=0.6, crashes=0.2, joins=0.6, restarts=0.8, strikes=0.1, cut_offs=0.5, steady=1
+        ),
+        unique_holders=False,
+    ),
+    Scenario(
+        name="backups",
+        summary="six peers, of which some come back under journals of up to ten seconds before",
+        peers=6,
+        workload=replace(_CURIOUS, deletes=0.2, moves=0.1),
+        churn=ChurnPlan(
+            joins=0.1,
+            leaves=0.1,
+            crashes=1.0,
+            restarts=1.0,
+            behind=0.6,
+            behind_s_max=10.0,
+            steady=1,
+            peers_min=2,
+            peers_max=9,
+        ),
+        disks=DiskPlan(latency_s=0.002, backups_every_s=0.5, steady=1),
         unique_holders=False,
     ),
     Scenario(

@@ -8,54 +8,34 @@ unknown, and the history says so.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Final
 
 from chord import MeteorError
-from meteor import Client, Interest, KeywordSpace, Match, Number, Profile, Word, profile
-from sim.changing import RENEWED_S, Changing
-from sim.history import History, Question, Subscription, Write
+from meteor import Client, Match, Profile
+from sim.changing import RENEWED_S, Changing, written
+from sim.history import History, Question, Write
+from sim.listening import Listening
 from sim.overlay import Overlay
+from sim.places import (
+    HIGH,
+    LOW,
+    TYPES,
+    Drawn,
+    draw_part,
+    draw_range,
+    draw_wide,
+    drawn_point,
+    region_asked,
+    selector_of,
+)
+from sim.posting_again import PostingAgain
+from sim.workload_plan import WorkloadPlan
 
-SPACE: Final = KeywordSpace("scenario", [Word("type"), Number("value", 0, 1000)])
-"""The space of the scenarios."""
-TYPES: Final = ("temperature", "humidity", "light", "pressure")
-LOW, HIGH = 0.0, 1000.0
-"""The values there are."""
+REFILLED: Final = 3
+"""How much is stored at once where all was deleted."""
 TTL_SPREAD: Final = 0.05
 """By what share clocks may make a time to live longer than it was given: more than any plan's."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkloadPlan:
-    """What the clients do."""
-
-    clients: int = 3
-    """Clients that store, ask and delete, each one thing at a time."""
-    pause_s: float = 0.1
-    """Mean pause of a client between two posts."""
-    asks: float = 0.2
-    """Share of posts that ask, ..."""
-    deletes: float = 0.1
-    """... and that delete, ..."""
-    moves: float = 0.0
-    """... and that replace something by another content, ..."""
-    renewals: float = 0.0
-    """... and that renew what is short-lived, ..."""
-    clearings: float = 0.0
-    """... and that delete a range of values; the others store."""
-    short_lived: float = 0.15
-    """Share of stored profiles that expire within the run, after 2 to 8 s."""
-    places: int = 0
-    """Everything is stored at so many places, and asked for there, again and again, as by sensors,
-    so that clients go straight to owners; 0: anywhere."""
-    watchers: int = 2
-    """Clients with an interest each, ..."""
-    interests: float = 0.0
-    """... and so many more a virtual second, which are told first of what lives already."""
-    timeout_s: float = 5.0
-    """How long a post may take."""
 
 
 class Workload:
@@ -72,69 +52,50 @@ class Workload:
         self.counts: dict[str, int] = {}
         """How often each verb was posted, and how often one came to nothing."""
         self._changing = Changing(
-            overlay, history, stream, SPACE, draw=self._drawn, described=self._profiles,
-            count=self._count, timeout_s=plan.timeout_s,
+            overlay, history, stream, draw=self._drawn, described=self._profiles,
+            count=self._count, timeout_s=plan.timeout_s, overlaps=plan.overlaps,
+            cleared=plan.cleared,
         )  # fmt: skip
-        self._clients: list[Client] = []
-        self._watchers: list[Client] = []
+        self._again = PostingAgain(
+            overlay, history, stream, described=self._profiles, count=self._count,
+            timeout_s=plan.timeout_s,
+        )  # fmt: skip
+        self._listening = Listening(
+            overlay, history, plan, is_as_stored=self._is_as_stored, count=self._count,
+            store=self._store,
+        )  # fmt: skip
+        self._on_change: Callable[[Client], None] = lambda _: None
 
     def start(self) -> None:
         """Connect the clients, open the interests, and begin to post."""
         plan, overlay = self._plan, self._overlay
-        self._clients = [overlay.client(peer=number) for number in range(plan.clients)]
-        self._watchers = [overlay.client(peer=number) for number in range(plan.watchers)]
-        for number, client in enumerate(self._watchers):
-            client.callbacks.on_error = self._troubled
-            overlay.run(self._watch(client, f"interest{number}", *self._range()))
-        if plan.interests:
-            overlay.kernel.spawn(self._watch_now_and_then(overlay.kernel.random("interests")))
-        for client in self._clients:
+        first = plan.first_peer
+        clients = [overlay.client(peer=first + number) for number in range(plan.clients)]
+        if plan.twice:
+            self._again.connect(first)
+        self._listening.connect()
+        for number in range(plan.watchers):
+            self._listening.open_first(number, *self._range(), self._part())
+        self._listening.start()
+        for client in clients:
             overlay.kernel.spawn(self._post_on_and_on(client))
+
+    def hear_of_changes(self, hears: Callable[[Client], None]) -> None:
+        """Tell of every client that is about to change something."""
+        self._on_change = self._listening.on_change = hears
 
     def stop(self) -> None:
         """Post nothing more; what is under way ends."""
         self._stopped = True
+        self._listening.stop()
+
+    def look(self) -> None:
+        """Note what clients know without asking."""
+        self._listening.look()
 
     async def ask_everything(self, client: Client) -> bool:
         """Ask for all that there is, now that everything has healed; whether an answer came."""
         return await self._ask(client, LOW, HIGH, last=True)
-
-    # ---- interests ---------------------------------------------------------------------------
-
-    async def _watch_now_and_then(self, stream: random.Random) -> None:
-        while True:
-            await self._overlay.kernel.sleep(stream.expovariate(self._plan.interests))
-            if self._stopped:
-                return
-            low = round(stream.uniform(LOW, HIGH * 0.8), 1)
-            high = round(low + stream.uniform(50, 400), 1)
-            client, name = stream.choice(self._watchers), f"later{self.counts['notify_data']}"
-            try:
-                await self._watch(client, name, low, high)
-            except MeteorError as error:
-                self._count(f"notify_data: {type(error).__name__}")
-
-    async def _watch(self, client: Client, name: str, low: float, high: float) -> None:
-        self._count("notify_data")
-        began_s = self._overlay.kernel.now()
-        interest = await client.notify_data(
-            f"value={low}..{high}", id=name, ttl=60.0, queue=100_000, timeout=self._plan.timeout_s
-        )
-        subscription = Subscription(
-            name, low, high, began_s, self._overlay.kernel.now(), interest.missing
-        )
-        self._history.subscriptions.append(subscription)
-        self._overlay.kernel.spawn(self._listen(interest, subscription))
-
-    async def _listen(self, interest: Interest, subscription: Subscription) -> None:
-        async for notification in interest:
-            stem = self._history.label_of(notification.id)
-            subscription.told.append((self._overlay.kernel.now(), stem))
-            if not self._is_as_stored(notification):
-                subscription.garbled.append(stem)
-
-    def _troubled(self, error: Exception) -> None:
-        self._count(f"interest: {type(error).__name__}")
 
     # ---- posts -------------------------------------------------------------------------------
 
@@ -145,45 +106,78 @@ class Workload:
             if self._stopped:
                 return
             drawn = stream.random()
+            if drawn >= plan.asks:
+                self._on_change(client)
             if drawn < plan.asks:
-                await self._ask(client, *(self._place() if plan.places else self._range()))
+                span = self._place() if plan.places else self._range()
+                await self._ask(client, *span, self._part())
             elif drawn < (share := plan.asks + plan.deletes):
                 await self._delete(client)
             elif drawn < (share := share + plan.moves):
                 await self._changing.move(client)
             elif drawn < (share := share + plan.renewals):
                 await self._changing.renew(client)
-            elif drawn < share + plan.clearings:
-                await self._changing.clear(client)
+            elif drawn < (share := share + plan.clearings):
+                await self._clear(client)
+            elif drawn < (share := share + plan.again):
+                await self._again.again(client)
+            elif drawn < share + plan.twice:
+                await self._again.twice(self._begun())
             else:
                 await self._store(client)
 
-    async def _store(self, client: Client) -> None:
-        stream, plan, now = self._stream, self._plan, self._overlay.kernel.now
-        described, value = self._drawn()
-        ttl_s = 3600.0
-        if stream.random() < plan.short_lived:
-            ttl_s = round(stream.uniform(2.0, 8.0), 1)
-        stem = f"w{len(self._history.writes)}"
-        write = Write(
-            stem, place_of(described), value, ttl_s, now(), drift=self._overlay.clocks.drift_max
-        )
-        self._changing.begin(write)
-        self._profiles[stem] = described
+    async def _clear(self, client: Client) -> None:
+        value = await self._changing.clear(client)
+        if value is None or not self._plan.refills:
+            return
+        if self._stream.random() < self._plan.refills:
+            low, high = (
+                max(value - self._plan.cleared / 2, LOW),
+                min(value + self._plan.cleared / 2, HIGH),
+            )
+            for _ in range(REFILLED):
+                there = round(self._stream.uniform(low, high), 1)
+                await self._store(client, drawn_point(self._stream.choice(TYPES), there))
+
+    async def _store(
+        self, client: Client, drawn: Drawn | None = None, ttl_s: float | None = None
+    ) -> None:
+        write = self._begun(drawn, ttl_s)
+        stem, described = write.stem, self._profiles[write.stem]
         self._count("store")
         try:
             receipt = await client.store(
-                described, stem, id=stem, ttl=ttl_s, timeout=plan.timeout_s
+                described, stem, id=stem, ttl=write.ttl_s, timeout=self._plan.timeout_s
             )
         except MeteorError as error:
             self._count(f"store: {type(error).__name__}")
             return
-        write.id, write.acknowledged_s = receipt.id, now()
+        write.id, write.acknowledged_s = receipt.id, self._overlay.kernel.now()
 
-    async def _ask(self, client: Client, low: float, high: float, *, last: bool = False) -> bool:
+    def _begun(self, drawn: Drawn | None = None, ttl_s: float | None = None) -> Write:
+        """Something that is about to be stored."""
+        stream, drawn = self._stream, drawn or self._drawn()
+        if ttl_s is None:
+            ttl_s = 3600.0
+            if stream.random() < self._plan.short_lived:
+                ttl_s = round(stream.uniform(2.0, 8.0), 1)
+        stem, now_s = f"w{len(self._history.writes)}", self._overlay.kernel.now()
+        write = written(drawn, stem, ttl_s, now_s, self._overlay.clocks.drift_max)
+        self._changing.begin(write)
+        self._profiles[stem] = drawn.profile
+        return write
+
+    async def _ask(
+        self, client: Client, low: float, high: float, word: str = "*", *, last: bool = False
+    ) -> bool:
         began_s = self._overlay.kernel.now()
         self._count("retrieve")
-        asked = f"value={low}..{high}" if low < high else self._at(low)
+        place = self._at(low) if low == high else None
+        selector = selector_of(word, low, high)
+        asked: str | Profile = selector
+        region = region_asked(selector)
+        if place is not None:
+            asked, region, word = place.profile, place.region, place.word
         answer = client.retrieve(asked, timeout=self._plan.timeout_s, allow_partial=True)
         try:
             matches = await answer.all()
@@ -198,7 +192,7 @@ class Workload:
         self._history.questions.append(
             Question(
                 low, high, began_s, self._overlay.kernel.now(), found,
-                answer.complete, answer.missing, last, garbled,
+                answer.complete, answer.missing, last, garbled, word, region,
             )
         )  # fmt: skip
         return True
@@ -223,12 +217,16 @@ class Workload:
 
     # ---- small parts -------------------------------------------------------------------------
 
-    def _drawn(self) -> tuple[Profile, float]:
+    def _drawn(self) -> Drawn:
+        if self._plan.wide and self._stream.random() < self._plan.wide:
+            return draw_wide(self._stream)
         if self._plan.places:
-            place, _ = self._place()
-            return self._at(place), place
+            return self._at(self._place()[0])
         value = round(self._stream.uniform(LOW, HIGH), 1)
-        return profile({"type": self._stream.choice(TYPES), "value": value}), value
+        return drawn_point(self._stream.choice(TYPES), value)
+
+    def _part(self) -> str:
+        return draw_part(self._stream, self._plan.partial)
 
     def _place(self) -> tuple[float, float]:
         """The value of one of the places, and the same again: a range that is nothing else."""
@@ -236,13 +234,12 @@ class Workload:
         value = round(LOW + (number + 0.5) * (HIGH - LOW) / places, 1)
         return value, value
 
-    def _at(self, value: float) -> Profile:
+    def _at(self, value: float) -> Drawn:
         """What is at the place of that value."""
-        return profile({"type": TYPES[int(value) % len(TYPES)], "value": value})
+        return drawn_point(TYPES[int(value) % len(TYPES)], value)
 
     def _range(self) -> tuple[float, float]:
-        low = round(self._stream.uniform(LOW, HIGH * 0.8), 1)
-        return low, round(low + self._stream.uniform(50, 400), 1)
+        return draw_range(self._stream)
 
     def _is_as_stored(self, match: Match) -> bool:
         """Whether a match is what was stored under its label; so is one that nobody stored, of
@@ -258,14 +255,3 @@ class Workload:
 
     def _count(self, what: str) -> None:
         self.counts[what] = self.counts.get(what, 0) + 1
-
-
-def index_of(attributes: Mapping[str, str | float]) -> int:
-    """Where a profile of the scenarios' space lies on its curve."""
-    return place_of(profile(attributes))
-
-
-def place_of(described: Profile) -> int:
-    """The same of a profile that is built already."""
-    typed = described.typed(SPACE)
-    return SPACE.curve.encode(SPACE.box(typed.subject_terms(SPACE)).low)

@@ -14,9 +14,10 @@ from sim.checkers import lifetimes as lifetimes
 from sim.checkers import notification as notification
 from sim.checkers import ownership as ownership
 from sim.checkers import recall as recall
+from sim.checkers import watching as watching
 from sim.checkers import zave as zave
 
 __all__ = [
     "zave", "convergence", "holders", "ownership", "copies",
-    "durability", "deletion", "recall", "lifetimes", "notification",
+    "durability", "deletion", "recall", "lifetimes", "notification", "watching",
 ]  # fmt: skip

@@ -64,6 +64,10 @@ class CopyLedger:
         """The losses of which some copy is still down, by stem: what may be lost for good."""
         return dict(self._open)
 
+    def is_named(self, peer: str) -> bool:
+        """Whether the peer had a copy of anything that has none up since."""
+        return any(peer == copy for loss in self._open.values() for copy, _ in loss.copies)
+
     def was_damaged(self, peer: str) -> None:
         """The peer was started again, and its journal had lost something."""
         named = {stem: [copy for copy, _ in one.copies] for stem, one in self._open.items()}

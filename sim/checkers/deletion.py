@@ -39,7 +39,7 @@ def violations(history: History) -> list[str]:
             began_s = write.delete_began_s or write.deleted_s
             if history.may_be_apart(began_s, write.deleted_s, subscription.began_s):
                 continue
-            if write.deleted_s < subscription.began_s:
+            if write.deleted_s < subscription.fresh_s:
                 found.append(
                     f"{subscription.name}, posted at {subscription.began_s:.3f} s, was told at "
                     f"{at_s:.3f} s of {stem}, deleted by {write.deleted_s:.3f} s"

@@ -56,6 +56,6 @@ def _wrong(question: Question, write: Write, losses: Mapping[str, Loss]) -> str:
             f"{write.stem}, acknowledged at {write.acknowledged_s:.3f} s, is lost, though a copy "
             "of it was always up"
         )
-    if question.excuses(write.index):
+    if question.excuses(write):
         return ""
     return f"an answer lacks without a word what is lost: {loss}"

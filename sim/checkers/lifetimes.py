@@ -27,7 +27,7 @@ def violations(history: History) -> list[str]:
     for subscription in history.subscriptions:
         for at_s, stem in subscription.told:
             write = history.writes.get(stem)
-            if write is not None and write.expired_by(subscription.began_s, SLACK_S):
+            if write is not None and write.expired_by(subscription.fresh_s, SLACK_S):
                 found.append(
                     f"{subscription.name}, posted at {subscription.began_s:.3f} s, was told at "
                     f"{at_s:.3f} s of {stem}, whose time was over"

@@ -57,7 +57,7 @@ def _must_be_met(maybe: Sequence[Write], question: Question, history: History) -
         return False  # it may have been deleted where it was, and nowhere else since
     return first.has_time(question.began_s, question.ended_s, SLACK_S) and not any(
         not question.selects(one)
-        or question.excuses(one.index)
+        or question.excuses(one)
         or history.may_be_hidden(one.began_s, one.acknowledged_s or question.ended_s, question)
         for one in maybe
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from math import inf
 
 from sim.history import History, Subscription, Write, within
 
@@ -29,9 +30,11 @@ def violations(history: History, *, excuse: bool = True) -> list[str]:
 
 def _of(subscription: Subscription, history: History, *, excuse: bool) -> Iterator[str]:
     told = Counter(stem for _, stem in subscription.told)
+    if subscription.once and len(subscription.told) > 1:
+        yield f"{subscription.name}, to be told once, was told {len(subscription.told)} times"
     for stem, times in told.items():
         write = history.writes.get(stem)
-        if times > 1:
+        if times > 1 + (0 if write is None else write.reposts):
             yield f"{subscription.name} was told {times} times of {stem}"
         if write is None:
             yield f"{subscription.name} was told of {stem}, which was never stored"
@@ -39,19 +42,25 @@ def _of(subscription: Subscription, history: History, *, excuse: bool) -> Iterat
             yield f"{subscription.name} was told of {stem} with the value {write.value:g}"
     for stem in subscription.garbled:
         yield f"{subscription.name} was told of {stem}, which is not as it was stored"
+    if not (subscription.once and told):
+        yield from _too_late(subscription, history, excuse=excuse)
+
+
+def _too_late(subscription: Subscription, history: History, *, excuse: bool) -> Iterator[str]:
     first_s: dict[str, float] = {}
     for at_s, stem in subscription.told:
         first_s.setdefault(stem, at_s)
     for write in history.writes.values():
-        excused = within(write.index, subscription.missing) or (
-            excuse and within(write.index, history.wounds)
-        )
-        until_s = None if excused else _told_until_s(subscription, write, history)
-        if until_s is None:
+        until_s = _told_until_s(subscription, write, history)
+        if until_s is None or first_s.get(write.stem, inf) <= until_s:
             continue
-        if write.stem not in told:
+        at = write.index_for(subscription.region)
+        if within(at, subscription.missing) or (excuse and within(at, history.wounds)):
+            continue
+        if write.stem not in first_s:
             yield f"{subscription.name} was never told of {write.stem}"
-        elif (at_s := first_s[write.stem]) > until_s:
+        else:
+            at_s = first_s[write.stem]
             yield f"{subscription.name} was told of {write.stem} only at {at_s:.3f} s"
 
 
@@ -61,5 +70,7 @@ def _told_until_s(subscription: Subscription, write: Write, history: History) ->
         return None
     both_s = max(write.acknowledged_s, subscription.opened_s)
     until_s = both_s + TOLD_WITHIN_S
-    lived = until_s <= history.ended_s and write.surely_lives(both_s, until_s, 0.0)
+    lived = until_s <= min(history.ended_s, subscription.ended_s) and write.surely_lives(
+        both_s, until_s, 0.0
+    )
     return until_s if lived else None

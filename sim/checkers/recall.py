@@ -42,7 +42,7 @@ def _of(question: Question, history: History) -> Iterator[str]:
             write.stem not in found
             and question.selects(write)
             and write.surely_lives(question.began_s, question.ended_s, SLACK_S)
-            and not question.excuses(write.index)
+            and not question.excuses(write)
             and not history.may_be_hidden(
                 write.began_s, write.acknowledged_s or write.began_s, question
             )

@@ -11,8 +11,8 @@ from meteor.wire.view import Rival, View
 from sim import Overlay
 from sim.copy_watch import CopyWatch
 from sim.history import History
+from sim.places import SPACE
 from sim.simulated_peer import SimPeer
-from sim.workload import SPACE
 
 
 @dataclass

@@ -13,16 +13,16 @@ from typing import Any, cast
 import pytest
 
 from chord import replace as altered
-from meteor import Timeout, profile
+from meteor import Timeout
 from meteor.wire.codec import wire_codec
 from sim import Overlay
 from sim.changing import Changing
 from sim.checkers import deletion, lifetimes, moves, recall
 from sim.churn import ChurnPlan
 from sim.history import Cut, History, Question, Write
+from sim.places import drawn_point
 from sim.scenario import run
 from sim.scenarios import SCENARIOS
-from sim.workload import SPACE
 
 QUIET = replace(SCENARIOS["moving"], churn=ChurnPlan(), storm_s=8.0)
 ASKED = Question(low=0, high=9, began_s=50, ended_s=51, found=("b",), complete=True)
@@ -100,7 +100,7 @@ def test_a_delete_of_which_nobody_heard_may_take_what_comes_later(ends: str, cle
     history = History({"a": kept})
     overlay: Any = SimpleNamespace(kernel=SimpleNamespace(now=lambda: 20.0))
     changing = Changing(
-        overlay, history, random.Random(1), SPACE, draw=lambda: (profile({}), 0.0), described={},
+        overlay, history, random.Random(1), draw=lambda: drawn_point("light", 0.0), described={},
         count=lambda _: None, timeout_s=1.0,
     )  # fmt: skip
 
@@ -165,7 +165,6 @@ def delete_none(overlay: Overlay) -> None:
 def renew_nothing(overlay: Overlay) -> None:
     """A renewal is acknowledged, and the time runs on as it did."""
     for peer in overlay.peers:
-
         amendments = peer.core.point.changes.amend.__self__  # type: ignore[attr-defined]
 
         async def nothing(*_: Any) -> None:

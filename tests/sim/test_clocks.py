@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from chord import Contact
 from sim import Kernel, MachineClock, Network, Overlay, SimRuntime
 from sim.clock import EPOCH_S, ClockPlan
+from sim.places import SPACE
 from sim.scenario import run
 from sim.scenarios import SCENARIOS
-from sim.workload import SPACE
 
 
 def runtime(kernel: Kernel, drift: float, name: str = "a") -> SimRuntime:

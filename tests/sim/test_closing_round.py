@@ -14,9 +14,9 @@ from meteor.copies.witnesses import Witnesses
 from meteor.keeping.views import Views
 from meteor.wire.messages import Amend, Post
 from sim import Overlay, closing_round
+from sim.places import SPACE
 from sim.scenario import run
 from sim.scenarios import SCENARIOS
-from sim.workload import SPACE
 
 HEALED_S = 20.0
 """When the scenarios below have healed, and their watchers were told of all."""

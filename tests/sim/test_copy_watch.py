@@ -7,7 +7,7 @@ from typing import Any
 from sim import Overlay
 from sim.copy_watch import CopyWatch, current_parts
 from sim.history import History, Write
-from sim.workload import SPACE, index_of
+from sim.places import SPACE, index_of
 from squid import merge
 
 EVERYTHING = ((0, SPACE.curve.size - 1),)

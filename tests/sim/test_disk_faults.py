@@ -10,7 +10,7 @@ import pytest
 from chord import MeteorError
 from meteor import Entry, JournalFailed, Scan
 from sim import Kernel, Overlay, SimDisk, SimJournal, SimPeer
-from sim.workload import SPACE, TYPES
+from sim.places import SPACE, TYPES
 
 KEPT = Entry(b"kept", b"v")
 

@@ -9,10 +9,10 @@ import pytest
 
 from sim import Overlay
 from sim.history import History
+from sim.places import SPACE
 from sim.scenario import run
 from sim.scenarios import SCENARIOS
 from sim.weather import Weather, WeatherPlan
-from sim.workload import SPACE
 
 
 @pytest.mark.parametrize("one_way", [False, True])

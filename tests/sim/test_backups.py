@@ -1,0 +1,82 @@
+"""Peers that come back under a journal of some time ago, as from a backup."""
+
+from __future__ import annotations
+
+import pytest
+
+from sim import Overlay
+from sim.checkers.copies import CopyLedger
+from sim.churn import Churn
+from sim.copy_watch import CopyWatch
+from sim.disk import SimDisk
+from sim.history import History
+from sim.kernel import Kernel
+from sim.places import SPACE
+from sim.scenario import run
+from sim.scenarios import SCENARIOS
+from sim.simulated_peer import SimPeer
+
+SCENARIO = SCENARIOS["backups"]
+
+
+def test_a_disk_goes_back_to_what_was_kept_and_to_the_life_of_then() -> None:
+    kernel = Kernel(1)
+    overlay = Overlay(peers=1, space=SPACE, kernel=kernel, disk=SimDisk(kernel))
+    (peer,), disk, client = overlay.peers, overlay.disk, overlay.client()
+    assert disk is not None
+    assert disk.go_back(peer.address, 0.0) is None
+    for number in range(3):
+        overlay.run(client.store("type=light value=1", b"x", id=f"w{number}"))
+        disk.back_up(peer.address, number)
+        overlay.run_for(1.0)
+    peer.crash()
+    assert disk.go_back(peer.address, 5.0) is None
+    assert disk.go_back(peer.address, 0.5) == 1
+    again = overlay.reincarnate(peer, incarnation=2)
+    overlay.run(again.core.start(found_if_alone=True))
+    assert again.contact.incarnation == 2
+    assert sorted(record.stem for record in again.core.shelf.store.records()) == ["w0", "w1"]
+
+
+def test_a_peer_that_may_have_the_last_of_something_is_not_put_back() -> None:
+    overlay = Overlay(peers=4, space=SPACE, seed=1)
+    watch = CopyWatch(overlay, History())
+    one, *others = overlay.peers
+    watch.went_down(one)
+    one.crash()
+    assert watch.is_kept_elsewhere(one)
+    watch.went_down(*others)
+    assert not watch.is_kept_elsewhere(others[0])
+    ledger = CopyLedger()
+    ledger.went_down({"p": {"a"}}, set(), 1.0)
+    assert ledger.is_named("p")
+    assert not ledger.is_named("q")
+
+
+def test_who_was_put_back_makes_no_loss_good() -> None:
+    ledger = CopyLedger()
+    ledger.went_down({"p": {"a"}, "q": {"a"}}, set(), 1.0)
+    ledger.was_damaged("p")
+    ledger.came_back("p")
+    ledger.came_back("q")
+    assert "a" in ledger.open_losses()
+
+
+@pytest.mark.parametrize("seed", [2, pytest.param(3, marks=pytest.mark.long)])
+def test_what_was_promised_holds_with_backups(seed: int) -> None:
+    print(f"meteor-sim scenario backups --seed {seed}")
+    report = run(SCENARIO, seed)
+    assert not report.violations, report.text()
+    assert report.counts["journals put back"] > 5
+
+
+def test_a_life_that_comes_again_fails_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who comes back in a life that he had counts as one who remembers everything."""
+    gone_back = Churn._gone_back
+
+    def in_the_same_life(self: Churn, peer: SimPeer) -> int | None:
+        return None if gone_back(self, peer) is None else peer.incarnation
+
+    monkeypatch.setattr(Churn, "_gone_back", in_the_same_life)
+    report = run(SCENARIO, 2)
+    assert any("missing, though a copy of it was always up" in text for text in report.violations)

@@ -258,7 +258,7 @@ class Peer(Verbs):
         address = await transport.listen()
         options = self._options = without_itself(options, address, note)
         peer_id = await choose_id(options, None if self._moved else note, address, transport)
-        incarnation = next_incarnation(note, contents, time.time())
+        incarnation = next_incarnation(note, time.time())
         contact = Contact(peer_id, address, incarnation)
         self._runtime = AsyncioRuntime(contact, transport, options.seed, on_failure=self._failed)
         space = await choose_space(options, note, self._runtime)

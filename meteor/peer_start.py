@@ -83,13 +83,14 @@ async def keep_note(journal: Journal, note: PeerNote) -> None:
     await journal.append([Entry(IDENTITY_KEY, codec.encode(note))])
 
 
-def next_incarnation(note: PeerNote | None, contents: Contents | None, wall_s: float) -> int:
-    """A number that no earlier life of this peer had.  A journal that lost something may have the
-    note of a life before the last: then by the clock, as nobody starts a peer once a second.  The
-    same number again would be taken for the same life, which remembers all that it ever knew."""
+def next_incarnation(note: PeerNote | None, wall_s: float) -> int:
+    """A number that no earlier life of this peer had, in milliseconds of Unix time.  A journal may
+    have the note of a life before the last: one that lost something, or was put back from a backup,
+    which looks whole, or a new one at an old address.  So it goes by the clock, as nobody starts a
+    peer once a millisecond.  The same number again would be taken for the same life, which
+    remembers all that it ever knew."""
     following = 0 if note is None else note.incarnation + 1
-    lost = contents is not None and (contents.incomplete or contents.damaged)
-    return max(following, int(wall_s)) if lost else following
+    return max(following, int(wall_s * 1000))
 
 
 async def open_event_log(

@@ -84,4 +84,18 @@ class Report:
     What was done here before may be in it nowhere."""
 
 
-MESSAGES: tuple[type, ...] = (HandOn, HandOnTaken, ResultFrame, Report)
+@dataclass(frozen=True, slots=True)
+class IsOpen:
+    """Does anybody still wait for this operation of the receiver's?"""
+
+    operation: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Whether somebody does."""
+
+    so: bool
+
+
+MESSAGES: tuple[type, ...] = (HandOn, HandOnTaken, ResultFrame, Report, IsOpen, Open)

@@ -36,6 +36,7 @@ from squid.operation import OriginatedOperation, Outcome, Wanted
 from squid.region import Box
 from squid.router_config import Addressing, RouterConfig
 from squid.share_check import check_share
+from squid.still_open import StillOpen
 from squid.worker import Work, Worker
 
 RESOLVING_MAX = 8192
@@ -65,6 +66,7 @@ class Router:
         self._handing_on = HandingOn(
             node, runtime, self._curve, worker, self, self._config, id_bits
         )
+        self._still_open = StillOpen(runtime, self._operations)
         self._parts = self._resolving = 0
         self._observer: RouteObserver | None = None
 
@@ -75,7 +77,8 @@ class Router:
     @property
     def handlers(self) -> Mapping[type, Handler]:
         """Message type to handler."""
-        return {HandOn: self._on_share, ResultFrame: self._on_frame, Report: self._on_report}
+        mine = {HandOn: self._on_share, ResultFrame: self._on_frame, Report: self._on_report}
+        return {**mine, **self._still_open.handlers}
 
     # -- origin
 
@@ -305,6 +308,9 @@ class Router:
     async def _perform(
         self, share: HandOn, mine: tuple[Interval, ...], deadline: float, handed: int
     ) -> None:
+        is_doubtful = self._worker.may_be_done(share, mine)
+        if is_doubtful and not await self._still_open.is_open(share):
+            return
         work = await self._worker.perform(share, mine)
         part = self._next_part()
         await self._send_frames(share, part, 0, work.frames)

@@ -60,6 +60,10 @@ class Worker(Protocol):
     def may_come_late(self, share: HandOn) -> bool:
         """Whether it harms nobody to do an operation when others may have done it long ago."""
 
+    def may_be_done(self, share: HandOn, part: tuple[Interval, ...]) -> bool:
+        """Whether an operation that must not come late may have been done in `part` by who held it
+        before this peer, which would not know of it."""
+
     def answer(self, share: HandOn, part: tuple[Interval, ...]) -> Work | None:
         """Do the operation at once, if it changes nothing and needs no waiting, or begin it where
         it is much; else None."""

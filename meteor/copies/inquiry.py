@@ -51,11 +51,15 @@ class Inquiry:
             replies[at] = await outcome
         return replies
 
-    async def fallen_of(self, view: View, without: Collection[Contact]) -> list[Contact]:
+    async def fallen_of(
+        self, view: View | None, without: Collection[Contact]
+    ) -> list[Contact]:
         """Which copies of a view are gone, beside those that it is to be without: whoever was not
         heard for the length of a silence is asked.  Were they asked as the view changes, whatever
         else is to begin at this peer would wait for them: they may all have fallen, and this peer
         have to go on with what it keeps for another one."""
+        if view is None:
+            return []
         quiet = [one for one in view.copies if one not in without and not self._is_heard(one)]
         replies = await self.ask_all(quiet, Touch(view.epoch, view.intervals))
         return [one for one, reply in zip(quiet, replies, strict=True) if reply is None]

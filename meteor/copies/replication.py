@@ -118,8 +118,9 @@ class Replication:
     ) -> bool:
         """Another copy, or some less; whether the view is so now.  A `patient` change is none while
         something that was given has not begun, be it that it was given while this one waited."""
-        if (known := self._views.own.get(number)) is not None:
-            without = (*without, *await self._inquiry.fallen_of(known, without))
+        fallen = await self._inquiry.fallen_of(self._views.own.get(number), without)
+        self._note_silent([one.id for one in fallen])
+        without = (*without, *fallen)
         await self.changing.enter()
         try:
             view = self._views.own.get(number)

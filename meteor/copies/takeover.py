@@ -241,6 +241,8 @@ def _rank(view: View) -> tuple[object, ...]:
 def _began(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:
     """Whether anything can have been acknowledged under a view: not when its primary, who has a
     memory of the piece, knows nothing of it.  It gave up while only some copies had noted it."""
+    if any((one.key, one.epoch) == (view.key, view.epoch) for one in asked.begun):
+        return True  # others were told so: its primary has an earlier journal than it had
     if (view.key, view.epoch) in asked.tried:
         return False
     of_primary = [one for one in evidence if _speaks_for(one.contact, view.primary, evidence)]

@@ -71,6 +71,10 @@ class PlacementTable:
             placed = self._placed[key] = self._woken(placed)
         return placed
 
+    def stones(self) -> list[Key]:
+        """The keys of tombstones and words, of some that are over by now as well."""
+        return [key for _, key in self._stones]
+
     def find(self, key: Key) -> Placed | None:
         """The record or tombstone of an identity."""
         placed = self._placed.get(key)

@@ -115,6 +115,11 @@ class ReadableShelf:
             return asked.index
         return lowest_of(self._curve, box_of(asker), box_of(asked))
 
+    def lowest_in(self, box: Box, placed: Placed) -> int | None:
+        """The lowest index of a region at which a record lies: its holder tells of it who asks for
+        the region; None where it lies outside."""
+        return lowest_of(self._curve, box, placed.box)
+
     # -- what is under way, and what is news
 
     def under_way(self, part: Intervals) -> tuple[Carried, ...]:
@@ -177,14 +182,18 @@ class ReadableShelf:
         is_left = placed.carried.kind != GONE and is_before(placed.carried, word)
         return key if is_left else None
 
-    def words_over(self, carried: Iterable[Carried]) -> list[Carried]:
-        """The words of what another holder has, and would outlive what follows it here."""
-        found = []
+    def words_over(self, carried: Iterable[Carried], *, either: bool = False) -> list[Carried]:
+        """The words of what another holder has, and would outlive what follows it here; `either`
+        way, also of what is here and is followed by that: it may be of another side of a partition,
+        and nobody else who is there have it."""
+        found, now_ms = [], self.wall_ms()
         for one in carried:
-            mine = replace(one, ttl_ms=one.ttl_ms + self.wall_ms())
-            for known in self.table.known(key_of(one), self.wall_ms()):
+            for known in self.table.known(key_of(one), now_ms):
+                mine = replace(one, ttl_ms=one.ttl_ms + now_ms)
                 word = self._word_over(known, mine)
-                if word is not None and self._is_news(word, shown=False):
+                if word is None and either:
+                    word = self._word_over(mine, known)
+                if word is not None and self._is_news(word, shown=either):
                     found.append(word)
         return found
 
@@ -194,6 +203,8 @@ class ReadableShelf:
         now_ms = self.wall_ms()
         if known is None:
             (known,) = self.table.known(key_of(carried), now_ms) or (None,)
+            if known is None:
+                return None
         (left,) = self.table.known((carried.owner, carried.id), now_ms) or (None,)
         return word_over(carried, known, left, now_ms)
 

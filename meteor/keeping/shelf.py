@@ -123,7 +123,9 @@ class Shelf(ReadableShelf):
             admission.enter(one)
         news = self.news(batch, shown=True)
         self.number = max((self.number, *(max(one.number, one.acknowledged) for one, _ in news)))
-        await self.commit([one for one, _ in news])
+        words = self.words_over(batch, either=True)
+        await self.commit([*(one for one, _ in news), *words])
+        self.leave(words)
         for one, profile in news:
             if self._is_news(one, shown=True):  # another one may have come meanwhile
                 self.take_in(one, profile)

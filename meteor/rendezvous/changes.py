@@ -33,6 +33,8 @@ SWEPT_AT_ONCE = 32
 interest a look at the watches."""
 ERASED_AT_ONCE = 1000
 """Rows of the journal, of what ran out while this peer was down: all in one transaction."""
+COMPARED_AT_ONCE = 256
+"""Words that are looked at in one turn: a microsecond or two each."""
 
 VERSIONS_A_MS: Final = 1000
 """An author's counter runs with the clock (`meteor.client.authors_counter`)."""
@@ -93,6 +95,17 @@ class Changes:
             if stone.kind == GONE and stone.id == word.id and stone.version < word.version:
                 newest = max(word.version + 1, self._shelf.issued_ms() * VERSIONS_A_MS)
                 self.deleted_where_it_was(word, newest)
+
+    async def compare_in(self, part: Intervals) -> None:
+        """The same of all that lies in a part that is answered for here from now on: it came as
+        this peer had it for others, and the one that had it fell, or was passed over."""
+        for at, key in enumerate(self._shelf.table.stones(), 1):
+            placed = self._shelf.find(key)
+            word = None if placed is None else placed.carried
+            if word is not None and word.kind == MOVED and self._shelf.meets(word, part):
+                self._compare(word)
+            if at % COMPARED_AT_ONCE == 0:
+                await self._runtime.sleep(0.0)
 
     async def keep(
         self, task: Task, part: Intervals, write: Write, *, is_over: bool

@@ -22,7 +22,7 @@ from meteor.rendezvous.task import Task
 from meteor.rendezvous.telling import Telling, found_of
 from meteor.wire.found_pages import Pages
 from meteor.wire.operations import Carried, Summary
-from squid import covers, merge, subtract
+from squid import Box, covers, merge, subtract
 
 REMEMBERED_S = 600.0
 """How long it is remembered where a delete was carried out, so that a share which comes late does
@@ -84,13 +84,14 @@ class Deletes:
         return selected
 
     async def would_delete(
-        self, selected: Sequence[Record], part: Intervals
+        self, selected: Sequence[Record], part: Intervals, box: Box
     ) -> tuple[list[bytes], Summary]:
         """What a delete that only asks is told."""
         pages, count = Pages(), 0
         for at, record in enumerate(selected, 1):
             placed = self._shelf.find(record.key)
-            if placed is not None and covers(part, placed.lowest):
+            met = None if placed is None else self._shelf.lowest_in(box, placed)
+            if met is not None and covers(part, met):
                 pages.add(found_of(self._shelf, record, payload=False))
                 count += 1
             if at % AT_ONCE == 0:

@@ -45,6 +45,9 @@ from squid import Box, HandOn, HilbertCurve, Work, covers, intersect, merge, sub
 FROZEN_PAUSE_S = 0.02
 WAITING_SHARE = 0.7
 """Of a question's time, how much is spent waiting for what is about to be settled."""
+LAIN_S = 30.0
+"""A share may have lain on a link for so long.  Who has a place for less does not know what was
+done there meanwhile."""
 BURIED_AT_ONCE = 16
 """Records that a delete takes in one step: some 50 microseconds each, here and at every copy."""
 
@@ -82,6 +85,7 @@ class RendezvousPoint:
     def _gained(self, part: Intervals) -> None:
         self._recall.gained(part, self._shelf.issued_ms())
         self._moves.known.gained(part, self._runtime.now())
+        self._runtime.spawn(self.changes.compare_in(part))
 
     def forgot(self, ago_s: float) -> None:
         """Something that was carried out here so long ago is not remembered any more."""
@@ -116,7 +120,7 @@ class RendezvousPoint:
             return Work(missing=part)
         if not task.passes or not self._lease.in_touch(part) or self._holdings.doubted(part):
             return None
-        if _follows(task):
+        if task.follows:
             return None
         return self._told_at_once(task, part) or self._pass_now(task, part)
 
@@ -124,6 +128,11 @@ class RendezvousPoint:
         """Not what deletes, or changes by id: it would take what was posted since."""
         task = read_task(share, self._curve)
         return task is None or task.may_come_late
+
+    def may_be_done(self, share: HandOn, part: Intervals) -> bool:
+        """Of what deletes, or changes by id, where `part` was another peer's a while ago."""
+        now = self._runtime.now()
+        return now - self._moves.known.of(part, now) < LAIN_S and not self.may_come_late(share)
 
     def copied(self) -> Intervals:
         """The indexes of which a whole copy is kept here for others."""
@@ -141,7 +150,7 @@ class RendezvousPoint:
             await self._step_up(view)
             if subtract(intersect(view.intervals, part), self._holdings.held):
                 return None  # somebody near knows of a later view
-        if _follows(task) and subtract(part, self._holdings.held):
+        if task.follows and subtract(part, self._holdings.held):
             return None  # the primary alone knows whether it is on its way
         if subtract(part, merge(self._views.copied(), self._holdings.held)):
             return None
@@ -167,7 +176,7 @@ class RendezvousPoint:
 
     async def _perform(self, task: Task, part: Intervals, ends: Ends) -> Work:
         await self._settled(task, part, ends())
-        if _follows(task):
+        if task.follows:
             # Where it was, a copy of this place perhaps, it shows no more as soon as it is written.
             await self._replication.barrier()
         if task.passes:
@@ -249,7 +258,7 @@ class RendezvousPoint:
             return told
         missing = self._missing_of(task, part)
         passing, now = self._passing(task)
-        if _asks(task):
+        if task.asks:
             asked = self._ask(passing, now, part)
             following = await self._reactions.answer(asked, passing, part)
         else:
@@ -260,7 +269,7 @@ class RendezvousPoint:
     def _pass_now(self, task: Task, part: Intervals) -> Work | None:
         """A question's answer as far as it goes in this very turn; None, and nothing is done, for
         what is no question."""
-        if not _asks(task):
+        if not task.asks:
             return None
         passing, now = self._passing(task)
         asked, missing = self._ask(passing, now, part), self._missing_of(task, part)
@@ -372,7 +381,7 @@ class RendezvousPoint:
         deletes, newest = self.changes.deletes, self._recall.newest_taken(task.operation, part)
         selected = await deletes.selected(task, newest)
         if task.operation.dry_run:
-            return await deletes.would_delete(selected, part)
+            return await deletes.would_delete(selected, part, task.box)
         fresh = deletes.fresh_part(task.mark, part)
         selected.reverse()
         while True:
@@ -387,13 +396,3 @@ class RendezvousPoint:
             if not selected:
                 return [], await deletes.buried(task.mark, part)
             await self._runtime.sleep(0.0)  # a journal in memory never makes anybody wait
-
-
-def _asks(task: Task) -> bool:
-    """Whether its sender is to get what is kept."""
-    return task.operation.verb in {"retrieve", PERFORM}
-
-
-def _follows(task: Task) -> bool:
-    """Whether it looks here for what left another place; who names one record waits for that."""
-    return task.operation.came_with > 0 and (task.passes or task.deletes)

@@ -71,6 +71,17 @@ class Task:
         return self.operation.verb in DELETES
 
     @property
+    def asks(self) -> bool:
+        """Whether its sender is to get what is kept."""
+        return self.operation.verb in {"retrieve", PERFORM}
+
+    @property
+    def follows(self) -> bool:
+        """Whether it looks here for what left another place; who names one record waits for
+        that."""
+        return self.operation.came_with > 0 and (self.passes or self.deletes)
+
+    @property
     def may_come_late(self) -> bool:
         """Whether it harms nobody to do it when others may have done it long ago."""
         return self.passes or self.operation.verb in KEPT_KINDS

@@ -187,10 +187,12 @@ def said_by(known: Sequence[Evidence], asked: Asked) -> dict[int, set[tuple[int,
 def begun_of(known: Sequence[Evidence], asked: Asked) -> list[Evidence]:
     """What may have begun as far as its primary says."""
     said = said_by(known, asked)
+    told = {(one.key, one.epoch) for one in asked.begun}
     telling = {peer: keys for peer, keys in said.items() if peer not in forgetful(asked)}
     return [one for one in known
-            if one.view.key in telling.get(one.view.primary.id, {one.view.key})
-            and (one.view.key, one.view.epoch) not in asked.tried]  # fmt: skip
+            if (one.view.key, one.view.epoch) in told
+            or (one.view.key in telling.get(one.view.primary.id, {one.view.key})
+                and (one.view.key, one.view.epoch) not in asked.tried)]  # fmt: skip
 
 
 def same_epoch(one: View, other: View) -> bool:

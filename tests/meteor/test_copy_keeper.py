@@ -84,6 +84,7 @@ def world() -> tuple[Overlay, Stranger, list[str]]:
     overlay = build(3, 6, disk_s=0.001)
     stored = store_some(overlay, overlay.client(), random.Random(3), 12)
     assert_whole_within(overlay)
+    overlay.run_for(2.0)  # who had a copy too many has let it go
     return overlay, Stranger(overlay), stored
 
 

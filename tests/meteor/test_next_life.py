@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import meteor
-from meteor.keeping.shelf_journal import Contents
 from meteor.peer_start import next_incarnation
 from meteor.wire.operations import PeerNote
 from tests.meteor.building import SPACE
@@ -21,38 +20,41 @@ def note(incarnation: int) -> PeerNote:
     return PeerNote(1, incarnation, "")
 
 
-def contents(*, incomplete: bool = False, damaged: bool = False) -> Contents:
-    found = Contents.__new__(Contents)
-    object.__setattr__(found, "incomplete", incomplete)
-    object.__setattr__(found, "damaged", [b"x"] if damaged else [])
-    return found
-
-
 @pytest.mark.parametrize(
-    ("before", "found", "after"),
+    ("before", "after"),
     [
-        (None, None, 0),
-        (None, contents(), 0),
-        (note(0), contents(), 1),
-        (note(7), None, 8),
-        (None, contents(incomplete=True), 1_800_000_000),
-        (note(7), contents(incomplete=True), 1_800_000_000),
-        (note(7), contents(damaged=True), 1_800_000_000),
-        (note(1_900_000_000), contents(damaged=True), 1_900_000_001),
+        (None, 1_800_000_000_500),
+        (note(0), 1_800_000_000_500),
+        (note(7), 1_800_000_000_500),
+        (note(1_800_000_000_500), 1_800_000_000_501),
+        (note(1_900_000_000_000), 1_900_000_000_001),  # the clock was set back
     ],
 )
-def test_the_next_incarnation(before: PeerNote | None, found: Contents | None, after: int) -> None:
-    assert next_incarnation(before, found, NOW_S) == after
+def test_the_next_incarnation(before: PeerNote | None, after: int) -> None:
+    assert next_incarnation(before, NOW_S) == after
+
+
+async def test_a_backup_and_a_new_journal_bring_no_incarnation_again(tmp_path: Path) -> None:
+    """Nothing is wrong with the files."""
+    folder, backup = tmp_path / "peer", tmp_path / "backup"
+    async with meteor.Peer(space=SPACE, data_dir=folder):
+        pass
+    shutil.copytree(folder, backup)
+    async with meteor.Peer(space=SPACE, data_dir=folder) as peer:
+        lived = peer.contact.incarnation
+    for put_back in (backup, tmp_path / "new"):
+        async with meteor.Peer(space=SPACE, data_dir=put_back) as peer:
+            assert peer.contact.incarnation > lived
 
 
 async def test_a_journal_that_is_a_life_behind_brings_no_incarnation_again(tmp_path: Path) -> None:
     """Its log is gone, and with it the note of the life that was killed."""
     folder, killed = tmp_path / "peer", tmp_path / "killed"
     async with meteor.Peer(space=SPACE, data_dir=folder) as peer:
-        assert peer.contact.incarnation == 0
+        before = peer.contact.incarnation
     async with meteor.Peer(space=SPACE, data_dir=folder) as peer:
         lived = peer.contact.incarnation
-        assert lived == 1
+        assert lived > before
         await peer.store("type=lamp temperature=1", b"x", ttl=600)
         shutil.copytree(folder, killed)
     (killed / "meteor.sqlite-wal").unlink()

@@ -64,13 +64,15 @@ def can_have_begun(index: int, evidence: Sequence[Evidence], asked: Asked) -> li
     which their own primary, who answered and remembers something of the index, knows nothing, and
     those of which it said that it tried them alone."""
     known = [one for one in evidence if index in indexes(one.view.intervals)]
-    known = [one for one in known if (one.view.key, one.view.epoch) not in asked.tried]
     answered = {one.id for one in asked.answered} - forgetful(asked)
     remembered = {(one.contact.id, one.view.key) for one in known if one.contact.id in answered}
     telling = {peer for peer, _ in remembered}
     return [
         one.view for one in known
-        if (one.view.primary.id, one.view.key) in remembered or one.view.primary.id not in telling
+        if (one.view.key, one.view.epoch) in {(told.key, told.epoch) for told in asked.begun}
+        or ((one.view.key, one.view.epoch) not in asked.tried
+            and ((one.view.primary.id, one.view.key) in remembered
+                 or one.view.primary.id not in telling))
     ]  # fmt: skip
 
 
@@ -98,6 +100,8 @@ def test_no_content_of_an_epoch_that_has_passed_is_taken_over(
             for index in indexes(step.piece):
                 begun = can_have_begun(index, evidence, asked)
                 known = [one for one in evidence if index in indexes(one.view.intervals)]
+                # of a view that died before anything began nobody's memory counts, its own neither
+                left = [one for one in known if not died_before(one.view, index, known, asked)]
                 later = [view for view in begun if view.epoch > step.view.epoch]
                 sources = [one for one in known
                            if one.view == step.view and one.contact in step.sources]  # fmt: skip
@@ -106,6 +110,7 @@ def test_no_content_of_an_epoch_that_has_passed_is_taken_over(
                     or all(shows(one, view, index) for one in sources)
                     for view in later
                 )
+                begun += can_have_begun(index, left, asked)
                 assert step.view.key in {view.key for view in begun}
 
 

@@ -78,5 +78,13 @@ def test_a_life_that_comes_again_fails_the_run(monkeypatch: pytest.MonkeyPatch) 
         return None if gone_back(self, peer) is None else peer.incarnation
 
     monkeypatch.setattr(Churn, "_gone_back", in_the_same_life)
-    report = run(SCENARIO, 2)
-    assert any("missing, though a copy of it was always up" in text for text in report.violations)
+    report = run(SCENARIO, 34)
+    assert any("though a copy of it was always up" in text for text in report.violations)
+
+
+@pytest.mark.parametrize("seed", [22, 28])
+def test_what_others_were_told_has_begun_has_begun(seed: int) -> None:
+    """Its primary was put back to before that, and knew nothing of it: both copies, which lived all
+    the time, counted for nothing, and the interval was lost."""
+    report = run(SCENARIO, seed)
+    assert not report.violations, report.text()

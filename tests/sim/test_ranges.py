@@ -137,10 +137,6 @@ def test_ranges_that_nobody_tells_of_fail_the_run(monkeypatch: pytest.MonkeyPatc
     assert {"recall", "notification"} <= named, report.text()
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="`Deletes.would_delete` finds only what begins within the part of who is asked",
-)
 def test_deletes_of_what_overlaps_take_what_begins_elsewhere() -> None:
     workload = replace(SCENARIO.workload, overlaps=1.0, clearings=0.1)
     report = run(replace(SCENARIO, workload=workload, churn=ChurnPlan(), storm_s=4.0), 1)

@@ -111,20 +111,10 @@ def test_nothing_is_lost_in_2000_events(seed: int) -> None:
     assert report.counts["lost: every copy down"] == 0
 
 
-OPEN = {("clients-that-move", 4)}
-"""Of these it is known what is wrong.  A delete's share was on a clogged link as its client went on
-to another peer, had it done there, and stored again.  It came when a joiner had that interval, who
-did not know that it was done, and took what was stored."""
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("name", SHORT)
 @pytest.mark.parametrize("seed", range(1, 11))
-def test_what_was_promised_holds_for_more_seeds(
-    name: str, seed: int, request: pytest.FixtureRequest
-) -> None:
-    if (name, seed) in OPEN:
-        request.applymarker(pytest.mark.xfail(strict=True, reason="see OPEN"))
+def test_what_was_promised_holds_for_more_seeds(name: str, seed: int) -> None:
     checked(SCENARIOS[name], seed)
 
 

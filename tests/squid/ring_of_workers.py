@@ -56,6 +56,9 @@ class NotingWorker:
     def may_come_late(self, share: HandOn) -> bool:
         return share.body != b"delete"
 
+    def may_be_done(self, share: HandOn, part: Intervals) -> bool:
+        return False
+
     def answer(self, share: HandOn, part: Intervals) -> Work | None:
         return None
 

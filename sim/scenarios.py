@@ -35,6 +35,7 @@ _WIDE = WorkloadPlan(
     clearings=0.04,
     interests=0.5,
     wide=0.6,
+    overlaps=0.3,
     partial=0.5,
 )
 """Ranges of values and parts of words, which lie at several peers, and what asks for these."""

@@ -10,11 +10,11 @@ records comes to the copies of a view is in `copying.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from itertools import islice
 from typing import Final
 
 from chord import ChordNode, Contact, Runtime, replace
 from meteor.copies.adopted import Adopted
+from meteor.copies.choosing import Choosing
 from meteor.copies.config import CopiesConfig
 from meteor.copies.copying import Copying
 from meteor.copies.gifts import Gifts
@@ -44,10 +44,12 @@ class Replication:
         shelf: Shelf,
         config: CopiesConfig,
     ) -> None:
-        self._node, self._runtime, self._config = node, runtime, config
+        self._runtime = runtime
         self._views, self._holdings, self._shelf = views, holdings, shelf
         self._inquiry = inquiry = Inquiry(runtime, config)
         self.ask, self.ask_all = inquiry.ask, inquiry.ask_all
+        choosing = Choosing(node, config)
+        self.among, self.wanted = choosing.among, choosing.wanted
         self._witnesses = Witnesses(node, runtime, views, config, self.ask)
         self.lacks, self.note_left = self._witnesses.lacks, self._witnesses.note_left
         self.note_dead = self._witnesses.note_dead
@@ -269,20 +271,6 @@ class Replication:
         """A view of this peer's own, in an epoch later than any that it has seen."""
         epoch, rivals = self._views.draw_epoch(), rivals_within(rivals, intervals)
         return View(self._runtime.contact, epoch, epoch, intervals, tuple(copies), lost, rivals)
-
-    def among(self, having: Iterable[Contact]) -> tuple[Contact, ...]:
-        """Whom of those that have all of a view to begin it with: who should have copies, then
-        others that have one.  Whom the ring does not name is let go once enough of the named are
-        filled; without them a peer that falls just then would have been alone with it."""
-        known = {one.id: one for one in having if one.id != self._runtime.contact.id}
-        named = [one for one in self.wanted() if one.id in known]
-        others = [one for one in known.values() if one.id not in {peer.id for peer in named}]
-        return tuple((*named, *others)[: self._config.copies - 1])
-
-    def wanted(self, silent: Collection[int] = ()) -> tuple[Contact, ...]:
-        """Who should have copies: the next k - 1 on the ring, as it is without the silent ones."""
-        named = (one for one in self._node.successors if one.id not in silent)
-        return tuple(islice(named, self._config.copies - 1))
 
     async def install(
         self, view: View, adopted_epoch: int = 0, had: Collection[int] = ()

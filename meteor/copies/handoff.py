@@ -40,7 +40,7 @@ from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import HandedOver
 from meteor.wire.operations import ClaimAnswer, Inherit, Inherited
-from meteor.wire.view import HEARSAY, Ended, Rival, View
+from meteor.wire.view import HEARSAY, Ended, Rival, View, parts_of
 from squid import HilbertCurve, Interval, intersect, of_arc, subtract
 
 LEAVE_ROUNDS, LEAVE_PAUSE_S = 3, 0.05
@@ -304,6 +304,8 @@ class Handoff:
         copies = self._replication.among(others)
         new = self._replication.new_view(piece, copies, gone, () if view is None else view.rivals)
         epoch, had = (0, ()) if view is None else (view.epoch, view.holder_ids)
+        if parts_of(self._views.remembered(), piece):
+            told = Admission()  # no mark speaks of what lay here before: see `pulling`
         begun = await self._replication.begin(new, epoch, had=had)
         if begun is None:
             if view is not None:

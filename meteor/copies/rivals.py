@@ -175,6 +175,8 @@ class Rivals:
                 return
             self._replication.resync.add(view.number)
             await self._replication.rival(view.number, without=rival, known=known)
+            if rival.epoch != HEARSAY:  # else `reconcile` has done so
+                self._reconciling.tell_anew(intersect(rival.intervals, self._views.held()))
             self._forget(rival)
         elif self._runtime.now() - since_s >= GIVEN_UP_S and not self._is_here(rival):
             await self._replication.rival(view.number, without=rival, lost=rival.intervals)

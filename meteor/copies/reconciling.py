@@ -242,6 +242,7 @@ class Reconciling:
             ended()
         for view in self._views.touching((interval,)):
             await self._replication.change(view.number)
+        self._replication.on_ended(View(source, 0, frozen.epoch, (interval,), frozen.copies))
         self.tell_anew((interval,))
         return True
 

@@ -63,6 +63,8 @@ class Replication:
         self._beside: list[View] = []
         self.on_beside: Callable[[View], None] = lambda _: None
         """Hears what copies kept for others of what is held here."""
+        self.on_ended: Callable[[View], None] = lambda _: None
+        """Hears of views that gave way: own ones, also before they began, and others' to these."""
         self.with_heard: Callable[[View], View] = lambda view: view
         """Adds the rivals that are not written down yet."""
         self.on_superseded: Callable[[], None] = lambda: None
@@ -288,7 +290,7 @@ class Replication:
             if before is None:
                 self._views.tried.hear(view.number, kept_by_all(replies))
             if self._is_over(view, replies, touched):
-                self._views.tried.note_next(view, before)
+                self._give_up(view, before)
                 return None
             failed = [
                 copy.id
@@ -303,7 +305,7 @@ class Replication:
             view = replace(view, epoch=self._views.next_epoch(), copies=rest)
         told = await self._witnesses.tell(view, asked)
         if self._is_over(view, told, touched):
-            self._views.tried.note_next(view, before)
+            self._give_up(view, before)
             return None
         know = sum(isinstance(reply, Instated) and reply.known for reply in told)
         before_ids = {*had, *self._views.holders_of(view.intervals)}
@@ -361,6 +363,11 @@ class Replication:
                 return True
         return self._views.touching(view.intervals) != touched
 
+    def _give_up(self, view: View, before: View | None) -> None:
+        """A view does not begin, though copies have it."""
+        self._views.tried.note_next(view, before)
+        self.on_ended(view)
+
     def _say_beside(self, giver: Contact | None = None) -> None:
         """Of what is held by now: what is just about to begin is told of when it does."""
         beside, self._beside = self._beside, []
@@ -381,6 +388,7 @@ class Replication:
                     known = self._views.own[mine.number] = self.with_heard(mine)
                     for ended in parts_of((known,), part):
                         self._runtime.send(one.primary, Beside(ended))
+                        self.on_ended(ended)
         if lost:
             before = self._views.touching(lost)
             for number in self._views.demote(lost):

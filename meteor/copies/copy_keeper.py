@@ -24,7 +24,6 @@ from meteor.wire.copy_messages import (
     Keep,
     Kept,
     Learn,
-    Stands,
     Touch,
     Touched,
     Watermarks,
@@ -77,7 +76,6 @@ class CopyKeeper:
             Learn: self._on_learn,
             Instate: self._on_instate,
             Touch: self._on_touch,
-            Stands: self._on_stands,
             Begun: self._on_begun,
             Watermarks: self._on_watermarks,
         }
@@ -310,15 +308,6 @@ class CopyKeeper:
 
     def _stays(self) -> Intervals:
         return merge(self._views.kept(), self._holdings.awaited, *self._coming_back)
-
-    def _on_stands(self, sender: Contact, message: object, _: float) -> Instated:
-        assert isinstance(message, Stands)
-        mine = self._views.own.get(message.number)
-        if mine is not None:
-            return Instated(known=mine.has_copy(sender.id))
-        key = self._runtime.contact.id, message.number  # back from a crash, nobody goes on yet
-        had = [one for one in self._views.remembered() if one.key == key]
-        return Instated(known=any(view.has_copy(sender.id) for view in had))
 
     def _on_touch(self, sender: Contact, message: object, _: float) -> Touched:
         assert isinstance(message, Touch)

@@ -261,7 +261,7 @@ class Giving:
             await gifts.begun()
             while not await replication.change(one.number, patient=True) and gifts.are_open():
                 await gifts.begun()  # more was given while this change waited for its turn
-            if gifts.was_left(one.number):
+            if gifts.was_left(one.number) or one.number not in self._views.own:
                 # in the epoch that it had: nothing that began with it is passed over by this
                 await replication.ask_all(one.copies, Instate(replace(one, copies=())))
 

@@ -33,6 +33,7 @@ from meteor.copies.pulling import Pulling
 from meteor.copies.reconciling import Reconciling
 from meteor.copies.replication import Replication
 from meteor.copies.rivals import Rivals
+from meteor.copies.standing_down import StandingDown
 from meteor.copies.turns import GAINED, Bell
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.placement import Admission
@@ -40,7 +41,7 @@ from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import HandedOver
 from meteor.wire.operations import ClaimAnswer, Inherit, Inherited
-from meteor.wire.view import HEARSAY, Ended, Rival, View
+from meteor.wire.view import HEARSAY, Ended, Rival, View, parts_of
 from squid import HilbertCurve, Interval, intersect, of_arc, subtract
 
 LEAVE_ROUNDS, LEAVE_PAUSE_S = 3, 0.05
@@ -87,9 +88,10 @@ class Handoff:
         )
         self.heirs = Heirs(node, runtime, views, self._config)
         self.later = LaterViews(node, runtime, views, self._config.later_s)
+        self._standing_down = StandingDown(runtime, views, replication)
         self.rivals = Rivals(
             runtime, views, holdings, replication, self.reconciling, self.heirs,
-            keeper.checked_view,
+            keeper.checked_view, self._standing_down,
         )  # fmt: skip
         self.reconciling.on_rival = self.rivals.note
         self.pulling = Pulling(
@@ -104,6 +106,7 @@ class Handoff:
     def handlers(self) -> Mapping[type, Handler]:
         """Message type to handler."""
         handlers: dict[type, Handler] = {**self._giving.handlers, **self.rivals.handlers}
+        handlers |= self._standing_down.handlers
         return {**handlers, Inherit: self._on_inherit, HandedOver: self._on_handed_over}
 
     # -- what the ring tells
@@ -304,6 +307,8 @@ class Handoff:
         copies = self._replication.among(others)
         new = self._replication.new_view(piece, copies, gone, () if view is None else view.rivals)
         epoch, had = (0, ()) if view is None else (view.epoch, view.holder_ids)
+        if parts_of(self._views.remembered(), piece):
+            told = Admission()  # no mark speaks of what lay here before: see `pulling`
         begun = await self._replication.begin(new, epoch, had=had)
         if begun is None:
             if view is not None:

@@ -8,6 +8,7 @@ again, and is remembered as open (DESIGN section 5).
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Final
 
 from chord import CallError, Contact, DialRefused, DialRejected, RemoteFault, Runtime
@@ -24,6 +25,8 @@ from meteor.wire.view import EPOCHS, View
 from squid import Interval, intersect, merge, subtract
 
 TAKE_OVER_TRIES = 5
+LOOKED_AT: Final = 256
+"""Records that are looked at in one turn."""
 
 DIED_FROZEN: Final = Yours(tried=EPOCHS)
 """Of a giver that cannot say: whatever it was about to begin, nothing is in it that is not here."""
@@ -82,6 +85,7 @@ class Pulling:
             )
             await self._shelf.admit(going_on(frozen.page, last).carried, admission)
             self._views.taken_in.learn(frozen.taken_in, (interval,))
+            await self._beside_what_came(interval, admission)
             if self._is_leaving():
                 return False
             self._views.see(frozen.epoch, frozen.highest)
@@ -110,6 +114,22 @@ class Pulling:
             return False
         self._gained(begun.intervals, admission)
         return True
+
+    async def _beside_what_came(self, interval: Interval, admission: Admission) -> None:
+        """What this peer had before, in a ring or on a side of its own, has a number of that: the
+        giver's marks speak of nothing that the giver does not have."""
+        cursor, more = 0, True
+        while more:
+            after = self._shelf.table.changed_after(cursor, interval)
+            some = list(islice(after, LOOKED_AT))
+            now_ms = self._shelf.wall_ms()
+            for _, placed in some:
+                if placed.carried.ttl_ms > now_ms:
+                    admission.beside(placed)
+            more = len(some) == LOOKED_AT
+            if more:
+                cursor = some[-1][0]
+                await self._runtime.sleep(0.0)
 
     async def _pull_pages(
         self, interval: Interval, source: Contact, admission: Admission, epoch: int = 0

@@ -242,8 +242,14 @@ class Reconciling:
             ended()
         for view in self._views.touching((interval,)):
             await self._replication.change(view.number)
-        self._on_gained((interval,), Admission())
+        self._replication.on_ended(View(source, 0, frozen.epoch, (interval,), frozen.copies))
+        self.tell_anew((interval,))
         return True
+
+    def tell_anew(self, part: Intervals) -> None:
+        """What another one had of `part` counts here by now.  Some of it may have been on the shelf
+        all the time, as a copy of that one's: nobody was told of it here."""
+        self._on_gained(part, Admission())
 
     async def _know(self, part: Intervals, epoch: int) -> bool:
         """The past of `part` up to an epoch is here, which may have been lost: whether every view

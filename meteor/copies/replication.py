@@ -10,11 +10,11 @@ records comes to the copies of a view is in `copying.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from itertools import islice
 from typing import Final
 
 from chord import ChordNode, Contact, Runtime, replace
 from meteor.copies.adopted import Adopted
+from meteor.copies.choosing import Choosing
 from meteor.copies.config import CopiesConfig
 from meteor.copies.copying import Copying
 from meteor.copies.followed import Followed
@@ -45,10 +45,12 @@ class Replication:
         shelf: Shelf,
         config: CopiesConfig,
     ) -> None:
-        self._node, self._runtime, self._config = node, runtime, config
+        self._runtime = runtime
         self._views, self._holdings, self._shelf = views, holdings, shelf
         self._inquiry = inquiry = Inquiry(runtime, config)
         self.ask, self.ask_all = inquiry.ask, inquiry.ask_all
+        choosing = Choosing(node, config)
+        self.among, self.wanted = choosing.among, choosing.wanted
         self._witnesses = Witnesses(node, runtime, views, config, self.ask)
         self.lacks, self.note_left = self._witnesses.lacks, self._witnesses.note_left
         self.note_dead = self._witnesses.note_dead
@@ -63,6 +65,8 @@ class Replication:
         self._beside: list[View] = []
         self.on_beside: Callable[[View], None] = lambda _: None
         """Hears what copies kept for others of what is held here."""
+        self.on_ended: Callable[[View], None] = lambda _: None
+        """Hears of views that gave way: own ones, also before they began, and others' to these."""
         self.with_heard: Callable[[View], View] = lambda view: view
         """Adds the rivals that are not written down yet."""
         self.on_superseded: Callable[[], None] = lambda: None
@@ -268,20 +272,6 @@ class Replication:
         epoch, rivals = self._views.draw_epoch(), rivals_within(rivals, intervals)
         return View(self._runtime.contact, epoch, epoch, intervals, tuple(copies), lost, rivals)
 
-    def among(self, having: Iterable[Contact]) -> tuple[Contact, ...]:
-        """Whom of those that have all of a view to begin it with: who should have copies, then
-        others that have one.  Whom the ring does not name is let go once enough of the named are
-        filled; without them a peer that falls just then would have been alone with it."""
-        known = {one.id: one for one in having if one.id != self._runtime.contact.id}
-        named = [one for one in self.wanted() if one.id in known]
-        others = [one for one in known.values() if one.id not in {peer.id for peer in named}]
-        return tuple((*named, *others)[: self._config.copies - 1])
-
-    def wanted(self, silent: Collection[int] = ()) -> tuple[Contact, ...]:
-        """Who should have copies: the next k - 1 on the ring, as it is without the silent ones."""
-        named = (one for one in self._node.successors if one.id not in silent)
-        return tuple(islice(named, self._config.copies - 1))
-
     async def install(
         self, view: View, adopted_epoch: int = 0, had: Collection[int] = ()
     ) -> View | None:
@@ -298,7 +288,7 @@ class Replication:
             if before is None:
                 self._views.tried.hear(view.number, kept_by_all(replies))
             if self._is_over(view, replies, touched):
-                self._views.tried.note_next(view, before)
+                self._give_up(view, before)
                 return None
             failed = [
                 copy.id for copy, reply in zip(view.copies, replies, strict=True)
@@ -312,7 +302,7 @@ class Replication:
             view = replace(view, epoch=self._views.next_epoch(), copies=rest)
         told = await self._witnesses.tell(view, asked)
         if self._is_over(view, told, touched):
-            self._views.tried.note_next(view, before)
+            self._give_up(view, before)
             return None
         know = sum(isinstance(reply, Instated) and reply.known for reply in told)
         before_ids = {*had, *self._views.holders_of(view.intervals)}
@@ -371,6 +361,11 @@ class Replication:
                 return True
         return self._views.touching(view.intervals) != touched
 
+    def _give_up(self, view: View, before: View | None) -> None:
+        """A view does not begin, though copies have it."""
+        self._views.tried.note_next(view, before)
+        self.on_ended(view)
+
     def _say_beside(self, giver: Contact | None = None) -> None:
         """Of what is held by now: what is just about to begin is told of when it does."""
         beside, self._beside = self._beside, []
@@ -391,6 +386,7 @@ class Replication:
                     known = self._views.own[mine.number] = self.with_heard(mine)
                     for ended in parts_of((known,), part):
                         self._runtime.send(one.primary, Beside(ended))
+                        self.on_ended(ended)
         if lost:
             before = self._views.touching(lost)
             for number in self._views.demote(lost):

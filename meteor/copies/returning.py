@@ -20,7 +20,7 @@ from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Instated, Stands
 from meteor.wire.operations import Inherit, Inherited
-from meteor.wire.view import View
+from meteor.wire.view import View, ViewKey
 from squid import Interval, Intervals, intersect, of_arc, subtract
 
 OUTSIDE_S: Final = 2.0
@@ -28,6 +28,8 @@ OUTSIDE_S: Final = 2.0
 ORPHANED_S: Final = 30.0
 """A copy whose primary has been silent for so long is offered to whom the ring names."""
 OFFER_S: Final = 10.0
+STANDS_S: Final = 10.0
+"""How often a copy asks whether its primary counts on it, though that is heard of."""
 
 
 class Returning:
@@ -57,7 +59,10 @@ class Returning:
         self.damaged = False
         """Whether the journal has lost something since it was begun."""
         self._outside_since: float | None = None
-        self._alone_since: dict[tuple[int, int], float] = {}
+        self._alone_since: dict[ViewKey, float] = {}
+        self._asked: dict[ViewKey, tuple[float, int]] = {}
+        """When it was asked last whether a copy still is one, and how late an epoch was known of by
+        then."""
 
     async def go_on(self) -> None:
         """Look round for ever."""
@@ -212,10 +217,12 @@ class Returning:
         now = self._runtime.now()
         for key, copy in list(self._views.copies.items()):
             heard_s = self._runtime.link(copy.view.primary).last_heard_s
-            if now - heard_s < ORPHANED_S / 3:
+            is_alone = now - heard_s >= ORPHANED_S / 3
+            since_s = self._alone_since.setdefault(key, now) if is_alone else now
+            if not is_alone:
                 self._alone_since.pop(key, None)
-                continue
-            since_s = self._alone_since.setdefault(key, now)
+                if not copy.whole or not self._is_to_ask(copy.view, now):
+                    continue
             if key[0] == self._runtime.contact.id:  # content that was to be fetched here
                 if now - since_s >= ORPHANED_S:
                     self._views.drop(key)
@@ -224,5 +231,17 @@ class Returning:
             disowned = isinstance(reply, Instated) and not reply.known
             if disowned or (reply is None and now - since_s >= ORPHANED_S):
                 self._views.retire(key)
-        for key in [key for key in self._alone_since if key not in self._views.copies]:
-            del self._alone_since[key]
+        for seen in (self._alone_since, self._asked):
+            for key in [key for key in seen if key not in self._views.copies]:
+                del seen[key]
+
+    def _is_to_ask(self, view: View, now: float) -> bool:
+        """Whether something later is known to have begun of what is kept, and its primary was not
+        asked since; or it was not for long, as that need not be known here."""
+        begun = self._views.chronicle.of(view.intervals)
+        latest = max((one.epoch for one in begun if one.epoch > view.epoch), default=0)
+        asked_s, asked_of = self._asked.setdefault(view.key, (now, 0))
+        if latest <= asked_of and now - asked_s < STANDS_S:
+            return False
+        self._asked[view.key] = now, latest
+        return True

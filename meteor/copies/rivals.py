@@ -18,6 +18,7 @@ from chord import Contact, Fault, Handler, Runtime, replace
 from meteor.copies.heirs import Heirs
 from meteor.copies.reconciling import Reconciling
 from meteor.copies.replication import Replication
+from meteor.copies.standing_down import StandingDown
 from meteor.copies.turns import Bell
 from meteor.keeping.chronicle import keep_last
 from meteor.keeping.holdings import Holdings
@@ -61,10 +62,11 @@ class Rivals:
         reconciling: Reconciling,
         heirs: Heirs,
         checked: Callable[[View], View],
+        standing_down: StandingDown,
     ) -> None:
         self._runtime, self._views, self._holdings = runtime, views, holdings
         self._replication, self._reconciling = replication, reconciling
-        self._heirs, self._checked = heirs, checked
+        self._heirs, self._checked, self._standing_down = heirs, checked, standing_down
         self._since_s: dict[Rival, float] = {}
         self._pulled: set[tuple[Rival, int]] = set()
         """From whom what it has of a rival was taken in, though that was not all."""
@@ -100,6 +102,7 @@ class Rivals:
     def _beside(self, ended: View) -> bool:
         """Note what of a view that ended is not here; whether there was room for all of that."""
         noted = True
+        self._standing_down.note(ended)
         for mine in self._views.touching(ended.intervals):
             part = intersect(mine.intervals, ended.intervals)
             unknown = self._replication.adopted.before(
@@ -145,6 +148,7 @@ class Rivals:
         """Write rivals down, and merge what they had, for ever."""
         while True:
             await self._note_heard()
+            self._standing_down.tell()
             for view in list(self._views.own.values()):
                 for rival in view.rivals:
                     await self._settle(view, rival)
@@ -175,6 +179,8 @@ class Rivals:
                 return
             self._replication.resync.add(view.number)
             await self._replication.rival(view.number, without=rival, known=known)
+            if rival.epoch != HEARSAY:  # else `reconcile` has done so
+                self._reconciling.tell_anew(intersect(rival.intervals, self._views.held()))
             self._forget(rival)
         elif self._runtime.now() - since_s >= GIVEN_UP_S and not self._is_here(rival):
             await self._replication.rival(view.number, without=rival, lost=rival.intervals)

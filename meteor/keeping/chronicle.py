@@ -203,6 +203,10 @@ class Tried:
         """Number and epoch of those that touch `part`."""
         return _numbered(self._views, part)
 
+    def has(self, number: int) -> bool:
+        """Whether any of them has that number."""
+        return any(one.number == number for one in self._views)
+
     def next_of(self, part: Intervals) -> tuple[tuple[int, int], ...]:
         """The same of all next epochs that never began."""
         return _numbered(self._next, part)

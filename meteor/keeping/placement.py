@@ -81,15 +81,28 @@ class Admission:
     """What came with another holder's records: how far their clients are."""
 
     watermarks: dict[Key, int] = field(default_factory=dict)
+    _came: dict[Key, int] = field(default_factory=dict)
+    """In which version each was there."""
+    _below: int | None = None
+    """The lowest number here of what was not."""
 
     def enter(self, carried: Carried) -> None:
         """A record is taken in; of a new version of an interest nothing is acknowledged."""
+        self._came[key_of(carried)] = carried.version
         if carried.acknowledged or carried.kind in {INTEREST, WATCH}:
             self.watermarks[carried.owner, stem_of(carried.id)] = carried.acknowledged
 
     def acknowledged(self, key: Key) -> int:
         """An interest's watermark: every pair up to it reached its client."""
-        return self.watermarks.get(key, 0)
+        mark = self.watermarks.get(key, 0)
+        return mark if self._below is None else min(mark, self._below - 1)
+
+    def beside(self, placed: Placed) -> None:
+        """Something is here: no mark counts for it unless the other holder had just that."""
+        one = placed.carried
+        if one.kind in {GONE, MOVED} or self._came.get(key_of(one)) == one.version:
+            return
+        self._below = placed.number if self._below is None else min(self._below, placed.number)
 
     def latest(self) -> int:
         """The highest watermark; 0 where there is none."""

@@ -9,10 +9,10 @@ local clock (DESIGN sections 4 and 5).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
 
-from arms import Profile, Record, Store
+from arms import DATA, Profile, Record, Store
 from chord import replace
 from meteor.journal.journal import Entry, Journal
 from meteor.journal.no_collections import no_collections
@@ -21,7 +21,7 @@ from meteor.keeping.expiry_clock import ExpiryClock
 from meteor.keeping.placement import GONE, MOVED, Admission, Key, journal_key, key_of
 from meteor.keeping.readable_shelf import ReadableShelf
 from meteor.keeping.shelf_journal import Contents, Restored, anew, entry_of, noted, read
-from meteor.keeping.standing import is_renewal
+from meteor.keeping.standing import is_renewal, standing_of
 from meteor.keeping.views import Views
 from meteor.wire.operations import Carried
 from meteor.wire.record_id import place_of
@@ -122,13 +122,37 @@ class Shelf(ReadableShelf):
         for one in batch:
             admission.enter(one)
         news = self.news(batch, shown=True)
-        self.number = max((self.number, *(max(one.number, one.acknowledged) for one, _ in news)))
+        later = self._numbered_later(batch, {key_of(one) for one, _ in news})
         words = self.words_over(batch, either=True)
-        await self.commit([*(one for one, _ in news), *words])
+        changes = [*(one for one, _ in news), *later]
+        self.number = max((self.number, *(max(one.number, one.acknowledged) for one in changes)))
+        await self.commit([*changes, *words])
         self.leave(words)
         for one, profile in news:
             if self._is_news(one, shown=True):  # another one may have come meanwhile
                 self.take_in(one, profile)
+        for one in later:
+            placed = self.find(key_of(one))
+            if placed is not None and self._is_numbered_later(one, placed.carried):
+                self.show(one)
+
+    def _numbered_later(self, carried: Iterable[Carried], news: Collection[Key]) -> list[Carried]:
+        """Data that is here just as it came has the later of both numbers from now on: whoever
+        wrote it beside what it had draws its marks over that.  Not what is being written anew."""
+        found = ((one, self.find(key_of(one))) for one in carried if key_of(one) not in news)
+        return [
+            replace(placed.carried, number=one.number)
+            for one, placed in found
+            if placed is not None
+            and self._is_numbered_later(one, placed.carried)
+            and not self.is_coming((key_of(one),))
+        ]
+
+    @staticmethod
+    def _is_numbered_later(carried: Carried, known: Carried) -> bool:
+        if carried.kind != DATA or (carried.id, carried.route) != (known.id, known.route):
+            return False
+        return known.number < carried.number and standing_of(known) == standing_of(carried)
 
     def _number_for(self, carried: Carried) -> int:
         """The next number; of a renewal the one that the record has: its pairs are as old as they

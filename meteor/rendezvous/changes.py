@@ -9,14 +9,14 @@ by its version.  What is deleted by a selector is in `deletes.py`, what is done 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import inf, nextafter
 from typing import Final
 
 from arms import DATA, INTEREST, WATCH, Profile, Rendezvous
 from chord import Runtime, replace
 from meteor.keeping.holdings import Holdings, Intervals
-from meteor.keeping.placement import GONE, MOVED, key_of
+from meteor.keeping.placement import GONE, MOVED, Key, key_of
 from meteor.keeping.shelf import Shelf
 from meteor.rendezvous.amendments import Amendments, living, route_since
 from meteor.rendezvous.deletes import TOMBSTONE_MS, Deletes, Write
@@ -96,10 +96,10 @@ class Changes:
                 newest = max(word.version + 1, self._shelf.issued_ms() * VERSIONS_A_MS)
                 self.deleted_where_it_was(word, newest)
 
-    async def compare_in(self, part: Intervals) -> None:
-        """The same of all that lies in a part that is answered for here from now on: it came as
-        this peer had it for others, and the one that had it fell, or was passed over."""
-        for at, key in enumerate(self._shelf.table.stones(), 1):
+    async def compare_in(self, part: Intervals, stones: Sequence[Key]) -> None:
+        """The same of all of these that lies in a part that is answered for here from now on: it
+        came as this peer had it for others, and the one that had it fell, or was passed over."""
+        for at, key in enumerate(stones, 1):
             placed = self._shelf.find(key)
             word = None if placed is None else placed.carried
             if word is not None and word.kind == MOVED and self._shelf.meets(word, part):

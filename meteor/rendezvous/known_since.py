@@ -18,6 +18,8 @@ APART_S: Final = 60.0
 any question is older, and every question looks at those that have theirs."""
 PARTS_MAX: Final = 64
 """So many have at most: beyond that the oldest give theirs to all."""
+LAIN_S: Final = 30.0
+"""A share may have lain on a link for so long."""
 AT_ONCE_S: Final = 1e-6
 """What happened at a time is before everything that began this much later."""
 
@@ -43,6 +45,11 @@ class KnownSince:
         """From when on all that left `part` is known."""
         self._join(now)
         return max((self._all_s, *(at_s for at_s, one in self._gains if intersect(one, part))))
+
+    def is_new(self, part: Intervals, now: float) -> bool:
+        """Whether something may have been done in `part` before it was gained, of which another
+        share is under way still."""
+        return now - self.of(part, now) < LAIN_S
 
     def _join(self, now: float) -> None:
         while self._gains and (

@@ -45,9 +45,6 @@ from squid import Box, HandOn, HilbertCurve, Work, covers, intersect, merge, sub
 FROZEN_PAUSE_S = 0.02
 WAITING_SHARE = 0.7
 """Of a question's time, how much is spent waiting for what is about to be settled."""
-LAIN_S = 30.0
-"""A share may have lain on a link for so long.  Who has a place for less does not know what was
-done there meanwhile."""
 BURIED_AT_ONCE = 16
 """Records that a delete takes in one step: some 50 microseconds each, here and at every copy."""
 
@@ -85,7 +82,8 @@ class RendezvousPoint:
     def _gained(self, part: Intervals) -> None:
         self._recall.gained(part, self._shelf.issued_ms())
         self._moves.known.gained(part, self._runtime.now())
-        self._runtime.spawn(self.changes.compare_in(part))
+        if stones := self._shelf.table.stones():
+            self._runtime.spawn(self.changes.compare_in(part, stones))
 
     def forgot(self, ago_s: float) -> None:
         """Something that was carried out here so long ago is not remembered any more."""
@@ -130,9 +128,11 @@ class RendezvousPoint:
         return task is None or task.may_come_late
 
     def may_be_done(self, share: HandOn, part: Intervals) -> bool:
-        """Of what deletes, or changes by id, where `part` was another peer's a while ago."""
-        now = self._runtime.now()
-        return now - self._moves.known.of(part, now) < LAIN_S and not self.may_come_late(share)
+        """Of what deletes, where `part` was another peer's a while ago."""
+        if not self._moves.known.is_new(part, self._runtime.now()):
+            return False
+        task = read_task(share, self._curve)
+        return task is not None and task.takes
 
     def copied(self) -> Intervals:
         """The indexes of which a whole copy is kept here for others."""

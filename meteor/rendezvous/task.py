@@ -71,6 +71,11 @@ class Task:
         return self.operation.verb in DELETES
 
     @property
+    def takes(self) -> bool:
+        """Whether it takes something for good, whichever version it is of by then."""
+        return self.deletes or (self.operation.verb == "cancel" and not self.operation.moved_to)
+
+    @property
     def asks(self) -> bool:
         """Whether its sender is to get what is kept."""
         return self.operation.verb in {"retrieve", PERFORM}

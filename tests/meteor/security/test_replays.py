@@ -15,6 +15,7 @@ from meteor.rendezvous.recall import Recall
 from meteor.rendezvous.repeats import Ran, Repeats
 from meteor.security.verifying import WINDOW_S
 from meteor.wire.action_messages import Perform
+from meteor.wire.collector import Attempt
 from meteor.wire.messages import Amend, Post, PostReply
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE
@@ -44,10 +45,14 @@ class Wire:
         return self.overlay.run(self._say(request, self.overlay.living[peer].contact))
 
     async def _say(self, request: Post | Amend, peer: Contact) -> PostReply:
+        asked = self._reader._session._requests._attempts
+        asked[request.token] = Attempt(None)  # who says it again waits for it
         try:
             reply = await self._reader._runtime.call(peer, request, 5.0)
         except MeteorError as fault:
             raise from_fault(fault) from None  # type: ignore[arg-type]
+        finally:
+            del asked[request.token]
         assert isinstance(reply, PostReply)
         return reply
 

@@ -33,12 +33,12 @@ class Membership:
     ) -> None:
         """Go back into the ring that was `kept` from a former life under the same identifier, else
         `join` that of any of these peers, else found one.  Who was alone in its ring as it stopped
-        was a ring nevertheless: it does not fail because nobody is up before it.
+        does not begin it anew by itself where others are named: they may have gone on without it,
+        and what it has would count as the last word until it meets them.
 
-        Raises `JoinFailed` when a new peer is answered by nobody, `SpaceMismatch` when the ring's
-        space differs."""
+        Raises `JoinFailed` when nobody answers, `SpaceMismatch` when the ring's space differs."""
         moved = kept is not None and kept.contact.id != self._runtime.contact.id
-        if kept is not None and not moved:
+        if kept is not None and not kept.alone and not moved:
             await self._resume(kept, join)
         elif join and await find_ring(
             self._runtime, self._space, join, found_if_alone=found_if_alone

@@ -23,10 +23,12 @@ def looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(company, "ALONE_S", 0.1)
 
 
-def made(hub: MemoryHub, number: int, *join: str, data_dir: Path) -> meteor.Peer:
+def made(
+    hub: MemoryHub, number: int, *join: str, data_dir: Path, found_if_alone: bool = False
+) -> meteor.Peer:
     return meteor.Peer(
         space=SPACE, join=join, transport=MemoryTransport(hub, ADDRESSES[number]),
-        data_dir=data_dir / str(number), seed=number,
+        data_dir=data_dir / str(number), seed=number, found_if_alone=found_if_alone,
     )  # fmt: skip
 
 
@@ -36,16 +38,17 @@ async def has(peer: meteor.Peer, stored: set[str]) -> None:
             continue
 
 
-async def test_who_was_alone_comes_up_and_becomes_one_ring_with_whoever_comes_later(
+async def test_who_was_alone_and_is_told_to_found_becomes_one_ring_with_whoever_comes_later(
     tmp_path: Path,
 ) -> None:
-    """It was `JoinFailed` at once; and of rings that had not seen each other at their start, as one
-    was cut off, none looked for the other again."""
+    """Of rings that had not seen each other at their start, as one was cut off, none looked for the
+    other again."""
     hub, stored = MemoryHub(), set[str]()
     for number in (0, 1):
         async with made(hub, number, data_dir=tmp_path) as peer:
             stored.add((await peer.store(f"type=probe temperature={number}")).id)
-    first = await made(hub, 0, ADDRESSES[1], data_dir=tmp_path).start()
+    alone = made(hub, 0, ADDRESSES[1], data_dir=tmp_path, found_if_alone=True)
+    first = await alone.start()
     assert len(await first.retrieve(ALL)) == 1
     other = await made(hub, 1, data_dir=tmp_path).start()  # it knows of nobody
     for peer in (first, other):
@@ -53,6 +56,18 @@ async def test_who_was_alone_comes_up_and_becomes_one_ring_with_whoever_comes_la
     assert len((await first.ring()).peers) == 2
     for peer in (first, other):
         await peer.crash()
+
+
+async def test_who_was_alone_waits_for_the_others_unless_it_is_told_to_found(
+    tmp_path: Path,
+) -> None:
+    """They may have gone on without it: of what it alone would answer for, nobody knows that it is
+    the last word."""
+    hub = MemoryHub()
+    async with made(hub, 0, data_dir=tmp_path):
+        pass
+    with pytest.raises(meteor.JoinFailed, match="no ring to join"):
+        await made(hub, 0, ADDRESSES[1], data_dir=tmp_path).start()
 
 
 async def test_a_new_peer_still_fails_where_nobody_is(tmp_path: Path) -> None:

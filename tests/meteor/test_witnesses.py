@@ -62,7 +62,8 @@ class CutOff:
         return [
             peer for peer in self.overlay.living
             if peer is not self.evicted
-            and (copy := peer.core.views.copies.get(key)) is not None and copy.whole
+            and (copy := peer.core.views.copies.get(key)) is not None
+            and (copy.whole or peer.core.shelf.find(("", "late")) is not None)  # just being filled
         ]  # fmt: skip
 
     def witnesses(self) -> list[SimPeer]:

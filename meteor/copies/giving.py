@@ -6,7 +6,7 @@ in the moment in which the note of it is durable (DESIGN section 5).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chord import ChordNode, Contact, Deferred, Fault, Handler, Runtime
@@ -243,25 +243,27 @@ class Giving:
         tried = max((epoch for _, epoch in self._views.tried.next_of(part)), default=0)
         given = Yours(self._latest(part), tried)
         self._views.give(part)
+        whole = {one.number for one in parts if one.number not in self._views.own}
         if view is not None and view.has_copy(self._runtime.contact.id):
             self._views.put_given(view, parts)
             self._replication.gifts.note(view.key, parts)
         await self._shelf.note(self._views)
         self._holdings.give(part, taker)
         self._on_given()
-        self._runtime.spawn(self._say_what_is_left(parts))
+        self._runtime.spawn(self._say_what_is_left(parts, whole))
         return given
 
-    async def _say_what_is_left(self, parts: Sequence[View]) -> None:
+    async def _say_what_is_left(self, parts: Sequence[View], whole: Collection[int]) -> None:
         """Not at once: whom the taker names as its copies must still have the part when its view
-        comes, and would let go of it by this.  Nor before the taker has begun."""
+        comes, and would let go of it by this.  Nor before the taker has begun.  Of a view that gave
+        way in part meanwhile, and goes on under another number, its copies must keep what was."""
         await self._runtime.sleep(self._config.linger_s)
         gifts, replication = self._replication.gifts, self._replication
         for one in parts:
             await gifts.begun()
             while not await replication.change(one.number, patient=True) and gifts.are_open():
                 await gifts.begun()  # more was given while this change waited for its turn
-            if gifts.was_left(one.number) or one.number not in self._views.own:
+            if gifts.was_left(one.number) or one.number in whole:
                 # in the epoch that it had: nothing that began with it is passed over by this
                 await replication.ask_all(one.copies, Instate(replace(one, copies=())))
 

@@ -67,12 +67,12 @@ class Watch(Interest):
         self._watchers = Watchers()
         self._turned = Signal(session.runtime)
         self._is_read = self._handler is not None
-        self._none_lives, self._appeared = False, 0
+        self._appeared = 0
 
     @property
     def active(self) -> bool:
         """Whether at least one interest in what it would publish lives."""
-        return self._watchers.count > 0 and not self._none_lives
+        return self._watchers.count > 0
 
     async def wait_active(self, timeout: float | None = None) -> None:
         """Until somebody is interested; raises `Timeout` after `timeout` seconds, `Closed`."""
@@ -125,7 +125,7 @@ class Watch(Interest):
         who = found.owner, stem_of(found.id)  # two owners may choose the same name
         self._watchers.note(who, found.version, gone=notice.kind == "gone")
         if notice.kind == "appeared":
-            self._none_lives, self._appeared = False, self._appeared + 1
+            self._appeared += 1
         if self.active is not was:
             self._turned.notify()
         return super()._receive(notice)
@@ -149,10 +149,8 @@ class Watch(Interest):
             reply = await session.post(question, config.reattach_timeout_s)
         except MeteorError:  # it is asked again
             return
-        if reply.complete and appeared == self._appeared:
-            self._none_lives = not reply.matches
-            if self._none_lives:
-                self._watchers.forget()
+        if reply.complete and appeared == self._appeared and not reply.matches:
+            self._watchers.forget()
         if self.active is not was:
             self._turned.notify()
 

@@ -16,6 +16,14 @@ def overlay() -> Overlay:
     return Overlay(codec=wire_codec(), peers=6, space=SPACE, seed=5)
 
 
+def let_tellers_fall(overlay: Overlay) -> None:
+    """Whoever has word for the watch, which is cut off, falls with it, and so does its peer."""
+    tellers = [one for one in overlay.living if one.core.telling.waiting]
+    assert tellers
+    for one in {*tellers, overlay.peers[2]}:
+        one.crash()
+
+
 def test_a_watch_that_had_run_out_knows_that_nobody_is_interested(overlay: Overlay) -> None:
     """It was posted again, and told of what lives; what had gone meanwhile counted for ever."""
     interest = overlay.run(opened(overlay.client(peer=3)))
@@ -37,10 +45,7 @@ def test_a_watch_knows_that_nobody_is_interested_though_its_holders_fell(overlay
     overlay.run_for(5.0)
     cut = overlay.faults.partition([watch._session.runtime.contact])
     overlay.run(interest.close())
-    tellers = [one for one in overlay.living if one.core.telling.waiting]
-    assert tellers
-    for one in {*tellers, overlay.peers[2]}:
-        one.crash()
+    let_tellers_fall(overlay)
     overlay.faults.lift(cut)
     overlay.run(watch.wait_idle(timeout=150))
 
@@ -53,10 +58,7 @@ def test_an_interest_that_comes_is_told_of_though_its_holders_fell(overlay: Over
     cut = overlay.faults.partition([watch._session.runtime.contact])
     overlay.run(opened(overlay.client(peer=3)))
     overlay.run_for(1.0)
-    tellers = [one for one in overlay.living if one.core.telling.waiting]
-    assert tellers
-    for one in {*tellers, overlay.peers[2]}:
-        one.crash()
+    let_tellers_fall(overlay)
     overlay.faults.lift(cut)
     overlay.run(watch.wait_active(timeout=150))
 
@@ -69,10 +71,7 @@ def test_a_watch_that_found_out_by_asking_hears_of_the_next_end_as_well(overlay:
     overlay.run_for(5.0)
     cut = overlay.faults.partition([watch._session.runtime.contact])
     overlay.run(first.close())
-    tellers = [one for one in overlay.living if one.core.telling.waiting]
-    assert tellers
-    for one in {*tellers, overlay.peers[2]}:
-        one.crash()
+    let_tellers_fall(overlay)
     overlay.faults.lift(cut)
     overlay.run(watch.wait_idle(timeout=150))
     second = overlay.run(opened(overlay.client(peer=-1)))

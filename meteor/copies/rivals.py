@@ -290,6 +290,8 @@ class Rivals:
             answer = await self._reconciling.claimed(interval, rival.holders[-1])
             if answer is None or answer.held:  # it is about to hear that it was passed over
                 return ()
+            if before := dict(answer.stands_for).get(rival.number, ()):
+                return parts_of(before, (interval,))
             had, tried, damaged = self._others(answer), answer.passed_over, answer.damaged
         last = merge(*(one.intervals for one in had if rival.is_next_of(one) and not damaged))
         is_tried = any(epoch == rival.epoch for _, epoch in tried)

@@ -29,6 +29,8 @@ PIECES_MAX: Final = 64
 """Intervals of a view that is remembered: a bound for hostile input, far above what a ring has."""
 HOLDERS_MAX: Final = 16
 """Copies of it that are remembered, to be asked."""
+STANDS_MAX: Final = 8
+"""Views that never began of which it is told whose content they stand for."""
 
 
 class Chronicle:
@@ -189,6 +191,12 @@ class Tried:
         over, and what its copies kept for others.  Empty where that is not known."""
         adopted, kept = self._adopted.get(number), self._kept.get(number)
         return () if adopted is None or kept is None else (adopted, *kept)
+
+    def all_that_stand_for(self, part: Intervals) -> tuple[tuple[int, tuple[View, ...]], ...]:
+        """The same of the last that touch `part`, by their numbers."""
+        numbers = dict.fromkeys(number for number, _ in self.of(part))
+        known = ((number, parts_of(self.stands_for(number), part)) for number in numbers)
+        return tuple(one for one in known if one[1])[-STANDS_MAX:]
 
     def note_next(self, view: View, before: View | None) -> None:
         """The same of a next epoch of a view, that is passed over: all that was acknowledged up to

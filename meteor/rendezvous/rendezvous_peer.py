@@ -52,7 +52,7 @@ from meteor.rendezvous.telling import Telling
 from meteor.security.gatekeeper import Gatekeeper
 from meteor.security.policy import OPEN, Policy
 from meteor.wire.client_messages import check_sender
-from meteor.wire.copy_messages import Begun
+from meteor.wire.copy_messages import Begun, ViewsNote
 from meteor.wire.messages import Farewell, RingPicture
 from meteor.wire.operations import Notices, State
 from squid import KeywordSpace, Router, RouterConfig
@@ -212,6 +212,8 @@ class RendezvousPeer:
         whole = self.restored.whole
         had = (*note.own, *note.former, *note.copies)
         self.views.restore(had, note.stored, note.taken_in, whole=whole)
+        is_blank = note == ViewsNote()
+        self.views.born = self._runtime.contact.incarnation if is_blank else note.born
         self.views.chronicle.restore(note.begun)
         self.views.see(*(one.epoch for one in note.begun))
         self._returning.damaged = not whole

@@ -132,6 +132,8 @@ class ViewsNote:
     """Of which ended views of others all content is on the shelf."""
     begun: tuple[View, ...] = ()
     """The newest view that began of what the peers around have, as far as it was told."""
+    born: int = 0
+    """The incarnation that began the journal: nothing is in it that an earlier one had."""
 
 
 MESSAGES: tuple[type, ...] = (

@@ -169,6 +169,11 @@ class ClaimAnswer:
     former_taken_in: tuple[tuple[Ended, ...], ...] = ()
     """Of which ended views of others the receiver has all content with each of `former`, on its
     shelf or in its attic, one after the other."""
+    stands_for: tuple[tuple[int, tuple[View, ...]], ...] = ()
+    """By the numbers of `tried`: whose content whoever took one may have under its name."""
+    born: int = 0
+    """The incarnation that began the receiver's journal: of what an earlier one had, and gave away,
+    or let go, it knows nothing."""
 
 
 @dataclass(frozen=True, slots=True)

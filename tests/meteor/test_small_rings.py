@@ -31,13 +31,8 @@ from tests.meteor.test_falling_one_by_one import start
 FOUND = {
     80: "lost twice: a peer's own former views counted from their last epoch on",
     99: "a rival that its own primary did not come to begin",
-    489: "a rival that was its own primary's fence",
+    489: "a rival that was its primary's fence, and what that was to take over was one too",
 }
-OPEN = pytest.mark.xfail(
-    strict=True, reason="two copies: an interval stays named for ever as all come back; not mended"
-)
-"""What seed 489 found was mended; since peers ask around earlier, its course is another one, and
-ends with this."""
 
 
 class SmallRing:
@@ -173,9 +168,7 @@ def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     ring.ask(ring.overlay.client(), 8.0)
 
 
-@pytest.mark.parametrize(
-    "seed", [pytest.param(seed, marks=[OPEN] if seed == 489 else []) for seed in FOUND], ids=str
-)
+@pytest.mark.parametrize("seed", FOUND)
 def test_what_was_found_once(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_all_holds(seed, monkeypatch)
 

@@ -51,12 +51,24 @@ class Callbacks:
             log.error("a handler failed: %s: %s", type(error).__name__, error, exc_info=error)
 
 
+def call(function: Callback, *arguments: object) -> Any:
+    """What a function of the application's gives; what it raises is an `Exception`, or meant for
+    whoever runs the process.  One that takes the result of what somebody cancelled raises neither:
+    that would break the link over which came what it is called with, again and again."""
+    try:
+        return function(*arguments)
+    except (Exception, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        raise MeteorError(f"it took the result of what was cancelled: {error!r}") from error
+
+
 def run_callback(runtime: Runtime, callback: Callback | None, *arguments: object) -> None:
     """Call a callback now; a coroutine that it returns runs in the background."""
     if callback is None:
         return
     try:
-        result = callback(*arguments)
+        result = call(callback, *arguments)
     except Exception:  # the application's own error: the client goes on
         log.exception("the callback %r failed", callback)
         return

@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from chord import Contact, RequestTimeout
 from meteor.client.attachment import Attachment, State
+from meteor.client.callbacks import call
 from meteor.client.draft import Draft, ProfileLike, warn_unused, with_profile
 from meteor.client.mailbox import Mailbox, Overflow, Signal
 from meteor.client.session import Session
@@ -297,7 +298,7 @@ class Interest:
         if self._handler is None:
             return None
         try:
-            return self._handler(notification)
+            return call(self._handler, notification)
         except Exception as error:  # the application's own: it goes to its on_error
             self._session.callbacks.error(self._session.runtime, error)
             return None

@@ -3,6 +3,7 @@ same, and an action has come to nothing."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 import pytest
@@ -11,7 +12,7 @@ import meteor
 from meteor import ActionContext, Match
 from meteor.wire.codec import wire_codec
 from sim.overlay import Overlay
-from tests.meteor.asking import HOT
+from tests.meteor.asking import HOT, settle
 from tests.meteor.building import SPACE
 from tests.meteor.fake_peer import FakeOverlay
 
@@ -42,6 +43,45 @@ def test_a_handler_goes_on_after_it_was_cancelled_once(overlay: FakeOverlay) -> 
         assert len(errors) == 1
         assert "was cancelled" in str(errors[0])
         assert interest.state == "active"
+
+    overlay.run(scenario())
+
+
+def test_a_plain_handler_that_takes_what_was_cancelled_is_called_on(overlay: FakeOverlay) -> None:
+    """What that raises is no `Exception`: it broke the link by which the notification came, which
+    came again by the next one, hundreds of times a second."""
+
+    async def scenario() -> None:
+        errors: list[Exception] = []
+        client = await overlay.new_client(on_error=errors.append).open()
+        heard = list[str]()
+
+        def handler(notification: meteor.Notification) -> None:
+            heard.append(notification.text)
+            if notification.text == "1":
+                raise asyncio.CancelledError  # as `Future.result` does
+
+        await client.notify_data("temperature>=80", handler=handler)
+        for number in range(4):
+            await client.store(HOT, str(number))
+        await settle(client)
+        assert heard == ["0", "1", "2", "3"]
+        assert ["was cancelled" in str(error) for error in errors] == [True]
+        assert not overlay.unacknowledged
+
+    overlay.run(scenario())
+
+
+def test_so_is_a_callback(overlay: FakeOverlay, caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        def callback(_: object) -> None:
+            raise asyncio.CancelledError
+
+        client = await overlay.new_client(on_disconnected=callback, on_reconnected=callback).open()
+        overlay.peers[0].crash()
+        await settle(client, 5)
+        assert client.connected
+        assert len(caplog.records) == 2
 
     overlay.run(scenario())
 

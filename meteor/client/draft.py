@@ -160,7 +160,10 @@ def make_draft(
     mode: str = "within",
     dry_run: bool = False,
 ) -> Draft:
-    """The post, ready to be sent; raises what is wrong with it."""
+    """The post, ready to be sent; raises what is wrong with it.
+
+    Text and truth of a kind of its own, as numpy's, become plain ones: no other ones can travel,
+    and of a post by the peer in which its client lives only that peer would find out."""
     any_action(action)
     if mode not in {"within", "overlap"}:
         raise ValueError(f"mode is 'within' or 'overlap', not {mode!r}")
@@ -183,13 +186,13 @@ def make_draft(
         action=action,
         profile=typed,
         document=encode_document(document),
-        stem=check_stem(stem),
+        stem=str(check_stem(stem)),
         region=region,
         version=version,
         ttl_s=lifetime_s,
-        everywhere=everywhere,
-        mode=mode,
-        dry_run=dry_run,
+        everywhere=bool(everywhere),
+        mode=str(mode),
+        dry_run=bool(dry_run),
         once=content.once,
     )
 

@@ -244,7 +244,8 @@ class Session:
         collect: Collect | None = None,
     ) -> PostReply:
         """Renew, cancel or replace by id, `collect` as in `post`; raises as that does."""
-        request = Amend(0, verb, id, version or self.next_version(), ttl_s, timeout_s, document)
+        version = version or self.next_version()
+        request = Amend(0, verb, str(id), version, ttl_s, timeout_s, document)  # see `make_draft`
         asked = Asked(f"{verb} of {id}", request, timeout_s, self._signed, collect)
         return await self._requests.ask(asked)
 

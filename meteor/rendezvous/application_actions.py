@@ -104,7 +104,7 @@ async def run_bounded(
     async def run() -> None:
         try:
             result = handler(context, message, matches)
-            outcome.append(await result if inspect.isawaitable(result) else result)
+            outcome.append(_plain(await result if inspect.isawaitable(result) else result))
         except Exception as error:  # the application's own: the poster is told
             _log.error("the action %r failed\n%s", context.action, _traceback())
             outcome.append(RunFailed(f"it raised {_said(error)}"))
@@ -119,6 +119,11 @@ async def run_bounded(
         task.cancel()
         raise RunFailed(f"it did not end within {context.timeout:.3g} s") from None
     return _checked(outcome[0] if outcome else RunFailed("it was cancelled"))
+
+
+def _plain(result: object) -> object:
+    """Of bytes of a kind of its own, as numpy's, the bytes: no other ones can travel."""
+    return bytes(memoryview(result)) if isinstance(result, bytes) else result
 
 
 def _traceback() -> str:

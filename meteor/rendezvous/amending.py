@@ -21,7 +21,7 @@ from meteor.admission import (
     read_document,
 )
 from meteor.errors import MeteorError, ProfileError
-from meteor.rendezvous.asking import Asking
+from meteor.rendezvous.asking import BURIED_WITHIN_S, Asking
 from meteor.rendezvous.moves import runs_of, with_missing
 from meteor.rendezvous.reading import reading
 from meteor.rendezvous.task import AMENDS, FIND
@@ -34,9 +34,6 @@ from meteor.wire.operations import Carried, Operation, Route
 from meteor.wire.record_id import make_id, split_id
 from meteor.wire.went import last_in
 from squid import Box, HilbertCurve, Outcome, Router, Wanted
-
-BURIED_WITHIN_S: Final = 30.0
-"""For a delete to come to where a record went."""
 
 PLACES_MAX: Final = 256
 """So many places are asked for a record that was replaced, one after the other, while there is

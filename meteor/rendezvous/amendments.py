@@ -17,7 +17,7 @@ from meteor.rendezvous.deletes import TOMBSTONE_MS, Deletes, Write
 from meteor.rendezvous.moves import Moves
 from meteor.rendezvous.ownership import Ownership
 from meteor.rendezvous.reactions import Reactions, carried_of, pages_of
-from meteor.rendezvous.task import Task
+from meteor.rendezvous.task import OWN, Task
 from meteor.rendezvous.telling import Telling, found_of
 from meteor.wire.operations import Carried, Operation, Route, Summary
 from meteor.wire.record_id import stem_of
@@ -62,7 +62,9 @@ class Amendments:
     async def amend(self, task: Task, part: Intervals, write: Write, *, doubtful: bool) -> Summary:
         """Renew, cancel or lay to rest one record by its id; `doubtful` says that it may be a
         repeat, by which nothing lives longer."""
-        sent, task = task.operation, self._ownership.addressed(task)
+        sent = task.operation
+        if sent.mode != OWN:
+            task = self._ownership.addressed(task)
         refused = self._ownership.refusal(task)
         if refused:
             return Summary(0, refused=refused)

@@ -6,11 +6,13 @@ region, and whether it may be asked, was decided before.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Final
 
 from chord import Contact, Runtime, replace
+from meteor.admission import KEPT_KINDS
 from meteor.rendezvous.moves import region_of, runs_of, with_missing
-from meteor.rendezvous.task import DELETES
+from meteor.rendezvous.task import DELETES, OWN
 from meteor.security.gatekeeper import Gatekeeper
 from meteor.wire import codec
 from meteor.wire.collector import Collector, Relay, raise_refusals, summaries_of
@@ -27,6 +29,9 @@ ASKED_MAX = 8 * (1 + MOVES_MAX)
 answered was not there when the question began.  Where two neighbours fall, others take over what
 they had piece by piece, each of them just in time for one more question: three were too few."""
 
+
+BURIED_WITHIN_S: Final = 30.0
+"""For a delete to come to where else a record is, or went."""
 
 STEM_LENGTH = 61
 """How much of a name of at most 64 characters is left where a number comes behind it."""
@@ -78,6 +83,7 @@ class Asking:
         """Carry an operation out in its whole region, within the time, and while it is wanted; what
         it finds is sent to its client.  Raises `Refused`."""
         relay, counted = Relay(waits_for_reply=box.is_point), Collector()
+        deadline = self._runtime.now() + timeout_s
 
         def on_frame(peer: Contact, frame: bytes) -> None:
             if operation.verb != "retrieve":
@@ -93,6 +99,8 @@ class Asking:
             box, operation, timeout_s, relay, on_frame,
             asks=operation.verb == "retrieve" and operation.ttl_ms == 0, is_wanted=is_wanted,
         )  # fmt: skip
+        if operation.verb in KEPT_KINDS:
+            await self._bury_the_rest(box, operation, summaries, deadline)
         with self._gatekeeper.counted():
             raise_refusals(operation, summaries)
         matches = len(counted) if operation.dry_run else sum(one.matches for one in summaries)
@@ -108,6 +116,20 @@ class Asking:
             packed=relay.leave(),
             repeated=any(one.repeated for one in summaries),
         )
+
+    async def _bury_the_rest(
+        self, box: Box, operation: Operation, summaries: Sequence[Summary], deadline: float
+    ) -> None:
+        """What was deleted at one of its places is deleted at all: what others kept, which know
+        nothing of that, goes before its poster is told."""
+        is_deleted = any(one.refused == "deleted" for one in summaries)
+        if not (is_deleted and any(one.known for one in summaries)):
+            return
+        cancel = Operation("cancel", operation.id, operation.version, operation.owner, 0, mode=OWN)
+        body, left_s = codec.encode(cancel), max(deadline - self._runtime.now(), 0.0)
+        outcome = await self._router.disseminate(box, body, timeout_s=left_s)
+        if not outcome.complete:
+            self._runtime.spawn(self._router.disseminate(box, body, timeout_s=BURIED_WITHIN_S))
 
     async def ask(
         self,

@@ -6,7 +6,7 @@ where it is now (DESIGN section 4).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from itertools import count
 from typing import Final
@@ -21,19 +21,22 @@ from meteor.admission import (
     read_document,
 )
 from meteor.errors import MeteorError, ProfileError
-from meteor.rendezvous.asking import BURIED_WITHIN_S, Asking
+from meteor.rendezvous.asking import ASKED_MAX, BURIED_WITHIN_S, Asking
 from meteor.rendezvous.moves import runs_of, with_missing
 from meteor.rendezvous.reading import reading
-from meteor.rendezvous.task import AMENDS, FIND
+from meteor.rendezvous.task import AMENDS, FIND, FOUND
 from meteor.security.gatekeeper import Admitted, Gatekeeper
 from meteor.wire import codec
 from meteor.wire.collector import Collector, Relay, raise_refusals, summaries_of
 from meteor.wire.found_pages import readable
 from meteor.wire.messages import Amend, Document, Post, PostReply
-from meteor.wire.operations import Carried, Operation, Route
+from meteor.wire.operations import Carried, Operation, Route, Summary
 from meteor.wire.record_id import make_id, split_id
 from meteor.wire.went import last_in
-from squid import Box, HilbertCurve, Outcome, Router, Wanted
+from squid import Box, HilbertCurve, Intervals, Outcome, Router, Wanted
+
+FINDINGS_MAX: Final = 8
+"""How often it is looked for what overlaps, while others change what was found."""
 
 PLACES_MAX: Final = 256
 """So many places are asked for a record that was replaced, one after the other, while there is
@@ -57,6 +60,7 @@ class Amending:
     ) -> None:
         self._runtime, self._router, self._curve = runtime, router, curve
         self._asking, self._place, self._gatekeeper = asking, place, gatekeeper
+        self._everywhere: Intervals = ((0, curve.size - 1),)
 
     async def amend(self, sender: Contact, amend: Amend) -> PostReply:
         """Carry out what a client asks of an id; raises `Refused`, and what is malformed."""
@@ -77,7 +81,9 @@ class Amending:
         self._gatekeeper.amended(admitted, amend, reply, self._runtime.now())
         return reply
 
-    async def once(self, sender: Contact, amend: Amend, admitted: Admitted) -> PostReply:
+    async def once(
+        self, sender: Contact, amend: Amend, admitted: Admitted, *, mode: str = "within"
+    ) -> PostReply:
         """Renew, cancel or find by id, following a record that was replaced to its new id."""
         full_id, collector, came_with = amend.id, Collector(), -1
         deadline = self._runtime.now() + amend.timeout_s
@@ -90,6 +96,7 @@ class Amending:
                 owner=admitted.actor.owner,
                 ttl_ms=check_ttl_ms(amend.ttl_s),
                 route=Route(self._runtime.contact, sender.id, amend.token),
+                mode=mode,
                 limit=admitted.limit,
                 issued_ms=admitted.issued_ms,
             )
@@ -250,32 +257,73 @@ class Amending:
     ) -> PostReply:
         """Find what overlaps, then cancel each by its id: it may live beyond the selector's box.
         What was found long after it was asked for is let be where its client waits no more: it had
-        that done by another peer, and posted anew."""
+        that done by another peer, and posted anew.  So is a version that came after it was found,
+        of which the selector may take nothing: what overlaps is looked for once more then."""
+        deadline = self._runtime.now() + post.timeout_s
+        reply = PostReply(operation.id, True, (), 0, peers=0)
+        for number in range(FINDINGS_MAX):
+            found = await self._overlapping(box, operation, deadline, is_wanted, number)
+            outcome, summaries, ids = found
+            repeated = any(summary.repeated for summary in summaries)
+            taken = await self._take_found(sender, post, ids, admitted, deadline)
+            matches = taken.matches
+            if repeated:  # what was found then was taken then, and is not said again
+                matches += sum(summary.matches for summary in summaries)
+            reply = replace(
+                reply,
+                complete=reply.complete and outcome.complete and taken.complete,
+                missing=reply.missing + outcome.missing + taken.missing,
+                matches=reply.matches + matches,
+                peers=max(reply.peers, outcome.peers),
+                repeated=reply.repeated or repeated,
+            )
+            if not reply.complete or taken.matches == len(ids):
+                return reply
+        return replace(reply, complete=False, missing=self._everywhere)
+
+    async def _overlapping(
+        self,
+        box: Box,
+        operation: Operation,
+        deadline: float,
+        is_wanted: Wanted | None,
+        number: int,
+    ) -> tuple[Outcome, list[Summary], dict[str, int]]:
+        """What overlaps, by its id, with its version; for the `number`-th time."""
         ids: dict[str, int] = {}
 
         def on_frame(_: Contact, frame: bytes) -> None:
             ids.update((one.id, one.version) for one in readable((frame,)))
 
-        deadline = self._runtime.now() + post.timeout_s
+        left_s = max(deadline - self._runtime.now(), 0.0)
         outcome, summaries = await self._asking.ask(
-            box, replace(operation, dry_run=True), post.timeout_s,
-            Relay(waits_for_reply=False), on_frame, asks=False, is_wanted=is_wanted,
+            box, replace(operation, dry_run=True), left_s, Relay(waits_for_reply=False), on_frame,
+            asks=False, is_wanted=is_wanted, first=number * ASKED_MAX,
         )  # fmt: skip
         if is_wanted is not None and not await is_wanted():
             ids.clear()
-        repeated = any(summary.repeated for summary in summaries)
-        complete, missing, removed = outcome.complete, outcome.missing, 0
-        if repeated:  # what was found then was taken then, and is not said again
-            removed = sum(summary.matches for summary in summaries)
+        return outcome, summaries, ids
+
+    async def _take_found(
+        self,
+        sender: Contact,
+        post: Post,
+        ids: Mapping[str, int],
+        admitted: Admitted,
+        deadline: float,
+    ) -> PostReply:
+        """Cancel what was found, of the version that was found."""
+        complete, removed = True, 0
+        missing: Intervals = ()
         for full_id in sorted(ids):
             left_s = deadline - self._runtime.now()
             if left_s <= 0:  # nobody waits for a hundred thousand more, wherever these live
-                complete, missing = False, ((0, self._curve.size - 1),)
+                complete, missing = False, self._everywhere
                 break
             amend = Amend(post.token, "cancel", full_id, ids[full_id], 0.0, left_s)
-            reply = await self.once(sender, amend, admitted)
+            reply = await self.once(sender, amend, admitted, mode=FOUND)
             self._gatekeeper.amended(admitted, amend, reply, self._runtime.now())
             complete = complete and reply.complete
             missing += reply.missing
             removed += reply.matches
-        return PostReply(operation.id, complete, missing, removed, outcome.peers, repeated=repeated)
+        return PostReply("", complete, missing, removed, peers=0)

@@ -17,7 +17,7 @@ from meteor.rendezvous.deletes import TOMBSTONE_MS, Deletes, Write
 from meteor.rendezvous.moves import Moves
 from meteor.rendezvous.ownership import Ownership
 from meteor.rendezvous.reactions import Reactions, carried_of, pages_of
-from meteor.rendezvous.task import OWN, Task
+from meteor.rendezvous.task import FOUND, OWN, Task
 from meteor.rendezvous.telling import Telling, found_of
 from meteor.wire.operations import Carried, Operation, Route, Summary
 from meteor.wire.record_id import stem_of
@@ -87,6 +87,8 @@ class Amendments:
                 return Summary(int(covers(part, known.lowest)), known=True, repeated=True)
             await self._renew(operation, known.carried, record, write)
             return Summary(int(covers(part, known.lowest)), known=True)
+        if operation.mode == FOUND and record.version > operation.version:
+            return Summary(0, known=True)
         await self._deletes.bury([record], task.mark, write)
         return Summary(self._buried_in(part, task.mark), known=True)
 

@@ -33,7 +33,7 @@ they had piece by piece, each of them just in time for one more question: three 
 BURIED_WITHIN_S: Final = 30.0
 """For a delete to come to where else a record is, or went."""
 
-STEM_LENGTH = 61
+STEM_LENGTH = 60
 """How much of a name of at most 64 characters is left where a number comes behind it."""
 
 PAGE_WAITS_S = 0.001
@@ -141,13 +141,16 @@ class Asking:
         *,
         asks: bool,
         is_wanted: Wanted | None = None,
+        first: int = 0,
     ) -> tuple[Outcome, list[Summary]]:
         """Ask the whole region, and all of it anew where somebody answers who cannot know what the
         question may have missed, as he was started since: a question that begins now misses nothing
         of that.  What it did before counts of a delete, which takes nothing twice.
 
         A delete is not asked anew that somebody carried out before, when it was another peer that
-        said so: that one has told its client, perhaps, and what came since would be taken."""
+        said so: that one has told its client, perhaps, and what came since would be taken.  What
+        is asked for the second time and on, by its client's request, begins with another `first`
+        number."""
         deadline = self._runtime.now() + timeout_s
 
         async def disseminate(where: Box, what: Operation, began_s: float) -> Outcome:
@@ -158,7 +161,7 @@ class Asking:
             )  # fmt: skip
 
         told: list[Summary] = []
-        for number in range(0, ASKED_MAX, 1 + MOVES_MAX):
+        for number in range(first, first + ASKED_MAX, 1 + MOVES_MAX):
             outcome, summaries = await self._round(box, operation, number, disseminate, relay)
             told = told + summaries if operation.verb in DELETES else summaries
             if not outcome.is_outlived or self._runtime.now() >= deadline:

@@ -30,6 +30,8 @@ MARK_BYTES: Final = 16
 AMENDS = frozenset({"renew", "cancel", FIND})
 OWN: Final = "own"
 """The mode of a cancel that is about its owner's record alone, where its id names nobody's, too."""
+FOUND: Final = "found"
+"""The mode of a cancel that takes no later version than its own, which was found to be selected."""
 PERFORM: Final = "perform"
 """The verb of an application's action: its name stands in the document.  A `dry_run` asks who
 would run it."""

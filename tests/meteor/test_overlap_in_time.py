@@ -24,10 +24,10 @@ def test_what_there_was_no_time_for_is_not_asked_for_and_is_named(
     amending = overlay.peers[2].core.entry._amending
     once, asked = amending.once, list[str]()
 
-    async def slow(sender: Any, amend: Any, admitted: Any) -> Any:
+    async def slow(sender: Any, amend: Any, admitted: Any, *, mode: str) -> Any:
         asked.append(amend.id)
         await amending._runtime.sleep(0.4)
-        return await once(sender, amend, admitted)
+        return await once(sender, amend, admitted, mode=mode)
 
     monkeypatch.setattr(amending, "once", slow)
     delete, replies = amending.delete_overlapping, list[Any]()

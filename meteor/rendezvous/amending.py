@@ -6,7 +6,7 @@ where it is now (DESIGN section 4).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 from typing import Final
@@ -171,10 +171,13 @@ class Amending:
         with self._gatekeeper.charged(
             admitted, operation.id, amend.version, amend.ttl_s, now, instead=amend.id
         ) as answered:
-            reply = await self._asking.run(sender, amend.token, box, operation, amend.timeout_s)
-            is_data = KEPT_KINDS.get(document.action) == DATA
-            if operation.id != amend.id and (reply.complete or not is_data):
-                reply = await self._leave(sender, amend, operation, admitted, reply, deadline)
+            told = list[Summary]()
+            reply = await self._asking.run(
+                sender, amend.token, box, operation, amend.timeout_s, told=told
+            )
+            if reply.complete or KEPT_KINDS.get(document.action) != DATA:
+                for first in _left_by(amend, operation, told):
+                    reply = await self._leave(sender, amend, first, admitted, reply, deadline)
             answered(reply)
             return reply
 
@@ -182,15 +185,15 @@ class Amending:
         self,
         sender: Contact,
         amend: Amend,
-        operation: Operation,
+        first: Operation,
         admitted: Admitted,
         reply: PostReply,
         deadline: float,
     ) -> PostReply:
         """The second half of a replace: the region where the record is has word of where it is now,
-        be it the old one or another, where it went before without the caller's hearing of it."""
-        _, box = split_id(operation.id, self._curve)
-        first = replace(operation, verb="cancel", id=amend.id, moved_to=operation.id, document=b"")
+        be it the `first` that is asked, or another, where it went from there before."""
+        kept_id = first.moved_to
+        _, box = split_id(kept_id, self._curve)
         outcomes, leave = await self._follow(first, deadline)
         summaries = [one for outcome in outcomes for one in summaries_of(outcome)]
         refused = {summary.refused for summary in summaries}
@@ -198,18 +201,18 @@ class Amending:
         if refused & {"older", "deleted"}:
             # Without a tombstone, as the newer one may come here yet; with a word, as an order to
             # keep this may still be on its way.
-            back = replace(leave, id=operation.id, moved_to=leave.id, version=amend.version + 1)
+            back = replace(leave, id=kept_id, moved_to=leave.id, version=amend.version + 1)
             out = await self._router.disseminate(box, codec.encode(back), timeout_s=left_s)
             if not out.complete:
                 self._runtime.spawn(self._take_back(back))
         elif refused & {"owner", "delegation"}:
-            back_out = Amend(amend.token, "cancel", operation.id, amend.version, 0.0, left_s)
+            back_out = Amend(amend.token, "cancel", kept_id, amend.version, 0.0, left_s)
             await self.once(sender, back_out, replace(admitted, issued_ms=0))
         with self._gatekeeper.counted():
-            raise_refusals(operation, summaries)
-        if leave.id != amend.id and left_s:  # the next one to come by the old id goes straight on
-            straight = replace(first, came_with=operation.version)
-            _, old_box = split_id(amend.id, self._curve)
+            raise_refusals(replace(first, verb="replace", id=kept_id), summaries)
+        if leave.id != first.id and left_s:  # the next one to come by the old id goes straight on
+            straight = replace(first, came_with=first.version)
+            _, old_box = split_id(first.id, self._curve)
             await self._router.disseminate(old_box, codec.encode(straight), timeout_s=left_s)
         return replace(
             reply,
@@ -237,7 +240,7 @@ class Amending:
                 await self._router.disseminate(box, codec.encode(leave), timeout_s=left_s)
             )
             went = last_in(summaries_of(outcomes[-1]))
-            if went is None or went.version <= leave.came_with:
+            if went is None or went.version <= leave.came_with or went.id == leave.moved_to:
                 return outcomes, leave
             leave = replace(leave, id=went.id, came_with=went.version)
 
@@ -327,3 +330,14 @@ class Amending:
             missing += reply.missing
             removed += reply.matches
         return PostReply("", complete, missing, removed, peers=0)
+
+
+def _left_by(amend: Amend, operation: Operation, told: Sequence[Summary]) -> list[Operation]:
+    """What lets a record leave the place that the caller knows of, and the one to which it went
+    once from where it is to be now, without the caller's hearing of it."""
+    leave = replace(operation, verb="cancel", id=amend.id, moved_to=operation.id, document=b"")
+    leaves = [] if operation.id == amend.id else [leave]
+    went = last_in(told)
+    if went is not None and went.id != amend.id:
+        leaves.append(replace(leave, id=went.id, came_with=went.version))
+    return leaves

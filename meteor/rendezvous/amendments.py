@@ -77,7 +77,7 @@ class Amendments:
         if operation.moved_to:
             return await self._leave(sent, task, known, write)
         if known is None or known.carried.id != operation.id:
-            return self._elsewhere(task, known)
+            return self.elsewhere(task, known)
         record = self._shelf.store.get(*task.key)
         if record is None:
             return Summary(0)
@@ -100,7 +100,7 @@ class Amendments:
             return [], Summary(0, refused=refused)
         known = living(self._shelf, task.key)
         if known is None or (known.carried.id != task.operation.id and known.carried.kind != GONE):
-            return [], self._elsewhere(task, known)
+            return [], self.elsewhere(task, known)
         if known.carried.kind == GONE:
             return [], Summary(0, refused="deleted")
         record = self._shelf.store.get(*task.key)
@@ -114,7 +114,7 @@ class Amendments:
         """The second half of a replace: the record leaves this place, if it is here.  Else it is
         said where it went from here, and nothing is written, so that whoever asks once more hears
         the same; where nothing later is known of it, word is left for whoever looks for it here."""
-        operation, told = task.operation, self._elsewhere(task, known)
+        operation, told = task.operation, self.elsewhere(task, known)
         left = living(self._shelf, task.old_key)
         if left is not None and _is_word_of(operation, left.carried):
             return Summary(0)  # this was carried out before
@@ -134,7 +134,7 @@ class Amendments:
         await self._lay_to_rest(task, write)
         return Summary(0)
 
-    def _elsewhere(self, task: Task, known: Placed | None) -> Summary:
+    def elsewhere(self, task: Task, known: Placed | None) -> Summary:
         """What is said of a record that is not here: where it went last, if that is known."""
         operation, left = task.operation, living(self._shelf, task.old_key)
         words = [] if left is None else [(left.carried.version, left.carried.moved_to)]

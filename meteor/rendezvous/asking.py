@@ -79,9 +79,10 @@ class Asking:
         operation: Operation,
         timeout_s: float,
         is_wanted: Wanted | None = None,
+        told: list[Summary] | None = None,
     ) -> PostReply:
         """Carry an operation out in its whole region, within the time, and while it is wanted; what
-        it finds is sent to its client.  Raises `Refused`."""
+        it finds is sent to its client, and what peers said of it is `told`.  Raises `Refused`."""
         relay, counted = Relay(waits_for_reply=box.is_point), Collector()
         deadline = self._runtime.now() + timeout_s
 
@@ -103,6 +104,8 @@ class Asking:
             await self._bury_the_rest(box, operation, summaries, deadline)
         with self._gatekeeper.counted():
             raise_refusals(operation, summaries)
+        if told is not None:
+            told += summaries
         matches = len(counted) if operation.dry_run else sum(one.matches for one in summaries)
         return PostReply(
             id=operation.id,

@@ -16,7 +16,7 @@ from typing import Final
 from arms import DATA, INTEREST, WATCH, Profile, Rendezvous
 from chord import Runtime, replace
 from meteor.keeping.holdings import Holdings, Intervals
-from meteor.keeping.placement import GONE, MOVED, Key, key_of
+from meteor.keeping.placement import GONE, MOVED, Key, Placed, key_of
 from meteor.keeping.shelf import Shelf
 from meteor.rendezvous.amendments import Amendments, living, route_since
 from meteor.rendezvous.deletes import TOMBSTONE_MS, Deletes, Write
@@ -64,6 +64,7 @@ class Changes:
             self.deletes,
         )  # fmt: skip
         self.amend, self.find = amendments.amend, amendments.find
+        self._elsewhere = amendments.elsewhere
         self.deleted_where_it_was: Callable[[Carried, int], object] = lambda _, __: None
         """Hears the word of a move away from here of what was deleted here as it was before, and a
         version that is later than any that it has come to elsewhere."""
@@ -127,6 +128,7 @@ class Changes:
         elif left is not None and left.carried.version == carried.version:
             # It ran out: in the state of its first post it would be what the word keeps away.
             carried = replace(carried, renewed=left.carried.renewed)
+        went = self._went(task, known)
         carried = (await write([carried]))[0]
         record = self._shelf.record_of(carried, task.profile)
         # What ran out as it was written meets what is there all the same, as if in time.
@@ -144,7 +146,17 @@ class Changes:
         if record.kind != DATA:
             self._telling.moved(record)
         following = await self._reactions.follow(steps, record)
-        return following.pages.all(), Summary(following.pairs, known=True)
+        return following.pages.all(), replace(went, matches=following.pairs, known=True)
+
+    def _went(self, task: Task, known: Placed | None) -> Summary:
+        """Where a record is, or was last, that went away from here and is posted here again: it is
+        to leave that place.  Not where another version was here since; a repeat is told the same,
+        as whoever was asked first may have fallen before it left."""
+        elsewhere, newest = self._elsewhere(task, known), task.operation.version
+        if known is None or known.carried.id != task.operation.id:
+            return elsewhere
+        is_back = elsewhere.version <= known.carried.version < newest
+        return Summary(0) if is_back else elsewhere
 
     async def _take_back(self, task: Task, carried: Carried, write: Write) -> None:
         """What counts no more now that it is durable, as it was deleted, or went on, at another

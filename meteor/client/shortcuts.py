@@ -99,6 +99,8 @@ class Shortcuts:
         self._is_own_peer = is_own_peer
         self._arcs = ArcCache(ARCS_MAX if config.shortcuts_max else 0)
         self._ways: OrderedDict[Contact, Way] = OrderedDict()
+        self._awaited: dict[Way, Contact] = {}
+        """The ways with posts under way, and whose they are: all that is looked at while one is."""
         self._open_count = 0
         self._used_s = float("-inf")
         self._watching = self._tidying = self._opening = False
@@ -156,6 +158,7 @@ class Shortcuts:
         """A post goes there."""
         way = self._ways[owner]
         self._used_s = way.used_s = way.under_way[token] = self._runtime.now()
+        self._awaited[way] = owner
         self.posts += 1
         if not self._watching:
             self._watching = True
@@ -165,6 +168,8 @@ class Shortcuts:
         """It was answered, or failed."""
         way = self._ways[owner]
         took_s = self._runtime.now() - way.under_way.pop(token)
+        if not way.under_way:
+            del self._awaited[way]
         way.late_s = max(took_s, FORGETS * way.late_s)
 
     def failed(self, owner: Contact) -> None:
@@ -223,10 +228,10 @@ class Shortcuts:
 
     async def _watch(self) -> None:
         """Drop who is silent about a post."""
-        while self._runtime.now() - self._used_s < LOOKS_ON_S or self._is_waited_for():
+        while self._awaited or self._runtime.now() - self._used_s < LOOKS_ON_S:
             await self._runtime.sleep(LOOK_S)
-            silent = [one for one, way in self._ways.items() if self._is_silent(one, way)]
-            for owner in silent:
+            awaited = self._awaited.items()
+            for owner in [one for way, one in awaited if self._is_silent(one, way)]:
                 self.failed(owner)
                 self._drop(owner)
         self._watching = False
@@ -247,13 +252,10 @@ class Shortcuts:
         if not self._is_own_peer(owner):
             self._runtime.drop(owner)
 
-    def _is_waited_for(self) -> bool:
-        return any(way.under_way for way in self._ways.values())
-
     def _is_silent(self, owner: Contact, way: Way) -> bool:
-        began_s = next(iter(way.under_way.values()), None)
-        if began_s is None or not way.is_open:
+        if not way.is_open:
             return False
+        began_s = next(iter(way.under_way.values()))
         heard_s = self._runtime.link(owner).last_heard_s
-        silent_s = self._runtime.now() - max(began_s, heard_s)
-        return silent_s > SILENT_S + AS_LATE * way.late_s + self._runtime.lateness()
+        beyond_s = self._runtime.now() - max(began_s, heard_s) - SILENT_S - AS_LATE * way.late_s
+        return beyond_s > 0 and beyond_s > self._runtime.lateness()

@@ -59,7 +59,8 @@ class AsyncioRuntime(ExchangingRuntime):
         self.now: Callable[[], float] = time.monotonic if plain else self._loop.time
         """Seconds of the loop's monotonic clock, without the way there: it is read some sixty times
         a store."""
-        self._contact = contact
+        self.contact = contact
+        """How others reach this peer."""
         self._transport = transport
         name = f"{seed}/peer {contact.id:x} {contact.address}"
         self._random = random.Random(name if seed is not None else None)
@@ -78,11 +79,6 @@ class AsyncioRuntime(ExchangingRuntime):
             self._beat()
 
     # ---- the verbs of chord.runtime.Runtime --------------------------------------------------
-
-    @property
-    def contact(self) -> Contact:
-        """How others reach this peer."""
-        return self._contact
 
     @property
     def random(self) -> random.Random:
@@ -233,7 +229,7 @@ class AsyncioRuntime(ExchangingRuntime):
         if self._on_failure is not None:
             self._on_failure(error)
             return
-        _log.error("%s failed and closes", self._contact, exc_info=error)
+        _log.error("%s failed and closes", self.contact, exc_info=error)
         self.close()
 
     def _beat(self) -> None:

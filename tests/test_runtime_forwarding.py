@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -239,7 +240,8 @@ def hold(world: World, runtime: Any) -> None:
     if isinstance(world, SimWorld):
         runtime.pause()
     else:
-        runtime._links._received = lambda *_: None
+        for link in runtime._links._links:
+            link.channel.read_with(lambda _: None, lambda _: None)
 
 
 def release(world: World, runtime: Any) -> None:
@@ -247,4 +249,6 @@ def release(world: World, runtime: Any) -> None:
     if isinstance(world, SimWorld):
         runtime.resume()
     else:
-        del runtime._links._received
+        links = runtime._links
+        for link in links._links:
+            link.channel.read_with(partial(links._received, link), partial(links._ended, link))

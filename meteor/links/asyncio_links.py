@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from chord import (
     ACKNOWLEDGE_WITHIN_S,
-    Busy,
     CallError,
     Contact,
     DialRefused,
@@ -24,119 +24,20 @@ from chord import (
     LinkEnd,
     RemoteFault,
 )
-from meteor.errors import LimitExceeded, VersionMismatch
+from meteor.errors import VersionMismatch
+from meteor.links.asyncio_link import PeerLink
 from meteor.links.asyncio_task import task_of
 from meteor.links.link_keeping import TIDY_EVERY_S, LinkUse, NamedLinks, name_of, surplus
 from meteor.links.transport import DIAL_TIMEOUT_S, Channel, DialsCrossed, Transport
-from meteor.wire.codec import FRAMES_MAX, US, Codec, MalformedFrame
+from meteor.wire.codec import US, Codec, MalformedFrame
 
-QUEUE_BYTES_MAX: Final = 16 * 1024 * 1024
-"""Bytes that may wait for one link; beyond that calls are `Busy` and one-way messages vanish."""
-BATCH_BYTES: Final = 256 * 1024
-"""Frames are put together up to this size; larger ones travel alone."""
 RETIRE_S: Final = 5.0
 """How long a link that was said goodbye to stays open for frames on their way."""
 DIALS_MAX: Final = 3
 """Attempts when dials keep crossing."""
 
-_REPLY, _FORWARD = FrameKind.REPLY, FrameKind.FORWARD
-_ACKNOWLEDGE, _GOODBYE = FrameKind.ACKNOWLEDGE, FrameKind.GOODBYE
+_FORWARD, _GOODBYE = FrameKind.FORWARD, FrameKind.GOODBYE
 """By names of this file: until Python 3.12 a class of constants is asked for one in 400 steps."""
-
-
-class PeerLink(LinkEnd):
-    """One end of a link over a channel, or of one that is being dialled."""
-
-    __slots__ = (
-        "_frames", "_links", "_queued", "_unhurried", "channel", "dial", "due_number",
-        "due_since_s", "lost", "retiring", "used_s",
-    )  # fmt: skip
-
-    def __init__(self, links: PeerLinks, contact: Contact) -> None:
-        super().__init__(contact)
-        self._links = links
-        self._frames: list[bytes] = []
-        self._queued = 0
-        self._unhurried: list[tuple[int, float, object]] = []
-        """Replies that wait for company: number, since when, and the reply."""
-        self.channel: Channel | None = None
-        self.dial: asyncio.Task[None] | None = None
-        self.due_number = 0
-        """The forwarded frame that is to be acknowledged; 0 when none is."""
-        self.due_since_s = 0.0
-        self.lost = False
-        self.retiring = False
-        self.used_s = links.loop.time()
-
-    def settle(self, now_s: float) -> None:
-        """Nothing to settle: acknowledgements come as frames."""
-
-    def transmit(self, kind: FrameKind, number: int, duration_s: float, message: object) -> None:
-        """Queue one frame; it leaves at the end of the present turn."""
-        if self.lost:
-            raise LinkClosed(f"the link to {self.contact} is closed")
-        try:
-            frame = self._links.codec.encode_frame(kind, number, duration_s, message)
-        except LimitExceeded as error:
-            raise RemoteFault("LimitExceeded", str(error)) from error
-        waiting = self._queued + (self.channel.backlog if self.channel is not None else 0)
-        if waiting + len(frame) > QUEUE_BYTES_MAX and kind is not _GOODBYE:
-            raise Busy(f"{waiting} bytes wait for the link to {self.contact} already")
-        if not self._frames and self.channel is not None:
-            self._links.flush_soon(self)
-        self._frames.append(frame)
-        self._queued += len(frame)
-
-    def accompany(self, number: int, reply: object) -> None:
-        """Send a reply with what leaves next, or soon."""
-        if not self.lost:
-            self._unhurried.append((number, self._links.loop.time(), reply))
-            self._links.owe_soon(self)
-
-    def flush(self) -> None:
-        """Let everything that waits leave, and the acknowledgement that is due with it."""
-        if self.channel is None:
-            return
-        codec, loop = self._links.codec, self._links.loop
-        self.used_s = loop.time()
-        if self.due_number:
-            held_s = self.used_s - self.due_since_s
-            self._frames.append(codec.encode_frame(_ACKNOWLEDGE, self.due_number, held_s, None))
-            self.due_number = 0
-        if self._unhurried:
-            waited, self._unhurried = self._unhurried, []
-            for number, since_s, reply in waited:
-                held_s = self.used_s - since_s
-                self._frames.append(codec.encode_frame(_REPLY, number, held_s, reply))
-        frames, self._frames, self._queued = self._frames, [], 0
-        batch: list[bytes] = []
-        size = 0
-        for frame in frames:
-            if batch and (size + len(frame) > BATCH_BYTES or len(batch) == FRAMES_MAX):
-                self.channel.write(codec.join(batch))
-                batch, size = [], 0
-            batch.append(frame)
-            size += len(frame)
-        if batch:
-            self.channel.write(codec.join(batch))
-
-    @property
-    def owes(self) -> bool:
-        """Whether something waits for company."""
-        return bool(self.due_number or self._unhurried)
-
-    @property
-    def busy(self) -> bool:
-        """Whether somebody waits for something on this link; a client's link always counts."""
-        return bool(
-            self.asking
-            or self.serving
-            or self._unhurried
-            or self.unacknowledged
-            or self.channel is None
-            or not self.contact.address
-            or self._links.is_client
-        )
 
 
 class PeerLinks:
@@ -145,12 +46,13 @@ class PeerLinks:
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
+        now: Callable[[], float],
         contact: Contact,
         transport: Transport,
         exchange: Exchange,
         codec: Codec,
     ) -> None:
-        self.loop = loop
+        self.loop, self.now = loop, now
         self.codec = codec
         self.is_client = not contact.address
         self._contact = contact
@@ -159,8 +61,9 @@ class PeerLinks:
         self._links: NamedLinks[PeerLink] = NamedLinks()
         self._retiring: dict[PeerLink, None] = {}
         self._owing: dict[PeerLink, None] = {}
-        self._answering: list[PeerLink] | None = None
-        """While frames are taken in: the links on which something was put meanwhile."""
+        self._filled: list[PeerLink] = []
+        """On which something was put that leaves at the end of the present turn."""
+        self._is_receiving = False
         self._tidying: asyncio.TimerHandle | None = None
         self._stopped = False
 
@@ -274,29 +177,31 @@ class PeerLinks:
         link.contact = channel.contact
         link.channel = channel
         link.dial = None
-        link.opened_s = self.loop.time()
-        channel.read_with(
-            lambda data: self._received(link, data), lambda reason: self._ended(link, reason)
-        )
+        link.opened_s = self.now()
+        channel.read_with(partial(self._received, link), partial(self._ended, link))
         link.flush()
 
     # ---- arriving ----------------------------------------------------------------------------
 
     def flush_soon(self, link: PeerLink) -> None:
         """Let what was put on a link leave at the end of the present turn."""
-        if self._answering is None:
-            self.loop.call_soon(link.flush)
-        else:
-            self._answering.append(link)
+        if not self._filled and not self._is_receiving:
+            self.loop.call_soon(self._flush)
+        self._filled.append(link)
+
+    def _flush(self) -> None:
+        filled, self._filled = self._filled, []
+        for link in filled:
+            link.flush()
 
     def _received(self, link: PeerLink, data: bytes) -> None:
         """Take in what travelled as one; what it leads to at once leaves in the same turn."""
-        self._answering = []
-        codec, receive = self.codec, self._exchange.receive
+        self._is_receiving = True
+        read, receive = self.codec.read, self._exchange.receive
         try:
-            for envelope in codec.split(data):
+            for envelope in self.codec.split(data):
                 kind, number = envelope.kind, envelope.number
-                message = codec.message_in(envelope)
+                message = read(envelope.name, envelope.body) if envelope.name else None
                 if kind is _FORWARD:
                     self._owe(link, number)
                 elif kind is _GOODBYE:
@@ -307,14 +212,13 @@ class PeerLinks:
             if not link.lost:
                 self.lose(link, str(error))
         finally:
-            answering, self._answering = self._answering, None
-            for answered in answering:
-                answered.flush()
+            self._is_receiving = False
+            self._flush()
 
     def _owe(self, link: PeerLink, number: int) -> None:
         """Acknowledge a forwarded frame with whatever leaves next, or soon."""
         if not link.due_number:
-            link.due_since_s = self.loop.time()
+            link.due_since_s = self.now()
             self.owe_soon(link)
         link.due_number = number
 
@@ -361,7 +265,7 @@ class PeerLinks:
             LinkUse(address, max(link.used_s, link.last_heard_s), link.busy)
             for address, link in links.items()
         ]
-        for address in surplus(uses, self.loop.time()):
+        for address in surplus(uses, self.now()):
             self._retire(links[address])
         if self._links:
             self._tidy_later()

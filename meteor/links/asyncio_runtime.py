@@ -20,7 +20,8 @@ from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 from chord import NO_LINK, Contact, Exchange, ExchangingRuntime, Link, LinkEnd
-from meteor.links.asyncio_links import PeerLink, PeerLinks
+from meteor.links.asyncio_link import PeerLink
+from meteor.links.asyncio_links import PeerLinks
 from meteor.links.asyncio_task import Begun, Conversation, LoopWaiter, failing, going_on
 from meteor.links.transport import Transport
 from meteor.wire.codec import Codec, wire_codec
@@ -71,7 +72,7 @@ class AsyncioRuntime(ExchangingRuntime):
         self._late_s, self._late_at_s = 0.0, float("-inf")
         self.exchange = Exchange(self)
         self._links = PeerLinks(
-            self._loop, contact, transport, self.exchange, codec or wire_codec()
+            self._loop, self.now, contact, transport, self.exchange, codec or wire_codec()
         )
         transport.serve(contact, self._links)
         self._beat_timer: asyncio.TimerHandle | None = None

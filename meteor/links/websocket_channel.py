@@ -247,17 +247,19 @@ class WebSocketChannel(asyncio.BufferedProtocol):
 
     def _take_in(self) -> None:
         """Hand on what was read, a few messages at a time; nothing more is read meanwhile."""
+        waits = False
         try:
             for _ in range(READ_AT_ONCE):
                 message = self._reader.next()
-                if message is None or not self._open:
+                waits = message is not None and self._reader.waiting > 0
+                if message is not None:
+                    self._take(message)
+                if not waits or not self._open:
                     break
-                self._take(message)
         except BrokenFrame as error:
             self._end_with(error.code, str(error))
         if not self._open:
             return
-        waits = message is not None and self._reader.waiting > 0
         if waits:
             asyncio.get_running_loop().call_soon(self._take_in)
         if waits is not self._waits:

@@ -69,24 +69,26 @@ class Message:
 class MessageReader:
     """Takes bytes in as they come and gives messages out, one at a time."""
 
-    __slots__ = ("_at", "_bytes_max", "_data", "_kind", "_parts")
+    __slots__ = ("_at", "_bytes_max", "_data", "_end", "_kind", "_parts", "_room")
 
     def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max
         self._data: bytes | bytearray = b""
-        self._at = 0
+        self._at = self._end = 0
         self._parts = bytearray()
+        self._room = bytes_max
+        """Bytes that may be added to these parts."""
         self._kind = 0
         """Of the message that comes in parts; 0 when none does."""
 
     @property
     def waiting(self) -> int:
         """Bytes that were fed and are not given out yet."""
-        return len(self._data) - self._at
+        return self._end - self._at
 
     def feed(self, data: bytes) -> None:
         """Take in what came."""
-        if self._at == len(self._data):
+        if self._at == self._end:
             self._data = data
         elif isinstance(self._data, bytearray):
             del self._data[: self._at]
@@ -94,12 +96,10 @@ class MessageReader:
         else:
             self._data = bytearray(self._data[self._at :])
             self._data += data
-        self._at = 0
+        self._at, self._end = 0, len(self._data)
 
     def next(self) -> Message | None:
         """The next message; None until more comes.  Raises `BrokenFrame`."""
-        if self._at == len(self._data):
-            return None
         while (frame := self._next_frame()) is not None:
             first, payload = frame
             opcode = first & _OPCODE
@@ -111,16 +111,16 @@ class MessageReader:
                 raise BrokenFrame("a message began within another one, or went on before it began")
             self._kind = self._kind or opcode
             self._parts += payload
+            self._room -= len(payload)
             if first & _FIN:
                 whole = Message(self._kind, bytes(self._parts))
-                self._kind, self._parts = 0, bytearray()
+                self._kind, self._parts, self._room = 0, bytearray(), self._bytes_max
                 return whole
         return None
 
     def _next_frame(self) -> tuple[int, bytes] | None:
         """The first byte of the next frame and its payload; None until all of it is there."""
-        data, at = self._data, self._at
-        there = len(data)
+        data, at, there = self._data, self._at, self._end
         if there - at < 2:
             return None
         first, second = data[at], data[at + 1]
@@ -132,7 +132,7 @@ class MessageReader:
                 return None
             length = int.from_bytes(data[at : at + size], "big")
             at += size
-        if first & 0xF0 != _FIN or length > _SHORT_MAX:
+        if first & 0xF0 != _FIN or first & _CONTROL or length > self._room:
             self._check(first, length)
         key = _NO_MASK
         if second & _MASKED:
@@ -150,7 +150,7 @@ class MessageReader:
             raise BrokenFrame("a frame uses an extension that nobody agreed upon")
         if first & _CONTROL and (length > CONTROL_BYTES_MAX or not first & _FIN):
             raise BrokenFrame("a control frame is longer than it may be, or in parts")
-        if length + len(self._parts) > self._bytes_max:
+        if length > self._room:
             raise BrokenFrame(
                 f"a message is longer than {self._bytes_max} bytes", CloseCode.TOO_LONG
             )
@@ -168,14 +168,14 @@ def unmasked(payload: bytes, key: bytes) -> bytes:
 def frame(opcode: int, payload: bytes, *, masked: bool) -> bytes:
     """One whole message, or control frame, as bytes; `masked` is for who dialled."""
     first, size = _FIN | opcode, len(payload)
-    mask = _MASKED if masked else 0
+    mask, key = (_MASKED, _NO_MASK) if masked else (0, b"")
     if size <= _SHORT_MAX:
         head = bytes((first, mask | size))
     elif size < 1 << 16:
         head = bytes((first, mask | _IN_16_BITS, size >> 8, size & 0xFF))
     else:
         head = bytes((first, mask | _IN_64_BITS)) + size.to_bytes(8, "big")
-    return b"".join((head, _NO_MASK, payload)) if masked else head + payload
+    return head + key + payload
 
 
 def close_frame(code: CloseCode, *, masked: bool) -> bytes:

@@ -35,6 +35,8 @@ FRAMES_MAX: Final = 128
 
 _NIL: Final = b"\xc0"
 _VERSION: Final = bytes((WIRE_VERSION,))
+_ONE: Final = bytes((WIRE_VERSION, 0x91))
+"""Before a frame that travels alone, as most do."""
 US: Final = 1_000_000
 """Durations travel in microseconds."""
 _ARRAY_16, _ARRAY_32 = 16, 65_536
@@ -114,7 +116,7 @@ class Codec:
             bare = read(memoryview(data)[1:])
         except _UNREADABLE as error:
             raise MalformedFrame(f"no frame of ours: {error}") from error
-        return self._message(bare.name, bare.body)
+        return self.read(bare.name, bare.body)
 
     # ---- frames ------------------------------------------------------------------------------
 
@@ -134,6 +136,8 @@ class Codec:
     def join(frames: Sequence[bytes]) -> bytes:
         """Frames that travel as one, in order; at most `FRAMES_MAX`."""
         count = len(frames)
+        if count == 1:
+            return _ONE + frames[0]
         if count < _ARRAY_16:
             head = bytes((WIRE_VERSION, 0x90 | count))
         elif count < _ARRAY_32:
@@ -155,12 +159,23 @@ class Codec:
 
     def open(self, envelope: _Envelope) -> Frame:
         """The frame in an envelope; raises `MalformedFrame`."""
-        message = self.message_in(envelope)
+        message = self.read(envelope.name, envelope.body) if envelope.name else None
         return Frame(envelope.kind, envelope.number, envelope.duration_us / US, message)
 
-    def message_in(self, envelope: _Envelope) -> Any:
-        """What is in an envelope, None where there is nothing; raises `MalformedFrame`."""
-        return self._message(envelope.name, envelope.body) if envelope.name else None
+    def read(self, name: str, body: msgspec.Raw) -> Any:
+        """What is in an envelope that is not empty, which has no name; raises `MalformedFrame`."""
+        try:
+            decode, unpack = self._unpacks[name]
+        except KeyError:
+            decode, unpack = self._reader_of(name)
+        try:
+            mirror = decode(body)
+        except _UNREADABLE as error:
+            raise MalformedFrame(f"no frame of ours: {error}") from error
+        try:
+            return unpack(mirror)
+        except (TypeError, ValueError) as error:
+            raise MalformedFrame(f"{name}: {error}") from error
 
     def decode_frames(self, data: bytes) -> list[Frame]:
         """All frames at once; raises `MalformedFrame` or `VersionMismatch`."""
@@ -176,7 +191,10 @@ class Codec:
 
     def _pack_up(self, head: tuple[Any, ...], message: object) -> bytes:
         kind = type(message)
-        name, pack = self._packs.get(kind) or self._pack_of(kind)
+        try:
+            name, pack = self._packs[kind]
+        except KeyError:
+            name, pack = self._pack_of(kind)
         try:
             packed: Any = message
             if pack is not None:
@@ -190,18 +208,6 @@ class Codec:
         if len(data) > FRAME_BYTES_MAX:
             raise LimitExceeded(f"bytes of a {name} frame", len(data), FRAME_BYTES_MAX)
         return data
-
-    def _message(self, name: str, body: msgspec.Raw) -> Any:
-        found = self._unpacks.get(name)
-        decode, unpack = found if found is not None else self._reader_of(name)
-        try:
-            mirror = decode(body)
-        except _UNREADABLE as error:
-            raise MalformedFrame(f"no frame of ours: {error}") from error
-        try:
-            return unpack(mirror)
-        except (TypeError, ValueError) as error:
-            raise MalformedFrame(f"{name}: {error}") from error
 
     def _reader_of(self, name: str) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
         kind = self._kinds.get(name)

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 from chord import Busy, Contact
-from meteor.links import asyncio_links
-from meteor.links.asyncio_links import PeerLink
+from meteor.links import asyncio_link
+from meteor.links.asyncio_link import PeerLink
 from meteor.links.asyncio_runtime import AsyncioRuntime
 from meteor.links.transport import MemoryHub
 from meteor.wire.messages import Farewell, Greet
@@ -52,7 +52,7 @@ async def test_a_call_over_a_full_link_is_refused_and_nothing_of_one_way_is_queu
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     peers = await linked()
-    monkeypatch.setattr(asyncio_links, "QUEUE_BYTES_MAX", 0)
+    monkeypatch.setattr(asyncio_link, "QUEUE_BYTES_MAX", 0)
     with pytest.raises(Busy, match="bytes wait for the link to"):
         await peers.asker.call(peers.asked.contact, Greet(), 5.0)
     peers.asker.send(peers.asked.contact, Farewell("vanishes"))
@@ -69,7 +69,7 @@ async def test_a_full_link_that_nobody_uses_is_said_goodbye_to(
 ) -> None:
     peers = await linked()
     link = peers.link()
-    monkeypatch.setattr(asyncio_links, "QUEUE_BYTES_MAX", 0)
+    monkeypatch.setattr(asyncio_link, "QUEUE_BYTES_MAX", 0)
     ending = peers.asker if who == "asker" else peers.asked
     other = peers.asked if who == "asker" else peers.asker
     one = ending._links.find(other.contact)

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from chord import Contact, Deferred
-from meteor.links.asyncio_links import RETIRE_S, PeerLink
+from meteor.links.asyncio_link import PeerLink
+from meteor.links.asyncio_links import RETIRE_S
 from meteor.links.transport import MemoryHub
 from meteor.wire.messages import Farewell, Greet
 from tests.meteor.test_asyncio_runtime import a_peer

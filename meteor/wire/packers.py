@@ -12,6 +12,7 @@ import dataclasses
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -23,6 +24,10 @@ COUNT_MAX: Final = 65_536
 
 FEW_MAX: Final = 1024
 """Items in one tuple of a client's that is marked "few": `Annotated[tuple[str, ...], "few"]`."""
+
+WIDE_KEPT: Final = 4096
+"""Wide integers remembered in either form: the identifiers of a few peers and the ends of what they
+hold are said again and again, twenty of them a store."""
 
 _WideBytes = Annotated[bytes, msgspec.Meta(max_length=WIDE_BYTES_MAX)]
 _PLAIN: Final = (bool, int, float, str, bytes)
@@ -96,6 +101,7 @@ class PackerTable:
         )
 
 
+@lru_cache(maxsize=WIDE_KEPT, typed=True)
 def pack_wide(number: int) -> bytes:
     """Big-endian bytes without leading zeros; raises `OverflowError` below 0 or above 512 bits."""
     length = (number.bit_length() + 7) // 8
@@ -104,6 +110,7 @@ def pack_wide(number: int) -> bytes:
     return number.to_bytes(length, "big")
 
 
+@lru_cache(maxsize=WIDE_KEPT)
 def unpack_wide(packed: bytes) -> int:
     """The number."""
     return int.from_bytes(packed, "big")

@@ -169,7 +169,11 @@ def _eager(loop: asyncio.AbstractEventLoop, conversation: Any, **_: object) -> a
         return asyncio.Task(asyncio.sleep(0, ended.value), loop=loop)
     except BaseException as error:
         return asyncio.Task(failing(error), loop=loop)
-    return asyncio.Task(going_on(conversation, waits_for), loop=loop)
+    return asyncio.Task(_outcome(going_on(conversation, waits_for)), loop=loop)
+
+
+async def _outcome(waiting: Awaitable[Any]) -> Any:
+    return await waiting
 
 
 class WebSocketWorld(LoopWorld):

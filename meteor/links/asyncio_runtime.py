@@ -22,7 +22,7 @@ from typing import Any, Final, TypeVar
 from chord import NO_LINK, Contact, Exchange, ExchangingRuntime, Link, LinkEnd
 from meteor.links.asyncio_link import PeerLink
 from meteor.links.asyncio_links import PeerLinks
-from meteor.links.asyncio_task import Begun, Conversation, LoopWaiter, failing, going_on
+from meteor.links.asyncio_task import Begun, Conversation, LoopWaiter, failing
 from meteor.links.transport import Transport
 from meteor.wire.codec import Codec, wire_codec
 
@@ -101,10 +101,7 @@ class AsyncioRuntime(ExchangingRuntime):
 
     def spawn(self, conversation: Coroutine[Any, Any, ResultT]) -> Conversation[ResultT]:
         """Start a conversation owned by this peer."""
-        spawned = Conversation(self._loop, conversation, self._owned, self.failed)
-        if self.exchange.closed:
-            spawned.cancel()
-        return spawned
+        return self._owning(Conversation(self._loop, conversation, self._owned, self.failed))
 
     def begin(
         self, conversation: Coroutine[Any, Any, ResultT]
@@ -120,7 +117,19 @@ class AsyncioRuntime(ExchangingRuntime):
             return begun
         except (Exception, asyncio.CancelledError) as error:
             return self.spawn(failing(error))
-        return self.spawn(going_on(conversation, waits_for))
+        return self._going_on(conversation, waits_for)
+
+    def _going_on(
+        self, conversation: Coroutine[Any, Any, ResultT], waits_for: Any
+    ) -> Conversation[ResultT]:
+        """What is left of a conversation that was stepped once, and waits."""
+        left = Conversation(self._loop, conversation, self._owned, self.failed, waits_for)
+        return self._owning(left)
+
+    def _owning(self, owned: Conversation[ResultT]) -> Conversation[ResultT]:
+        if self.exchange.closed:
+            owned.cancel()
+        return owned
 
     def at_home(self, callback: Callable[[], object]) -> None:
         """Call it now if the loop runs in this thread, which it may do in several, one after the
@@ -217,7 +226,7 @@ class AsyncioRuntime(ExchangingRuntime):
         except (Exception, asyncio.CancelledError) as error:
             concluded(None, error)
         else:
-            self.spawn(going_on(conversation, waits_for)).concluded = concluded
+            self._going_on(conversation, waits_for).concluded = concluded
 
     def link_to(self, contact: Contact) -> LinkEnd:
         """The link to `contact`, dialled if there is none."""

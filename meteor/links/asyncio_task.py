@@ -10,6 +10,7 @@ import asyncio
 import types
 import weakref
 from collections.abc import Callable, Coroutine, Generator
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from chord import MeteorError
@@ -87,11 +88,13 @@ def task_of(
 
 
 class Conversation(LoopWaiter, Generic[ResultT]):
-    """A spawned conversation: an asyncio task with an owner, and an outcome for many.
+    """A conversation that runs: an asyncio task with an owner, and an outcome for many.
 
-    `failed` hears of a failure that nobody awaits (contract rule 5)."""
+    `failed` hears of a failure that nobody awaits (contract rule 5).  Of one that was stepped
+    already, `waits_for` is what it waits for since; its end is known in the step that ends it, a
+    turn of the loop earlier than a task tells."""
 
-    __slots__ = ("_failed", "_grace", "_owned", "concluded", "task")
+    __slots__ = ("_failed", "_grace", "_left", "_owned", "concluded", "task")
 
     def __init__(
         self,
@@ -99,6 +102,7 @@ class Conversation(LoopWaiter, Generic[ResultT]):
         conversation: Coroutine[Any, Any, ResultT],
         owned: dict[Conversation[Any], None],
         failed: Callable[[BaseException], None],
+        waits_for: Any = _UNSETTLED,
     ) -> None:
         self._loop = loop
         self._futures = []
@@ -111,8 +115,14 @@ class Conversation(LoopWaiter, Generic[ResultT]):
         self.concluded: Callable[[Any, BaseException | None], None] | None = None
         """Called with the value or the error when it has ended."""
         owned[self] = None
-        self.task = task_of(loop, conversation)
-        self.task.add_done_callback(self._ended)
+        self._left: Coroutine[Any, Any, ResultT] | None = None
+        """What is to go on, and did not yet."""
+        if waits_for is _UNSETTLED:
+            self.task = task_of(loop, conversation)
+            self.task.add_done_callback(self._ended)
+        else:
+            self._left = conversation
+            self.task = task_of(loop, self._go_on(conversation, waits_for))
 
     def __await__(self) -> Generator[Any, None, ResultT]:
         if self._grace is not None:
@@ -122,15 +132,38 @@ class Conversation(LoopWaiter, Generic[ResultT]):
 
     def cancel(self) -> None:
         """End it at its present wait; harmless when it is done."""
+        left, self._left = self._left, None
+        if left is not None:
+            self.task.add_done_callback(partial(self._did_not_go_on, left))
         self.task.cancel()
 
+    def _did_not_go_on(
+        self, left: Coroutine[Any, Any, ResultT], task: asyncio.Task[ResultT]
+    ) -> None:
+        left.close()
+        self._ended(task)
+
+    async def _go_on(self, conversation: Coroutine[Any, Any, ResultT], waits_for: Any) -> Any:
+        self._left = None
+        try:
+            value = await going_on(conversation, waits_for)
+        except asyncio.CancelledError:
+            self._conclude(None, asyncio.CancelledError())
+            raise
+        except Exception as error:
+            # Without this frame, which would keep a handle that nobody else has any more.
+            self._conclude(None, error.with_traceback(_behind_this(error)))
+        else:
+            self._conclude(value, None)
+
     def _ended(self, task: asyncio.Task[ResultT]) -> None:
-        self._owned.pop(self, None)
         error = asyncio.CancelledError() if task.cancelled() else task.exception()
+        self._conclude(task.result() if error is None else None, error)
+
+    def _conclude(self, value: Any, error: BaseException | None) -> None:
+        self._owned.pop(self, None)
         orphan = not self.waiting and self.concluded is None
-        value = None
         if error is None:
-            value = task.result()
             self.resolve(value)
         else:
             self.fail(error)
@@ -163,17 +196,12 @@ class Begun(LoopWaiter, Generic[ResultT]):
             """What came of it."""
 
 
-async def going_on(conversation: Coroutine[Any, Any, ResultT], waits_for: Any) -> ResultT:
-    """What is left of a conversation that was stepped once, and waits."""
-    # A coroutine of its own round the generator: since Python 3.12 no loop takes the bare one.
-    return await _stepping(conversation, waits_for)
-
-
 @types.coroutine
-def _stepping(
+def going_on(
     conversation: Coroutine[Any, Any, ResultT], waits_for: Any
 ) -> Generator[Any, Any, ResultT]:
-    """Hand on what it waits for, and what comes of that."""
+    """What is left of a conversation that was stepped once, and waits; to be awaited: since Python
+    3.12 no loop takes the bare generator."""
     while True:
         thrown: BaseException | None = None
         try:
@@ -188,6 +216,11 @@ def _stepping(
         except StopIteration as ended:
             outcome: ResultT = ended.value
             return outcome
+
+
+def _behind_this(error: BaseException) -> types.TracebackType | None:
+    """The traceback of an error but for the frame that caught it."""
+    return error.__traceback__.tb_next if error.__traceback__ is not None else None
 
 
 async def failing(error: BaseException) -> Any:

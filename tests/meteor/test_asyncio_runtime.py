@@ -6,13 +6,12 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 
 import pytest
 
 from chord import Contact, Deferred, RequestTimeout
 from meteor.links.asyncio_runtime import BEAT_S, AsyncioRuntime
-from meteor.links.asyncio_task import going_on
 from meteor.links.transport import MemoryHub, MemoryTransport
 from meteor.wire.codec import FRAMES_MAX
 from meteor.wire.messages import Farewell, Greet
@@ -161,19 +160,3 @@ async def test_without_a_seed_two_peers_draw_differently() -> None:
         drawn.append(runtime.random.getrandbits(64))
         await runtime.aclose()
     assert drawn[0] != drawn[1]
-
-
-async def test_what_was_begun_goes_on_as_a_coroutine_that_every_loop_takes() -> None:
-    """Since Python 3.12 a task takes no generator, however it is decorated."""
-    answered: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-
-    async def waits() -> str:
-        return await answered
-
-    conversation = waits()
-    rest = going_on(conversation, conversation.send(None))
-    assert isinstance(rest, Coroutine)
-    task = asyncio.create_task(rest)
-    await asyncio.sleep(0)
-    answered.set_result("at last")
-    assert await task == "at last"

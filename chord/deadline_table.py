@@ -2,7 +2,7 @@
 
 Law of this file: pure; `now` is an argument.  An entry's number is never used again, so it also
 names a call on the wire.  Settled entries leave their deadline behind in the heap; it is skipped
-when it comes up, and the heap is rebuilt when most of it is stale.
+when it comes up, and the heap is rebuilt when most of it is stale; that is looked at now and then.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Final, Generic, TypeVar
 EntryT = TypeVar("EntryT")
 
 STALE_MAX: Final = 1024
-"""Stale deadlines tolerated beyond the number of living entries, before the heap is rebuilt."""
+"""Stale deadlines tolerated beyond the number of living entries: after so many more entries the
+heap is looked at, and rebuilt."""
 
 
 class DeadlineTable(Generic[EntryT]):
@@ -35,13 +36,17 @@ class DeadlineTable(Generic[EntryT]):
     def add(self, deadline_s: float, entry: EntryT) -> int:
         """Keep `entry` until it is taken or `deadline_s` has passed; returns its number."""
         self._last_number = number = self._last_number + 1
+        self._entries[number] = entry
+        heappush(self._deadlines, (deadline_s, number))
+        if not number % STALE_MAX:
+            self._forget_stale()
+        return number
+
+    def _forget_stale(self) -> None:
         entries, deadlines = self._entries, self._deadlines
-        entries[number] = entry
-        heappush(deadlines, (deadline_s, number))
-        if len(deadlines) > 2 * len(entries) + STALE_MAX:
+        if len(deadlines) > 2 * len(entries):
             deadlines[:] = [due for due in deadlines if due[1] in entries]
             heapify(deadlines)
-        return number
 
     def take(self, number: int) -> EntryT | None:
         """Remove and return the entry; None when it was taken or has expired."""

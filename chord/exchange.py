@@ -254,7 +254,7 @@ class Exchange:
         """The call that now has its outcome; only the link that was asked may answer."""
         find = self._pending.get
         entry = find(number)
-        if not isinstance(entry, PendingCall) or entry.link is not link:
+        if type(entry) is not PendingCall or entry.link is not link:
             self.counters.late_replies += 1
             return None
         self._pending.take(number)

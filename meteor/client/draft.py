@@ -138,13 +138,17 @@ def checked_content(
         raise TypeError(f"data is bytes or text, not {type(data).__name__}; give objects by json=")
     if len(raw) > PAYLOAD_BYTES_MAX:
         raise LimitExceeded("data bytes", len(raw), PAYLOAD_BYTES_MAX)
-    if not isinstance(context, Mapping | None):
+    return Content(raw, kind or "", () if context is None else _pairs(context, config))
+
+
+def _pairs(context: Mapping[str, str], config: ClientConfig) -> tuple[tuple[str, str], ...]:
+    if not isinstance(context, Mapping):
         raise TypeError(f"context is a mapping of text to text, not {type(context).__name__}")
-    pairs = tuple((str(name), str(value)) for name, value in (context or {}).items())
+    pairs = tuple((str(name), str(value)) for name, value in context.items())
     length = sum(len(name) + len(value) for name, value in pairs)
     if length > config.context_length_max:
         raise LimitExceeded("context characters", length, config.context_length_max)
-    return Content(raw, kind or "", pairs)
+    return pairs
 
 
 def make_draft(

@@ -17,6 +17,7 @@ import random
 import time
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from chord import NO_LINK, Contact, Exchange, ExchangingRuntime, Link, LinkEnd
@@ -70,6 +71,8 @@ class AsyncioRuntime(ExchangingRuntime):
         self._sweep: asyncio.TimerHandle | None = None
         self._sweep_due_s = self._beat_due_s = float("inf")
         self._late_s, self._late_at_s = 0.0, float("-inf")
+        self.waiter: Callable[[], LoopWaiter] = partial(LoopWaiter, self._loop)
+        """Something new to wait for."""
         self.exchange = Exchange(self)
         self._links = PeerLinks(
             self._loop, self.now, contact, transport, self.exchange, codec or wire_codec()
@@ -205,10 +208,6 @@ class AsyncioRuntime(ExchangingRuntime):
         self._note_lateness(when_s)
         self._sweep_due_s = float("inf")
         self.exchange.sweep()
-
-    def waiter(self) -> LoopWaiter:
-        """Something new to wait for."""
-        return LoopWaiter(self._loop)
 
     def converse(
         self,

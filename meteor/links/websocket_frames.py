@@ -69,26 +69,22 @@ class Message:
 class MessageReader:
     """Takes bytes in as they come and gives messages out, one at a time."""
 
-    __slots__ = ("_at", "_bytes_max", "_data", "_end", "_kind", "_parts", "_room")
+    __slots__ = ("_at", "_bytes_max", "_data", "_kind", "_parts", "_room", "waiting")
 
     def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max
         self._data: bytes | bytearray = b""
-        self._at = self._end = 0
+        self._at = self.waiting = 0
+        """`waiting`: bytes that were fed and are not given out yet."""
         self._parts = bytearray()
         self._room = bytes_max
         """Bytes that may be added to these parts."""
         self._kind = 0
         """Of the message that comes in parts; 0 when none does."""
 
-    @property
-    def waiting(self) -> int:
-        """Bytes that were fed and are not given out yet."""
-        return self._end - self._at
-
     def feed(self, data: bytes) -> None:
         """Take in what came."""
-        if self._at == self._end:
+        if not self.waiting:
             self._data = data
         elif isinstance(self._data, bytearray):
             del self._data[: self._at]
@@ -96,7 +92,7 @@ class MessageReader:
         else:
             self._data = bytearray(self._data[self._at :])
             self._data += data
-        self._at, self._end = 0, len(self._data)
+        self._at, self.waiting = 0, len(self._data)
 
     def next(self) -> Message | None:
         """The next message; None until more comes.  Raises `BrokenFrame`."""
@@ -120,7 +116,8 @@ class MessageReader:
 
     def _next_frame(self) -> tuple[int, bytes] | None:
         """The first byte of the next frame and its payload; None until all of it is there."""
-        data, at, there = self._data, self._at, self._end
+        data, at = self._data, self._at
+        there = at + self.waiting
         if there - at < 2:
             return None
         first, second = data[at], data[at + 1]
@@ -141,7 +138,7 @@ class MessageReader:
         end = at + length
         if there < end:
             return None
-        self._at = end
+        self._at, self.waiting = end, there - end
         payload = bytes(data[at:end])
         return first, payload if key == _NO_MASK else unmasked(payload, key)
 

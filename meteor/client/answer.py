@@ -11,7 +11,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self
 
@@ -246,7 +245,7 @@ class Answer(Generic[ItemT]):
             raise Closed(f"{self._draft}: this client or peer was closed; connect again")
         if self._asking is None:
             self._session.pending[self] = None
-            self._asking = self._session.spawn(self._ask())
+            self._asking = self._session.runtime.begin(self._ask())
 
     def _closed(self) -> Closed:
         return Closed(f"{self._draft}: the answer was closed, or its loop left; retrieve again")
@@ -267,7 +266,7 @@ class Answer(Generic[ItemT]):
                 self._limit = len(self._mailbox.items) + self._queue
             else:
                 reply = await self._session.post(self._draft, self._timeout_s, self._collect)
-                self.receipt = self._counted(receipt_of(reply))
+                self.receipt = receipt_of(reply, self._count())
         except MeteorError as error:
             self._fail(error)
             return
@@ -277,10 +276,9 @@ class Answer(Generic[ItemT]):
         if not self.is_standing:
             self._mailbox.end()
 
-    def _counted(self, receipt: Receipt) -> Receipt:
+    def _count(self) -> int | None:
         """A retrieve's matches are counted here, where each is known to have come once."""
-        is_retrieve = self._draft.action == "retrieve"
-        return replace(receipt, matches=len(self._newest)) if is_retrieve else receipt
+        return len(self._newest) if self._draft.action == "retrieve" else None
 
     def _fail(self, error: MeteorError) -> None:
         """The answer ends with an error, behind what came."""

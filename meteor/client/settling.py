@@ -10,13 +10,13 @@ from meteor.receipt import Receipt
 from meteor.wire.messages import PostReply
 
 
-def receipt_of(reply: PostReply) -> Receipt:
-    """The receipt in a peer's reply."""
+def receipt_of(reply: PostReply, matches: int | None = None) -> Receipt:
+    """The receipt in a peer's reply; so many `matches` if they were counted here."""
     return Receipt(
         id=reply.id,
         complete=reply.complete,
         missing=reply.missing,
-        matches=reply.matches,
+        matches=reply.matches if matches is None else matches,
         peers=reply.peers,
         hops=reply.hops,
         ttl=reply.ttl_s,

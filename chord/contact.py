@@ -42,10 +42,6 @@ class Contact:
         same = self.id == gone.id and self.address == gone.address
         return same and self.incarnation <= gone.incarnation
 
-    def __hash__(self) -> int:
-        # Contacts are looked up for every message; few have the same identifier and differ.
-        return hash(self.id)
-
     def __str__(self) -> str:
         where = self.address or "client"
         return f"{where}#{self.id:x}"[:32] if self.known else where

@@ -29,7 +29,7 @@ from meteor.wire.document import (
     unpack_profile,
 )
 from meteor.wire.messages import Document, Found
-from meteor.wire.record_id import check_stem, split_id
+from meteor.wire.record_id import split_id
 from squid import Box, KeywordSpace
 
 ProfileLike = str | Profile | Mapping[str, Any]
@@ -190,7 +190,7 @@ def make_draft(
         action=action,
         profile=typed,
         document=encode_document(document),
-        stem=str(check_stem(stem)),
+        stem=str(stem),
         region=region,
         version=version,
         ttl_s=lifetime_s,

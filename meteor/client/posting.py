@@ -32,7 +32,7 @@ from meteor.receipt import Receipt
 from meteor.security.audience import checked_audience
 from meteor.security.credentials import owner_of
 from meteor.values import Match, Result
-from meteor.wire.record_id import split_id
+from meteor.wire.record_id import check_stem, split_id
 
 OVERFLOWS: Final[tuple[str, ...]] = get_args(Overflow)
 
@@ -61,7 +61,7 @@ def draft_post(
         profile,
         action,
         session.space,
-        stem=session.new_stem() if id is None else id,
+        stem=session.new_stem() if id is None else check_stem(id),
         version=session.next_version(),
         content=replace_fields(
             content,

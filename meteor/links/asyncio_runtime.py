@@ -77,6 +77,8 @@ class AsyncioRuntime(ExchangingRuntime):
         self._links = PeerLinks(
             self._loop, self.now, contact, transport, self.exchange, codec or wire_codec()
         )
+        self.link_to: Callable[[Contact], LinkEnd] = self._links.to
+        """The link to a contact, dialled if there is none."""
         transport.serve(contact, self._links)
         self._beat_timer: asyncio.TimerHandle | None = None
         if contact.address:  # a client is asked nothing
@@ -104,7 +106,10 @@ class AsyncioRuntime(ExchangingRuntime):
 
     def spawn(self, conversation: Coroutine[Any, Any, ResultT]) -> Conversation[ResultT]:
         """Start a conversation owned by this peer."""
-        return self._owning(Conversation(self._loop, conversation, self._owned, self.failed))
+        spawned = Conversation(self._loop, conversation, self._owned, self.failed)
+        if self.exchange.closed:
+            spawned.cancel()
+        return spawned
 
     def begin(
         self, conversation: Coroutine[Any, Any, ResultT]
@@ -127,12 +132,9 @@ class AsyncioRuntime(ExchangingRuntime):
     ) -> Conversation[ResultT]:
         """What is left of a conversation that was stepped once, and waits."""
         left = Conversation(self._loop, conversation, self._owned, self.failed, waits_for)
-        return self._owning(left)
-
-    def _owning(self, owned: Conversation[ResultT]) -> Conversation[ResultT]:
         if self.exchange.closed:
-            owned.cancel()
-        return owned
+            left.cancel()
+        return left
 
     def at_home(self, callback: Callable[[], object]) -> None:
         """Call it now if the loop runs in this thread, which it may do in several, one after the
@@ -226,10 +228,6 @@ class AsyncioRuntime(ExchangingRuntime):
             concluded(None, error)
         else:
             self._going_on(conversation, waits_for).concluded = concluded
-
-    def link_to(self, contact: Contact) -> LinkEnd:
-        """The link to `contact`, dialled if there is none."""
-        return self._links.to(contact)
 
     def failed(self, error: BaseException) -> None:
         """Hear of a bug: by default it is logged and ends this peer."""

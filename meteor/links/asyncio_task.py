@@ -54,7 +54,8 @@ class LoopWaiter:
         """Give the value to all who wait; too late is harmless."""
         if self._value is _UNSETTLED:
             self._value = value
-            for future in self._futures:
+            futures, self._futures = self._futures, []
+            for future in futures:
                 if not future.done():
                     future.set_result(None)
 
@@ -71,8 +72,10 @@ class LoopWaiter:
             self._futures.append(future)
             try:
                 yield from future
-            finally:
-                self._futures.remove(future)
+            except BaseException:
+                if self._value is _UNSETTLED:
+                    self._futures.remove(future)
+                raise
         if self._error is not None:
             raise self._error
         return self._value

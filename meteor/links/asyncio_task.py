@@ -150,12 +150,16 @@ class Conversation(LoopWaiter, Generic[ResultT]):
         self._left = None
         try:
             value = await going_on(conversation, waits_for)
+        except GeneratorExit:  # nobody runs it any more
+            raise
         except asyncio.CancelledError:
             self._conclude(None, asyncio.CancelledError())
             raise
-        except Exception as error:
+        except BaseException as error:
             # Without this frame, which would keep a handle that nobody else has any more.
             self._conclude(None, error.with_traceback(_behind_this(error)))
+            if not isinstance(error, Exception):
+                raise
         else:
             self._conclude(value, None)
 

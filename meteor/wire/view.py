@@ -92,11 +92,13 @@ class View:
 
     def within(self, part: Iterable[WireInterval]) -> View | None:
         """The view of what of `part` it has; None of nothing."""
-        return _cut_to(self, intersect(self.intervals, part))
+        common = intersect(self.intervals, part)
+        return _cut_to(self, common) if common else None
 
     def without(self, part: Iterable[WireInterval]) -> View | None:
         """The view of what is left of it; None of nothing."""
-        return _cut_to(self, subtract(self.intervals, part))
+        left = subtract(self.intervals, part)
+        return _cut_to(self, left) if left else None
 
     def has_copy(self, peer_id: int) -> bool:
         """Whether a peer is one of the copies."""
@@ -151,9 +153,7 @@ class Stored:
     """Of which ended views of others all content lies with it."""
 
 
-def _cut_to(view: View, intervals: Intervals) -> View | None:
-    if not intervals:
-        return None
+def _cut_to(view: View, intervals: Intervals) -> View:
     if intervals == view.intervals and not view.lost and not view.rivals:
         return view
     lost, rivals = intersect(view.lost, intervals), rivals_within(view.rivals, intervals)
@@ -171,7 +171,8 @@ def rivals_within(rivals: Iterable[Rival], part: Intervals) -> tuple[Rival, ...]
 
 def parts_of(views: Iterable[View], part: Intervals) -> tuple[View, ...]:
     """What of each view lies in `part`."""
-    return tuple(cut for view in views if (cut := view.within(part)) is not None)
+    common = ((view, intersect(view.intervals, part)) for view in views)
+    return tuple([_cut_to(view, some) for view, some in common if some])
 
 
 def is_passed_over(view: View, known: Iterable[View]) -> bool:

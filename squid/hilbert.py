@@ -74,7 +74,7 @@ class HilbertCurve:
             self._scalars = self._arrays = ReferenceCodec(dimensions, bits)
         else:
             raise CurveError(f'codec is "native" or "reference", not {codec!r}')
-        self._index_of = lru_cache(maxsize=INDEXES_KEPT)(self._scalars.encode)
+        self._index_of = lru_cache(maxsize=INDEXES_KEPT)(self._checked_index)
 
     def __repr__(self) -> str:
         return f"HilbertCurve(dimensions={self.dimensions}, bits={self.bits}, codec={self.codec!r})"
@@ -93,13 +93,15 @@ class HilbertCurve:
     def encode(self, point: Sequence[int]) -> int:
         """The index of a cell.  Raises CurveError when it has other dimensions than the curve, or
         lies outside."""
-        cells = tuple(map(plain_integer, point))
+        return self._index_of(tuple(map(plain_integer, point)))
+
+    def _checked_index(self, cells: tuple[int, ...]) -> int:
         if len(cells) != self.dimensions or min(cells) < 0 or max(cells) >= self.side:
             raise CurveError(
                 f"cell {cells} is not on a curve of {self.dimensions} dimensions "
                 f"with cells 0 to {self.side - 1}"
             )
-        return self._index_of(cells)
+        return self._scalars.encode(cells)
 
     def decode(self, index: int) -> tuple[int, ...]:
         """The cell at an index.  Raises CurveError when the index is not on the curve."""
@@ -141,24 +143,20 @@ class HilbertCurve:
     def next_match(self, box: Box, index: int) -> int | None:
         """The smallest index not below `index` whose cell lies in the box; None when there is
         none.  Raises CurveError when the box is not of this curve."""
-        self._check(box)
-        if index >= self.size:
-            return None
         if box.low == box.high:
             only = self._index_of(box.low)
             return only if only >= index else None
-        return self._tree.next_match(box, max(index, 0))
+        self._check(box)
+        return None if index >= self.size else self._tree.next_match(box, max(index, 0))
 
     def has_match(self, box: Box, first: int, last: int) -> bool:
         """Whether the cell of some index from `first` to `last`, both included, lies in the box.
         Raises CurveError when the box is not of this curve."""
-        self._check(box)
-        first, last = max(first, 0), min(last, self.size - 1)
-        if first > last:
-            return False
         if box.low == box.high:
             return first <= self._index_of(box.low) <= last
-        return self._tree.has_match(box, first, last)
+        self._check(box)
+        first, last = max(first, 0), min(last, self.size - 1)
+        return first <= last and self._tree.has_match(box, first, last)
 
     def clusters(
         self, box: Box | Sequence[tuple[int, int]], limit: int | None = None

@@ -18,13 +18,17 @@ Intervals = tuple[Interval, ...]
 
 def merge(*sets: Iterable[Interval]) -> Intervals:
     """The union, in normal form; an interval whose first index is after its last is empty."""
-    filled = sets if len(sets) == 1 else [some for some in sets if some != ()]
-    if len(filled) == 1:
-        only = filled[0]
-        if type(only) is tuple and _is_normal(only):
+    match sets:  # one interval, or nothing: what most sets are, most of the time
+        case [((first, last),)] if first <= last:
+            return ((first, last),)
+        case [()]:
+            return ()
+        case [only, ()] | [(), only]:
+            return merge(only)
+        case [tuple() as only] if _is_normal(only):
             return only
     every: list[Interval] = []
-    for some in filled:
+    for some in sets:
         every += some
     every.sort()
     merged: list[Interval] = []
@@ -51,14 +55,16 @@ def _is_normal(intervals: Intervals) -> bool:
 def intersect(left: Iterable[Interval], right: Iterable[Interval]) -> Intervals:
     """The indexes that are in both sets."""
     if type(left) is tuple and len(left) == 1 and type(right) is tuple and len(right) == 1:
-        # What most sets are, most of the time: what this costs is the calls of other functions.
-        (first, last), (start, end) = left[0], right[0]
+        # As in `merge`; without `max` and `min`, as calls are what this costs.
+        ((first, last),), ((start, end),) = left, right
         if start <= first <= last <= end:
             return left
         if first <= start <= end <= last:
             return right
-        both = max(first, start), min(last, end)
-        return (both,) if both[0] <= both[1] else ()
+        first, last = max(start, first), min(end, last)
+        return ((first, last),) if first <= last else ()
+    if left == () or right == ():
+        return ()
     ours, theirs = merge(left), merge(right)
     common: list[Interval] = []
     i = j = 0
@@ -79,7 +85,9 @@ def subtract(whole: Iterable[Interval], part: Iterable[Interval]) -> Intervals:
     if part == ():
         return merge(whole)
     if type(whole) is tuple and len(whole) == 1 and type(part) is tuple and len(part) == 1:
-        (first, last), (start, end) = whole[0], part[0]
+        ((first, last),), ((start, end),) = whole, part
+        if start <= first <= last <= end:
+            return ()
         if first <= last and start <= end:
             return _cut_out(first, last, start, end)
     holes = merge(part)
@@ -103,11 +111,11 @@ def subtract(whole: Iterable[Interval], part: Iterable[Interval]) -> Intervals:
 
 
 def _cut_out(first: int, last: int, start: int, end: int) -> Intervals:
-    """One interval without another one."""
+    """One interval without another one that does not hold it whole."""
     if last < start or end < first:
         return ((first, last),)
     if start <= first:
-        return () if last <= end else ((end + 1, last),)
+        return ((end + 1, last),)
     if last <= end:
         return ((first, start - 1),)
     return ((first, start - 1), (end + 1, last))

@@ -60,7 +60,9 @@ class Deadlines:
     def note(self, at: float, key: Key, deadline_of: Callable[[Key], float | None]) -> None:
         """A key has a new deadline; `deadline_of` says which counts."""
         heappush(self._heap, (at, key))
-        for _ in range(min(_LOOKED_AT, len(self._former))):
+        for _ in range(_LOOKED_AT):
+            if not self._former:
+                break
             former = self._former.pop()
             if former[0] == deadline_of(former[1]):
                 heappush(self._heap, former)

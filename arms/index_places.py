@@ -51,9 +51,8 @@ class Places(Generic[K]):
 
     def __setitem__(self, id: K, place: Place) -> None:
         lot = self._lots.setdefault(self._lot_of(id), {})
-        before = len(lot)
+        self._single += id not in lot
         lot[id] = place
-        self._single += len(lot) - before
 
     def load(self, numbers: Slots, first: int, step: int) -> bool:
         """Note those of these numbers, given in order, from the place `first` on, every `step`-th;

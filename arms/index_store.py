@@ -85,8 +85,9 @@ class RowStore(Generic[K]):
         self, owner: K, profile: Profile, row: Mapping[int, tuple[float, float]], flagged: bool
     ) -> int:
         """Keep a row, by column; returns its slot."""
-        if len(row) > self.width:
-            self.widen(len(row))
+        size = len(row)
+        if size > self.width:
+            self.widen(size)
         if self._free:
             slot = heappop(self._free)
         else:
@@ -95,7 +96,7 @@ class RowStore(Generic[K]):
                 self._grow((grown + 63) // 64 * 64)
             slot = self.used
             self.used += 1
-        padding = self._padding[len(row) :]
+        padding = self._padding[size:]
         low, high = zip(*row.values(), strict=True) if row else ((), ())
         self._form.pack_into(
             self._buffer, slot * self._form.size,

@@ -243,9 +243,9 @@ class Table(ABC, Generic[K]):
         ends: dict[int, Ends] = {}
         paths, columns = self.paths, self.columns
         for path, value in row:
-            axes = paths.get(path)
-            number = None if axes is None else axes.get(value[0])
-            if number is None:
+            try:
+                number = paths[path][value[0]]
+            except KeyError:
                 number = self.column_for(path, value[0])
             column = columns[number]
             assert column is not None, "a number in use has a column"

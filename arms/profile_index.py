@@ -69,6 +69,10 @@ class ProfileIndex(Generic[K]):
         """Store a profile, or replace the one under this id; returns it in the form in which it
         is kept, which takes less memory."""
         self.remove(id)
+        return self.add_new(id, profile)
+
+    def add_new(self, id: K, profile: Profile) -> Profile:
+        """The same under an id that is new here."""
         kept = profile
         if self._subjects is None and self._selectors is None:
             self._few[id] = profile
@@ -86,7 +90,7 @@ class ProfileIndex(Generic[K]):
         several times as quickly as one by one."""
         if self._role is None or self._few or len(items) <= self._scan_above:
             for id, profile in items:
-                self.add(id, profile)
+                self.add_new(id, profile)
             return
         if self._subjects is None and self._selectors is None:
             _ = self._subject_index() if self._role == "subjects" else self._selector_index()
@@ -112,7 +116,7 @@ class ProfileIndex(Generic[K]):
             if other is None and tables.add_plain(ids, [None] * len(ids), columns, places, numbers):
                 return
         for id in ids:
-            self.add(id, self._profile_of(id))
+            self.add_new(id, self._profile_of(id))
 
     def remove(self, id: K) -> bool:
         """Forget the profile under this id; whether there was one."""

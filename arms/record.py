@@ -7,7 +7,7 @@ record is made when somebody asks for it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Protocol, final
 
 from arms.actions import Kind
 from arms.at_rest import AtRest
@@ -72,6 +72,7 @@ class RestingRecords(Protocol):
         """The one of this number, at rest."""
 
 
+@final  # so that what is none is known by its type
 class Kept(AtRest):
     """Where a version of a record is kept: what the indexes find, however its expiry and its route
     change.  At rest it knows which one it is of those that came at once."""

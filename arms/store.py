@@ -105,16 +105,17 @@ class Store:
         `stored`: new, or a newer version in place of the older; `same`: this version is here
         already, a later expiry extends it; `older` and `deleted`: refused.
         """
-        if self.is_deleted(record.owner, record.stem, now):
+        key = record.key
+        if self.is_deleted(*key, now):
             return "deleted"
-        known = self.get(record.owner, record.stem)
-        if known is not None and known.lives(now):
+        former = self._find(key)
+        if former is not None and (known := former.record).lives(now):
             if record.version < known.version:
                 return "older"
             if record.version == known.version:
                 self.extend(known, record.expires_s)
                 return "same"
-        self._insert(record)
+        self._insert(key, record, former)
         return "stored"
 
     def load(self, records: Iterable[Record]) -> None:
@@ -123,7 +124,7 @@ class Store:
         deadlines: list[tuple[float, Key]] = []
         for record in records:
             assert record.key not in self._kept, "loaded before anything else comes"
-            found[record.kind].append((self._enter(record), record.profile))
+            found[record.kind].append((self._enter(record.key, record), record.profile))
             deadlines.append((record.expires_s, record.key))
         self._deadlines.add_all(deadlines)
         for kind, items in found.items():
@@ -180,14 +181,15 @@ class Store:
     def update(self, record: Record) -> None:
         """Put a record with the same profile in a kept one's place (a new route or expiry);
         raises `KeyError` when it is not kept."""
-        kept = self._at(record.key)
+        key = record.key
+        kept = self._at(key)
         assert kept.record.profile == record.profile
         known = replace(record, profile=kept.record.profile)
         if record.index != kept.record.index:  # the indexes know where it lives
-            self._insert(known)
+            self._insert(key, known, kept)
             return
         kept.record = known
-        self._note_deadline(record.expires_s, record.key)
+        self._note_deadline(record.expires_s, key)
 
     def get(self, owner: str, stem: str) -> Record | None:
         """The record of this identity, expired or not."""
@@ -305,19 +307,18 @@ class Store:
         index = self._indexes[kind]
         return _candidates(index.sift_subject(subject)) if len(index) else _NOBODY
 
-    def _insert(self, record: Record) -> None:
-        former = self._find(record.key)
+    def _insert(self, key: Key, record: Record, former: Kept | None) -> None:
         if former is not None:
             self._leave(former)
-        kept = self._enter(record)
-        profile = self._indexes[record.kind].add(kept, record.profile)
+        kept = self._enter(key, record)
+        profile = self._indexes[record.kind].add_new(kept, record.profile)
         if profile is not record.profile:
             kept.record = replace(record, profile=profile)
-        self._note_deadline(record.expires_s, record.key)
+        self._note_deadline(record.expires_s, key)
 
-    def _enter(self, record: Record) -> Kept:
+    def _enter(self, key: Key, record: Record) -> Kept:
         """Begin to keep a record, where a former version had its place."""
-        kept = self._kept[record.key] = Kept()
+        kept = self._kept[key] = Kept()
         kept.record, kept.number = record, self._lot
         self._in_lot += 1
         if self._in_lot == _LOT:
@@ -325,7 +326,7 @@ class Store:
         if record.owner:
             self._owners.setdefault(record.stem, {})[record.owner] = None
         if record.visible_to:
-            self._hidden[record.kind].add(record.key)
+            self._hidden[record.kind].add(key)
         return kept
 
     def _note_deadline(self, at: float, key: Key) -> None:
@@ -338,7 +339,7 @@ class Store:
 
     def _find(self, key: Key) -> Kept | None:
         kept = self._kept.get(key)
-        return self._loaded[kept] if isinstance(kept, int) else kept
+        return kept if kept is None or type(kept) is Kept else self._loaded[kept]
 
     def _at(self, key: Key) -> Kept:
         """The same, of what is kept; raises `KeyError`."""

@@ -6,7 +6,7 @@ post, at every copy; what is kept for another peer like what that one writes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from typing import Any
 
 from chord import Contact, Fault
@@ -42,7 +42,7 @@ class HoldingsSource:
         """The record or tombstone of an identity."""
         return self._shelf.find(key)
 
-    def is_begun(self, keys: Iterable[Key]) -> bool:
+    def is_begun(self, keys: Collection[Key]) -> bool:
         """Whether a change of one of these is under way."""
         return self._shelf.is_begun(keys)
 

@@ -7,7 +7,7 @@ taken back: two holders sweep at slightly different moments (DESIGN section 5).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -51,7 +51,7 @@ class Source(Protocol):
     def find(self, key: Key) -> Placed | None:
         """The record or tombstone of an identity."""
 
-    def is_begun(self, keys: Iterable[Key]) -> bool:
+    def is_begun(self, keys: Collection[Key]) -> bool:
         """Whether a change of one of these is under way."""
 
     def wall_ms(self) -> int:

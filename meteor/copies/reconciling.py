@@ -185,9 +185,8 @@ class Reconciling:
         """Take in what is news of what is held here, with its copies; how much was.  All of it
         shows when this returns, also what another conversation is just taking in: its caller says
         that the past is known.  Raises `Superseded` when the holding ended meanwhile."""
-        news = [one for one, _ in self._shelf.news(carried)]
-        news += self._shelf.words_over(carried)
-        coming = self._shelf.is_coming(map(key_of, carried))
+        news = self._shelf.news(carried) + self._shelf.words_over(carried)
+        coming = self._shelf.is_coming([key_of(one) for one in carried])
         ends_s = self._runtime.now() + MERGE_S
         for view in list(self._views.own.values()) if news else ():
             its = [one for one in news if self._shelf.meets(one, view.intervals)]
@@ -196,7 +195,7 @@ class Reconciling:
                 raise Superseded("the interval is just given to another peer")
             for one in await self._replication.keep(its, view.intervals, ends_s) if its else ():
                 # word of a move, or a delete, may have been under way before, and shows by now
-                if self._shelf.table.may_show(one, self._shelf.wall_ms()):
+                if self._shelf.may_show(one):
                     self._shelf.take_in(one, None)
         if coming:
             await self._replication.barrier()

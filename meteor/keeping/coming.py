@@ -6,10 +6,10 @@ which they were added (DESIGN section 5).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
-from meteor.keeping.placement import GONE, Key, key_of
-from meteor.keeping.standing import is_before
+from meteor.keeping.placement import GONE, Key
+from meteor.keeping.standing import is_before, is_later
 from meteor.wire.operations import Carried
 
 
@@ -25,6 +25,10 @@ class Coming:
     def __contains__(self, key: Key) -> bool:
         return key in self._changes
 
+    def has_any(self, keys: Collection[Key]) -> bool:
+        """Whether one of any of these records is among them."""
+        return not self._changes.keys().isdisjoint(keys)
+
     def of(self, key: Key) -> Iterable[Carried]:
         """Those of one record, the earliest first."""
         return self._changes.get(key, ())
@@ -33,15 +37,19 @@ class Coming:
         """Whether one of a record counts beside the word that it lives elsewhere, or is over."""
         return any(one.kind == GONE or not is_before(one, word) for one in self.of(key))
 
-    def add(self, changes: Iterable[Carried]) -> None:
-        """They are on their way."""
-        for one in changes:
-            self._changes.setdefault(key_of(one), []).append(one)
+    def has_later(self, key: Key, carried: Carried) -> bool:
+        """Whether one of a record counts more than this state of it."""
+        changes = self._changes.get(key)
+        return changes is not None and any(is_later(one, carried) for one in changes)
 
-    def remove(self, changes: Iterable[Carried]) -> None:
+    def add(self, keys: Iterable[Key], changes: Iterable[Carried]) -> None:
+        """They are on their way, each under its key."""
+        for key, one in zip(keys, changes, strict=True):
+            self._changes.setdefault(key, []).append(one)
+
+    def remove(self, keys: Iterable[Key], changes: Iterable[Carried]) -> None:
         """They came, or will not; raises `KeyError` or `ValueError` for what was not added."""
-        for one in changes:
-            key = key_of(one)
+        for key, one in zip(keys, changes, strict=True):
             self._changes[key].remove(one)
             if not self._changes[key]:
                 del self._changes[key]

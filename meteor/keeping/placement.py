@@ -28,6 +28,12 @@ Key = tuple[str, str]
 """Owner and stem: a record's identity.  What is left where a record was replaced (`MOVED`) has the
 whole old id in the stem's place: one record may leave several, and live here once more."""
 
+Keyed = tuple[Key, Carried]
+"""A record or tombstone with its identity, which is read from its id once for many questions."""
+
+Place = tuple[str, Box, int | None]
+"""What an id says: stem, box, and of a point its index."""
+
 
 @dataclass(slots=True)
 class Placed(AtRest):
@@ -86,9 +92,9 @@ class Admission:
     _below: int | None = None
     """The lowest number here of what was not."""
 
-    def enter(self, carried: Carried) -> None:
+    def enter(self, key: Key, carried: Carried) -> None:
         """A record is taken in; of a new version of an interest nothing is acknowledged."""
-        self._came[key_of(carried)] = carried.version
+        self._came[key] = carried.version
         if carried.acknowledged or carried.kind in {INTEREST, WATCH}:
             self.watermarks[carried.owner, stem_of(carried.id)] = carried.acknowledged
 
@@ -111,8 +117,13 @@ class Admission:
 
 def key_of(carried: Carried) -> Key:
     """The identity of a record or tombstone."""
-    full_id = carried.id  # without a call of `stem_of`: it is asked for some thirty times a store
+    full_id = carried.id  # without a call of `stem_of`: it is asked for a dozen times a store
     return carried.owner, full_id if carried.kind == MOVED else full_id.partition(".")[0]
+
+
+def keyed(carried: Carried) -> Keyed:
+    """It with its identity."""
+    return key_of(carried), carried
 
 
 def readable(carried: Carried, curve: HilbertCurve) -> Profile | Literal[False] | None:
@@ -157,4 +168,4 @@ def box_of(record: Record) -> Box:
 def journal_key(key: Key) -> bytes:
     """The journal's key of an identity."""
     owner, stem = key
-    return b"r:" + owner.encode() + b"\0" + stem.encode()
+    return f"r:{owner}\0{stem}".encode()

@@ -15,7 +15,7 @@ from itertools import islice
 from meteor.keeping.change_log import ChangeLog
 from meteor.keeping.fingerprints import Fingerprints
 from meteor.keeping.holdings import Intervals
-from meteor.keeping.placement import GONE, MOVED, Key, Placed, key_of, lowest_in
+from meteor.keeping.placement import GONE, MOVED, Key, Placed, lowest_in
 from meteor.keeping.plain_rows import PlainRows
 from meteor.keeping.resting_rows import RestingRows
 from meteor.keeping.standing import is_before, is_later
@@ -67,7 +67,8 @@ class PlacementTable:
 
     def __getitem__(self, key: Key) -> Placed:
         placed = self._placed[key]
-        if isinstance(placed, int):
+        if type(placed) is not Placed:
+            assert isinstance(placed, int), "what is not placed rests"
             placed = self._placed[key] = self._woken(placed)
         return placed
 
@@ -78,23 +79,26 @@ class PlacementTable:
     def find(self, key: Key) -> Placed | None:
         """The record or tombstone of an identity."""
         placed = self._placed.get(key)
-        return self[key] if isinstance(placed, int) else placed
+        # By its type: asked for a dozen times a store, mostly of what is not here.
+        return placed if placed is None or type(placed) is Placed else self[key]
 
     def has_moved_on(self, carried: Carried) -> bool:
         """Whether word was left here that this very record lives elsewhere in a later version, or
         was followed by one that may be over; what was deleted lives nowhere."""
-        word = None if carried.kind == GONE else self.find((carried.owner, carried.id))
-        return word is not None and is_before(carried, word.carried)
+        key = (carried.owner, carried.id)
+        if carried.kind == GONE or key not in self._placed:
+            return False
+        return is_before(carried, self[key].carried)
 
-    def known(self, key: Key, now_ms: int) -> tuple[Carried, ...]:
+    def known(self, key: Key, now_ms: int) -> Carried | None:
         """What is known of an identity, and not over: not swept yet, it is as if not there."""
-        placed = self.find(key)
-        return () if placed is None or placed.carried.ttl_ms <= now_ms else (placed.carried,)
+        carried = self[key].carried if key in self._placed else None
+        return None if carried is None or carried.ttl_ms <= now_ms else carried
 
-    def may_show(self, carried: Carried, now_ms: int) -> bool:
+    def may_show(self, key: Key, carried: Carried, now_ms: int) -> bool:
         """Whether nothing that shows counts more than what was decided some time ago."""
-        known = self.known(key_of(carried), now_ms)
-        if known and is_later(known[0], carried):
+        known = self.known(key, now_ms)
+        if known is not None and is_later(known, carried):
             return False
         return not self.has_moved_on(carried)
 

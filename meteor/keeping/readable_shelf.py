@@ -8,7 +8,7 @@ travels carries its remaining time, never an hour of the clock (DESIGN sections 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from arms import Profile, Record
 from chord import replace
@@ -17,11 +17,13 @@ from meteor.keeping.expiry_clock import ExpiryClock
 from meteor.keeping.outlived import word_over
 from meteor.keeping.placement import (
     GONE,
-    MOVED,
     Key,
+    Keyed,
+    Place,
     Placed,
     box_of,
     key_of,
+    keyed,
     lowest_of,
     readable,
 )
@@ -126,55 +128,60 @@ class ReadableShelf:
         """Changes of what lives in `part` that do not show yet, as they travel."""
         return tuple(self.outgoing(one) for one in self._begun if self.meets(one, part))
 
-    def is_coming(self, keys: Iterable[Key]) -> bool:
+    def is_coming(self, keys: Collection[Key]) -> bool:
         """Whether a change of one of these is on its way here, whoever wrote it."""
-        return any(key in self._coming or key in self._begun for key in keys)
+        return self._coming.has_any(keys) or self._begun.has_any(keys)
 
-    def is_begun(self, keys: Iterable[Key]) -> bool:
+    def is_begun(self, keys: Collection[Key]) -> bool:
         """Whether a change of one of these is under way: what one decides about it now would be
         out of date when it is durable."""
-        return any(key in self._begun for key in keys)
+        return self._begun.has_any(keys)
 
     def is_over(self, carried: Carried) -> bool:
         """Whether something counts more, also under way: written after what is just being written,
         an earlier one would be what a restart finds."""
-        return not self._may_come(key_of(carried), carried, self.wall_ms())
+        key = key_of(carried)
+        if self._coming.has_later(key, carried) or self._begun.has_later(key, carried):
+            return True
+        return not self.table.may_show(key, carried, self.wall_ms())
 
-    def _may_come(self, key: Key, carried: Carried, now_ms: int) -> bool:
-        under_way = (*self._coming.of(key), *self._begun.of(key))
-        if under_way and any(is_later(one, carried) for one in under_way):
-            return False
-        return self.table.may_show(carried, now_ms)
+    def may_show(self, carried: Carried) -> bool:
+        """Whether nothing that shows counts more than what was decided some time ago."""
+        return self.table.may_show(key_of(carried), carried, self.wall_ms())
 
-    def news(
-        self, carried: Iterable[Carried], *, shown: bool = False
-    ) -> list[tuple[Carried, Profile | None]]:
+    def news(self, carried: Iterable[Carried]) -> list[Carried]:
         """What of another peer's records is not known here in this or a newer version, with the
-        local time of expiry; what cannot be read is left out.  Where it is to be `shown` at once,
-        what a change of this peer's own is only about to show is not known."""
-        found: list[tuple[Carried, Profile | None]] = []
-        for one in carried:
+        local time of expiry; what cannot be read is left out."""
+        return [one for _, one, _ in self._news(map(keyed, carried), self.wall_ms(), shown=False)]
+
+    def _news(
+        self, batch: Iterable[Keyed], now_ms: int, *, shown: bool
+    ) -> list[tuple[Key, Carried, Profile | None]]:
+        """The same, each with its key and its profile.  Where it is to be `shown` at once, what a
+        change of this peer's own is only about to show is not known."""
+        found: list[tuple[Key, Carried, Profile | None]] = []
+        for key, one in batch:
             profile = readable(one, self._curve)
             if profile is None:
                 continue
-            mine = replace(one, ttl_ms=one.ttl_ms + self.wall_ms())
-            if self._is_news(mine, shown=shown):
-                found.append((mine, profile or None))
+            mine = replace(one, ttl_ms=one.ttl_ms + now_ms)
+            if self._is_news(key, mine, now_ms, shown=shown):
+                found.append((key, mine, profile or None))
         return found
 
-    def _is_news(self, carried: Carried, *, shown: bool) -> bool:
+    def _is_news(self, key: Key, carried: Carried, now_ms: int, *, shown: bool) -> bool:
         """Whether it counts more than all that is known of its identity."""
-        key, now_ms = key_of(carried), self.wall_ms()
-        if not self._may_come(key, carried, now_ms):
+        if self._coming.has_later(key, carried) or self._begun.has_later(key, carried):
             return False
-        begun = () if shown else self._begun.of(key)
-        known = (*begun, *self.table.known(key, now_ms))
-        return not known or all(is_later(carried, one) for one in known)
+        if not shown and not all(is_later(carried, one) for one in self._begun.of(key)):
+            return False
+        known = self.table.known(key, now_ms)
+        if known is not None and not is_later(carried, known):
+            return False
+        return not self.table.has_moved_on(carried)
 
     def _left_behind(self, word: Carried) -> Key | None:
         """The record that the word of a move speaks of, if it is still here as it was."""
-        if word.kind != MOVED:
-            return None
         key = (word.owner, stem_of(word.id))
         placed = self.table.find(key)
         if placed is None or placed.carried.id != word.id:
@@ -182,30 +189,29 @@ class ReadableShelf:
         is_left = placed.carried.kind != GONE and is_before(placed.carried, word)
         return key if is_left else None
 
-    def words_over(self, carried: Iterable[Carried], *, either: bool = False) -> list[Carried]:
-        """The words of what another holder has, and would outlive what follows it here; `either`
-        way, also of what is here and is followed by that: it may be of another side of a partition,
-        and nobody else who is there have it."""
-        found, now_ms = [], self.wall_ms()
-        for one in carried:
-            for known in self.table.known(key_of(one), now_ms):
-                mine = replace(one, ttl_ms=one.ttl_ms + now_ms)
-                word = self._word_over(known, mine)
-                if word is None and either:
-                    word = self._word_over(mine, known)
-                if word is not None and self._is_news(word, shown=either):
-                    found.append(word)
+    def words_over(self, carried: Iterable[Carried]) -> list[Carried]:
+        """The words of what another holder has, and would outlive what follows it here."""
+        return self._words_over(map(keyed, carried), self.wall_ms(), either=False)
+
+    def _words_over(self, batch: Iterable[Keyed], now_ms: int, *, either: bool) -> list[Carried]:
+        """The same; `either` way, also of what is here and is followed by that: it may be of
+        another side of a partition, and nobody else who is there have it."""
+        found = []
+        for key, one in batch:
+            known = self.table.known(key, now_ms)
+            if known is None:
+                continue
+            mine = replace(one, ttl_ms=one.ttl_ms + now_ms)
+            word = self._word_over(known, mine, now_ms)
+            if word is None and either:
+                word = self._word_over(mine, known, now_ms)
+            if word is not None and self._is_news(key_of(word), word, now_ms, shown=either):
+                found.append(word)
         return found
 
-    def _word_over(self, carried: Carried, known: Carried | None = None) -> Carried | None:
-        """The word that a state leaves of what is `known`, else of what is here, and would outlive
-        it."""
-        now_ms = self.wall_ms()
-        if known is None:
-            (known,) = self.table.known(key_of(carried), now_ms) or (None,)
-            if known is None:
-                return None
-        (left,) = self.table.known((carried.owner, carried.id), now_ms) or (None,)
+    def _word_over(self, carried: Carried, known: Carried, now_ms: int) -> Carried | None:
+        """The word that a state leaves of what is known, and would outlive it."""
+        left = self.table.known((carried.owner, carried.id), now_ms)
         return word_over(carried, known, left, now_ms)
 
     # -- forms
@@ -243,20 +249,13 @@ class ReadableShelf:
         return replace(carried, ttl_ms=left_ms, acknowledged=acknowledged)
 
     def record_of(
-        self,
-        carried: Carried,
-        profile: Profile | None = None,
-        box: Box | None = None,
-        index: int | None = None,
+        self, carried: Carried, profile: Profile | None = None, place: Place | None = None
     ) -> Record:
-        """The record in the form of the store; `box`, and of a point its `index`, save reading them
-        from the id."""
+        """The record in the form of the store; `place` saves reading it from the id, where what
+        passes has none."""
         if profile is None:
             profile = unpack_profile(decode_document(carried.blob).profile)
-        if box is None:
-            stem, box, index = place_of(carried.id, self._curve)
-        else:
-            stem = stem_of(carried.id)
+        stem, box, index = place or place_of(carried.id, self._curve)
         return Record(
             kind=carried.kind,  # type: ignore[arg-type]  # the journal's and our own words
             stem=stem,

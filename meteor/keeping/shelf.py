@@ -18,13 +18,23 @@ from meteor.journal.journal import Entry, Journal
 from meteor.journal.no_collections import no_collections
 from meteor.keeping.attic import Attic
 from meteor.keeping.expiry_clock import ExpiryClock
-from meteor.keeping.placement import GONE, MOVED, Admission, Key, journal_key, key_of
+from meteor.keeping.placement import (
+    GONE,
+    MOVED,
+    Admission,
+    Key,
+    Keyed,
+    Placed,
+    journal_key,
+    key_of,
+    keyed,
+)
 from meteor.keeping.readable_shelf import ReadableShelf
-from meteor.keeping.shelf_journal import Contents, Restored, anew, entry_of, noted, read
+from meteor.keeping.shelf_journal import Contents, Restored, anew, noted, read, row_of
 from meteor.keeping.standing import is_renewal, standing_of
 from meteor.keeping.views import Views
 from meteor.wire.operations import Carried
-from meteor.wire.record_id import place_of
+from meteor.wire.record_id import place_of, stem_of
 from squid import Box, HilbertCurve, Intervals
 
 
@@ -66,87 +76,108 @@ class Shelf(ReadableShelf):
     def begin(self, carried: Iterable[Carried]) -> list[Carried]:
         """Number changes that are about to be written; `end` them in the turn in which they show,
         or when they failed.  Behind them what they leave word of: see `leave`."""
-        numbered = [replace(one, number=self._number_for(one)) for one in carried]
-        numbered += [word for one in numbered if (word := self._word_over(one)) is not None]
-        self._begun.add(numbered)
+        numbered: list[Carried] = []
+        words: list[Carried] = []
+        now_ms = self.wall_ms()
+        for one in carried:
+            known = self.table.find(key_of(one))
+            numbered.append(replace(one, number=self._number_for(one, known)))
+            if known is not None and known.carried.ttl_ms > now_ms:
+                word = self._word_over(numbered[-1], known.carried, now_ms)
+                words += [] if word is None else [word]
+        numbered += words
+        self._begun.add(map(key_of, numbered), numbered)
         return numbered
 
     def leave(self, words: Iterable[Carried]) -> None:
         """Word shows of what is about to be followed by something that lives shorter; who shows
         that, in this very turn, finds it still here."""
         for word in words:
-            if self.table.may_show(word, self.wall_ms()):
+            if self.may_show(word):
                 self.place(word)
 
     async def commit(self, numbered: Sequence[Carried]) -> None:
         """Return when these records are durable here, and what they take the place of is gone."""
-        self._coming.add(numbered)  # what comes with a word may be what is here from now on
-        left = [
-            key for one in numbered if (key := self._left_behind(one)) is not None
-            and not self._coming.outlives(key, one) and not self._begun.outlives(key, one)
-        ]  # fmt: skip
-        entries = [entry_of(one, self._curve) for one in self._clock.as_written(numbered)]
-        await self._journal.append(entries + [Entry(journal_key(key), None) for key in left])
-        self._coming.remove(numbered)
+        keys = list(map(key_of, numbered))
+        self._coming.add(keys, numbered)  # what comes with a word may be what is here from now on
+        entries = [
+            Entry(journal_key(key), row_of(one, self._curve))
+            for key, one in zip(keys, self._clock.as_written(numbered), strict=True)
+        ]
+        for one in numbered:
+            left = self._left_behind(one) if one.kind == MOVED else None
+            if left is not None and not self._goes_on(left, one):
+                entries.append(Entry(journal_key(left), None))
+        await self._journal.append(entries)
+        self._coming.remove(keys, numbered)
 
-    def end(self, numbered: Iterable[Carried]) -> None:
+    def _goes_on(self, key: Key, word: Carried) -> bool:
+        """Whether a record is written, beside the word that it lives elsewhere, or is over."""
+        return self._coming.outlives(key, word) or self._begun.outlives(key, word)
+
+    def end(self, numbered: Collection[Carried]) -> None:
         """The changes show, or will not."""
-        self._begun.remove(numbered)
+        self._begun.remove(map(key_of, numbered), numbered)
 
     def place(self, carried: Carried) -> None:
         """Note where a record lives that the store has taken, or a tombstone."""
         _, box, lowest = place_of(carried.id, self._curve)
-        self._place(key_of(carried), box, carried, lowest)
+        self._place(key_of(carried), box, carried, lowest, self.wall_ms())
 
     def show(self, carried: Carried, profile: Profile | None = None) -> None:
         """Put a durable record, or a tombstone, into memory unmatched, if nothing later came."""
-        if not self.table.may_show(carried, self.wall_ms()):
+        key, now_ms = key_of(carried), self.wall_ms()
+        if not self.table.may_show(key, carried, now_ms):
             return
-        left = self._left_behind(carried)
-        if left is not None:
-            self.store.remove(*left)
-            self.table.remove(left, self.wall_ms())
+        place = place_of(carried.id, self._curve)
         if carried.kind == GONE:
-            self.store.tombstone(*key_of(carried), self._expires_s(carried))
-        elif carried.kind != MOVED:
-            record = self.record_of(carried, profile)
+            self.store.tombstone(*key, self._expires_s(carried))
+        elif carried.kind == MOVED:
+            left = self._left_behind(carried)
+            if left is not None:
+                self.store.remove(*left)
+                self.table.remove(left, now_ms)
+        else:
+            record = self.record_of(carried, profile, place)
             if self.store.put(record, self._now()) == "same":
                 self.store.update(record)
-        self.place(carried)
+        _, box, lowest = place
+        self._place(key, box, carried, lowest, now_ms)
 
     async def admit(self, carried: Iterable[Carried], admission: Admission) -> None:
         """Take records of another holder in, without matching: their interval is not held here,
         or only as a copy.  They keep the numbers that they were given there.  All shows when this
         returns, also what a change of this peer's own, that waits for a silent copy, says too."""
-        batch = list(carried)
-        for one in batch:
-            admission.enter(one)
-        news = self.news(batch, shown=True)
-        later = self._numbered_later(batch, {key_of(one) for one, _ in news})
-        words = self.words_over(batch, either=True)
-        changes = [*(one for one, _ in news), *later]
-        self.number = max((self.number, *(max(one.number, one.acknowledged) for one in changes)))
-        await self.commit([*changes, *words])
+        batch, now_ms = list(map(keyed, carried)), self.wall_ms()
+        for key, one in batch:
+            admission.enter(key, one)
+        news = self._news(batch, now_ms, shown=True)
+        later = self._numbered_later(batch, {key for key, _, _ in news})
+        words = self._words_over(batch, now_ms, either=True)
+        changes = [one for _, one, _ in news] + later
+        for one in changes:
+            self.number = max(self.number, one.number, one.acknowledged)
+        await self.commit(changes + words)
         self.leave(words)
-        for one, profile in news:
-            if self._is_news(one, shown=True):  # another one may have come meanwhile
+        for key, one, profile in news:  # another one may have come meanwhile
+            if self._is_news(key, one, self.wall_ms(), shown=True):
                 self.take_in(one, profile)
         for one in later:
             placed = self.find(key_of(one))
             if placed is not None and self._is_numbered_later(one, placed.carried):
                 self.show(one)
 
-    def _numbered_later(self, carried: Iterable[Carried], news: Collection[Key]) -> list[Carried]:
+    def _numbered_later(self, batch: Iterable[Keyed], news: Collection[Key]) -> list[Carried]:
         """Data that is here just as it came has the later of both numbers from now on: whoever
         wrote it beside what it had draws its marks over that.  Not what is being written anew."""
-        found = ((one, self.find(key_of(one))) for one in carried if key_of(one) not in news)
-        return [
-            replace(placed.carried, number=one.number)
-            for one, placed in found
-            if placed is not None
-            and self._is_numbered_later(one, placed.carried)
-            and not self.is_coming((key_of(one),))
-        ]
+        found: list[Carried] = []
+        for key, one in batch:
+            placed = None if key in news else self.find(key)
+            if placed is None or self.is_coming((key,)):
+                continue
+            if self._is_numbered_later(one, placed.carried):
+                found.append(replace(placed.carried, number=one.number))
+        return found
 
     @staticmethod
     def _is_numbered_later(carried: Carried, known: Carried) -> bool:
@@ -154,12 +185,11 @@ class Shelf(ReadableShelf):
             return False
         return known.number < carried.number and standing_of(known) == standing_of(carried)
 
-    def _number_for(self, carried: Carried) -> int:
+    def _number_for(self, carried: Carried, known: Placed | None) -> int:
         """The next number; of a renewal the one that the record has: its pairs are as old as they
         were, and an heir need not tell of them again."""
-        placed = self.table.find(key_of(carried))
-        if placed is not None and is_renewal(carried, placed.carried):
-            return placed.number
+        if known is not None and is_renewal(carried, known.carried):
+            return known.number
         self.number += 1
         return self.number
 
@@ -175,8 +205,7 @@ class Shelf(ReadableShelf):
         """Begin the journal anew with what is here, and what is not this shelf's."""
         await self.barrier()
         scan = await self._journal.scan()
-        now_ms = self.wall_ms()
-        durable = [one for one in self._begun if self.table.may_show(one, now_ms)]
+        durable = [one for one in self._begun if self.may_show(one)]
         records = [*(placed.carried for placed in self.table), *durable, *self._coming]
         written = self._clock.as_written(records)
         entries = anew(scan, written, self.attic, views, self._curve)
@@ -243,12 +272,14 @@ class Shelf(ReadableShelf):
         self.table = found.loaded.begin(self.store, clock_s)
         self.number = found.loaded.number
         self._over = [*found.over, *(key_of(one) for one in self._expired_of(found))]
+        now_ms = self.wall_ms()
         living: list[Record] = []
         for carried, profile, box, lowest in found.shown:
             if self._expires_s(carried) > self._now():
                 self.number = max(self.number, carried.number, carried.acknowledged)
-                living.append(self.record_of(carried, profile, box, lowest))
-                self._place(key_of(carried), box, carried, lowest)
+                place = stem_of(carried.id), box, lowest
+                living.append(self.record_of(carried, profile, place))
+                self._place(key_of(carried), box, carried, lowest, now_ms)
         self.store.load(living)
         for word in found.words:
             if self._expires_s(word) > self._now():
@@ -262,8 +293,10 @@ class Shelf(ReadableShelf):
         some = chain((carried for carried, *_ in found.shown), found.words)
         return (one for one in some if self._expires_s(one) <= self._now())
 
-    def _place(self, key: Key, box: Box, carried: Carried, lowest: int | None) -> None:
+    def _place(
+        self, key: Key, box: Box, carried: Carried, lowest: int | None, now_ms: int
+    ) -> None:
         known = self.table.find(key)
         if known is not None and known.carried.id != carried.id:
             self.displaced(known.carried, carried)
-        self.table.place(key, box, carried, self.wall_ms(), lowest)
+        self.table.place(key, box, carried, now_ms, lowest)

@@ -81,7 +81,12 @@ class Contents:
 
 def entry_of(carried: Carried, curve: HilbertCurve) -> Entry:
     """A record of the shelf as it is written."""
-    return Entry(journal_key(key_of(carried)), _front_of(carried, curve) + codec.encode(carried))
+    return Entry(journal_key(key_of(carried)), row_of(carried, curve))
+
+
+def row_of(carried: Carried, curve: HilbertCurve) -> bytes:
+    """The same without its key."""
+    return _front_of(carried, curve) + codec.encode(carried)
 
 
 def _front_of(carried: Carried, curve: HilbertCurve) -> bytes:

@@ -190,7 +190,7 @@ class Amendments:
         there = self._shelf.store.get(*record.key)
         if there is not None and there.lives(self._runtime.now()):
             self._shelf.show(written, record.profile)
-        elif self._shelf.table.may_show(written, self._shelf.wall_ms()):
+        elif self._shelf.may_show(written):
             # It ran out meanwhile: what came since did not meet it, and watches heard it go.
             self._shelf.take_in(written, record.profile)
         if self._shelf.store.get(*record.key) is None:

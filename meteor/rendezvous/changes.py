@@ -178,13 +178,12 @@ class Changes:
     def take_in(self, carried: Carried, profile: Profile | None) -> None:
         """Show what another holder wrote.  What is answered for here as well is told of here too:
         its own share may come later, and finds it done."""
-        key, now = key_of(carried), self._runtime.now()
         held = self._holdings.held
         is_held = self._shelf.meets(carried, held)
         if not is_held and carried.kind not in {GONE, MOVED}:
             self._shelf.show(carried, profile)
             return
-        here = self._reactions.within(held)
+        key, now, here = key_of(carried), self._runtime.now(), self._reactions.within(held)
         known = self._shelf.store.get(*key)
         if carried.kind == MOVED:
             self._note_word(carried)

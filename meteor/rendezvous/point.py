@@ -301,7 +301,7 @@ class RendezvousPoint:
     def _passing(self, task: Task) -> tuple[Record, float]:
         """The record of what passes, and the time at which it does."""
         carried, now = carried_of(task.operation, self._shelf.wall_ms()), self._runtime.now()
-        passing = self._shelf.record_of(carried, task.profile, task.box)
+        passing = self._shelf.record_of(carried, task.profile, (task.key[1], task.box, None))
         # Between two clocks a time is rounded: what passes must not live for a microsecond.
         return replace(passing, expires_s=now), now
 

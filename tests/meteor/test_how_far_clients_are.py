@@ -11,7 +11,7 @@ from arms import Rendezvous
 from meteor import profile
 from meteor.admission import place
 from meteor.keeping.holdings import Holdings
-from meteor.keeping.placement import Admission
+from meteor.keeping.placement import Admission, key_of
 from meteor.rendezvous.telling import Telling
 from meteor.wire.messages import Notice
 from meteor.wire.record_id import make_id
@@ -81,8 +81,8 @@ def test_a_new_version_of_an_interest_travels_without_how_far_the_one_before_was
     again = carried("asks", "temperature=0..90", kind="interest", number=60, version=2)
     assert teller.shelf.outgoing(again).acknowledged == 0
     came = Admission()
-    came.enter(asks)
-    came.enter(teller.shelf.outgoing(again))
+    came.enter(key_of(asks), asks)
+    came.enter(key_of(again), teller.shelf.outgoing(again))
     assert came.acknowledged(("", "asks")) == 0
 
 

@@ -35,6 +35,8 @@ T = TypeVar("T", bound="Table[object]")
 WIDTHS: Final = (MOST_PLAIN, 16, LIMITS.elements)
 """A row lies in the first table that it fits."""
 
+_TABLES: Final = len(WIDTHS)
+
 WORTH_PLACING: Final = 32
 """From so many on, those that live outside a span are left out here: whoever asks does it again,
 one by one."""
@@ -141,7 +143,7 @@ class _RoleIndex(ABC, Generic[K]):
         slots = insert_many(self._tables[0], ids, profiles, columns, places)
         if slots is None:
             return False
-        first, step = slots.start * len(WIDTHS), len(WIDTHS)
+        first, step = slots.start * _TABLES, _TABLES
         if numbers is not None and self._places.load(numbers, first, step):
             self._loaded = slots
             return True
@@ -159,7 +161,7 @@ class _RoleIndex(ABC, Generic[K]):
         else:
             self._several -= 1
         for place in places:
-            self._tables[place % len(WIDTHS)].delete(place // len(WIDTHS))
+            self._tables[place % _TABLES].delete(place // _TABLES)
         return True
 
     def profiles(self) -> Iterator[tuple[K, Profile]]:
@@ -177,7 +179,7 @@ class _RoleIndex(ABC, Generic[K]):
 
     def _insert(self, id: K, kept: Profile, row: Row, flagged: bool) -> int:
         number = bisect_left(WIDTHS, len(row))
-        return self._tables[number].insert(id, kept, row, flagged) * len(WIDTHS) + number
+        return self._tables[number].insert(id, kept, row, flagged) * _TABLES + number
 
     def _sort_out(self, table: Table[K], found: Found, sifted: Sifted[K]) -> None:
         """Add those who own the rows found to the sure or to the doubtful ones."""
@@ -201,7 +203,7 @@ class _RoleIndex(ABC, Generic[K]):
         assert places is not None, "who asks found it here"
         place = places if isinstance(places, int) else places[0]
         profile: Profile | None
-        profile = self._tables[place % len(WIDTHS)].store.profiles[place // len(WIDTHS)]
+        profile = self._tables[place % _TABLES].store.profiles[place // _TABLES]
         if profile is None:
             assert self._kept_elsewhere is not None, "who gave no profile knows it"
             return self._kept_elsewhere(id)

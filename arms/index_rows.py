@@ -35,10 +35,12 @@ def selector_rows(root: Node) -> tuple[list[Row], bool]:
 
 def subject_offers(root: Node) -> tuple[list[Test], bool]:
     """Every element of a subject with its path, and whether all paths are different."""
-    offers = [("/" + name, value) for name, value, children, _, _ in root[2] if not children]
-    if len(offers) < len(root[2]):
-        offers = []
-        _offers_below(root, "", offers)
+    offers = [("/" + child[0], child[1]) for child in root[2]]
+    for child in root[2]:
+        if child[2]:
+            offers = []
+            _offers_below(root, "", offers)
+            break
     return offers, len(dict(offers)) == len(offers)
 
 

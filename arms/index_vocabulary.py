@@ -89,7 +89,7 @@ class Vocabulary:
             self._firsts, self._words, self._labels = [word], [[word]], [[0.0]]
             self._size = 1
             return 0.0
-        block = max(0, bisect_right(self._firsts, word) - 1)
+        block = (bisect_right(self._firsts, word) or 1) - 1
         words, labels = self._words[block], self._labels[block]
         at = bisect_left(words, word)
         if at < len(words) and words[at] == word:

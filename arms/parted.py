@@ -31,9 +31,8 @@ class Parted(MutableMapping[K, V]):
 
     def __setitem__(self, key: K, value: V) -> None:
         part = self._parts[hash(key) % _PARTS]
-        before = len(part)
+        self._size += key not in part
         part[key] = value
-        self._size += len(part) - before
 
     def __delitem__(self, key: K) -> None:
         del self._parts[hash(key) % _PARTS][key]

@@ -144,7 +144,8 @@ def _check_attributes(root: Node, space: Space) -> None:
 
 def _attributes(node: Node) -> int:
     """How many elements below have a value, or no children."""
-    return sum(
+    below = [
         _attributes(child) + (child.value.axis != NONE) if child.children else 1
         for child in node.children
-    )
+    ]
+    return sum(below)

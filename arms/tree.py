@@ -54,11 +54,11 @@ def _build(element: Element, path: str, space: Space | None, text: str) -> Node:
         value = meaning(element.value, path.lstrip("/"), dimension)
     except Unreadable as error:
         raise _located(error, element, path, text) from None
-    children = tuple(
+    children = [
         _build(child, child_path(path, child.name, child.descendant), space, text)
         for child in element.children
-    )
-    return Node(element.name, value, children, element.any_of, element.descendant)
+    ]
+    return Node(element.name, value, tuple(children), element.any_of, element.descendant)
 
 
 def child_path(path: str, name: str, descendant: bool) -> str:

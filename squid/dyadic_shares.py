@@ -51,7 +51,8 @@ def shares(curve: HilbertCurve, box: Box, job: Intervals, own: Intervals) -> lis
     2 log2(peers) shares, each of them at most half of what the next one cuts.  A peer without a
     part in it passes each interval on whole, as it knows nothing of that neighbourhood."""
     has_part = bool(intersect(job, own))
-    grain = max((last - first + 1 for first, last in own), default=0).bit_length()
+    longest = max([last - first + 1 for first, last in own]) if has_part else 0
+    grain = longest.bit_length()
     plan: list[Share] = []
     match: int | None = -1
     for start, last in subtract(job, own):

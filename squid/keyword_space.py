@@ -108,13 +108,13 @@ class KeywordSpace:
         """The cells of one term a dimension: the caller says Whole or Absent for a dimension that
         is not asked for or not there.  Raises SpaceError for a missing or an unknown name, and
         TypeMismatch for a term of another kind than its dimension."""
-        if len(terms) != len(self._axes) or any(axis.name not in terms for axis in self._axes):
+        if terms.keys() != self._by_name.keys():
             raise SpaceError(
                 f"space {self.name!r} needs one term for each of {', '.join(self.names)}, "
                 f"not for {', '.join(terms) or 'none'}"
             )
-        cells = [axis.cells(terms[axis.name]) for axis in self._axes]
-        return Box(tuple(low for low, _ in cells), tuple(high for _, high in cells))
+        low, high = zip(*[axis.cells(terms[axis.name]) for axis in self._axes], strict=True)
+        return Box(low, high)
 
     def difference(self, other: KeywordSpace) -> str:
         """What differs between this space and another, for people; empty when they are equal."""

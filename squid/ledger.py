@@ -82,7 +82,7 @@ class Ledger:
     @property
     def settled(self) -> bool:
         """Whether nothing more is to be waited for: all is covered or reported missing."""
-        return not self.gaps()
+        return not self._open or not self.gaps()
 
     def gaps(self) -> Intervals:
         """What nobody has answered for, neither as covered nor as missing: to be issued again.

@@ -27,7 +27,7 @@ from chord import (
 )
 from squid.dyadic_shares import Share, Stretch
 from squid.handing_on import HandingOn, remaining_ms
-from squid.intervals import Interval, Intervals, intersect, merge, subtract
+from squid.intervals import Interval, intersect, merge, subtract
 from squid.keyword_space import KeywordSpace
 from squid.keyword_tuple import KeywordTuple, box_of
 from squid.messages import HandOn, HandOnTaken, Report, ResultFrame
@@ -263,7 +263,7 @@ class Router:
         held = self._worker.held()
         mine = intersect(share.job, held)
         is_whole = mine == share.job
-        if not is_whole and not (share.asks and self._concerns(share, mine)):
+        if not is_whole and not (share.asks and self._handing_on.concerns(share, mine)):
             return False
         try:
             work = self._worker.answer(share, mine)
@@ -284,21 +284,13 @@ class Router:
         await self._handing_on.hand_on(share, blocks, deadline)
         self._resolving -= 1
 
-    def _concerns(self, share: HandOn, part: Intervals) -> bool:
-        """Whether anything that is asked for may lie in a part."""
-        box = Box(share.low, share.high)
-        for first, last in part:  # noqa: SIM110 - a generator takes three times as long
-            if self._curve.has_match(box, first, last):
-                return True
-        return False
-
     async def resolve(self, share: HandOn, left_s: float) -> None:
         """Do one's own part of a share and hand on the rest."""
         deadline = self._runtime.now() + left_s
         held = self._worker.held()
         mine = intersect(share.job, held)
-        blocks = self._handing_on.plan(share, share.job, held)
-        if not self._concerns(share, mine):
+        blocks = [] if mine == share.job else self._handing_on.plan(share, share.job, held)
+        if not self._handing_on.concerns(share, mine):
             await self._handing_on.hand_on(share, blocks, deadline)
             return
         if blocks:

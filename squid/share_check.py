@@ -25,11 +25,11 @@ def check_share(share: HandOn, space: KeywordSpace) -> None:
     if share.digest != space.digest:
         raise Fault("SpaceMismatch", "the share was made for another keyword space")
     side, size = space.curve.side, space.curve.size
-    corners = zip(share.low, share.high, strict=False)
     if len(share.low) != space.curve.dimensions or len(share.high) != space.curve.dimensions:
         raise Fault("ProtocolError", "the box has the wrong number of dimensions")
-    if not all(0 <= low <= high < side for low, high in corners):
-        raise Fault("ProtocolError", "the box lies outside the keyword space")
+    for low, high in zip(share.low, share.high, strict=True):
+        if not 0 <= low <= high < side:
+            raise Fault("ProtocolError", "the box lies outside the keyword space")
     if not 1 <= len(share.job) <= JOB_INTERVALS_MAX:
         raise Fault("ProtocolError", f"a job has 1 to {JOB_INTERVALS_MAX} intervals")
     if not 0 <= share.remaining_ms <= REMAINING_MS_MAX:

@@ -122,6 +122,8 @@ class CopyKeeper:
         self._note_marks(sender.id, marks)
 
     def _note_marks(self, primary_id: int, news: Mapping[Key, int]) -> None:
+        if not news and primary_id not in self._marks:
+            return
         self._marks[primary_id] = told = self._marks.pop(primary_id, Admission())  # the latest
         marks = told.watermarks
         for key, number in news.items():
@@ -334,8 +336,9 @@ class CopyKeeper:
     def _checked(self, part: Intervals) -> Intervals:
         if len(part) > PART_MAX:
             raise Fault("ProtocolError", f"more than {PART_MAX} intervals")
-        if not all(0 <= first <= last < self._curve.size for first, last in part):
-            raise Fault("ProtocolError", "an interval lies outside the curve")
+        for first, last in part:
+            if not 0 <= first <= last < self._curve.size:
+                raise Fault("ProtocolError", "an interval lies outside the curve")
         return merge(part)
 
     def checked_view(self, view: View) -> View:

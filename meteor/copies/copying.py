@@ -122,12 +122,12 @@ class Copying:
                 raise Superseded("the part was given up meanwhile")
             targets = self._targets(views, part, have)
             if not targets:
-                if not any(self._lacks(view) for view in views):
+                if not any(map(self._lacks, views)):
                     return
                 await self._wait_for_a_copy(ends_s)
                 continue
             silent = await self._keep_at(targets, numbered)
-            have.update(contact.id for contact, _ in targets)
+            have.update([contact.id for contact, _ in targets])
             await self._evict(*silent)
 
     async def _keep_at(

@@ -81,8 +81,9 @@ class Inquiry:
         if self._runtime.link(contact).last_heard_s >= since_s or now - since_s > 2 * silence_s:
             since_s = now
         if since_s == now:
-            lately = ((id, at_s) for id, at_s in self._since_s.items() if now - at_s <= silence_s)
-            self._since_s = dict(lately) if len(self._since_s) >= SINCE_MAX else self._since_s
+            if len(self._since_s) >= SINCE_MAX:
+                lately = (one for one in self._since_s.items() if now - one[1] <= silence_s)
+                self._since_s = dict(lately)
             self._since_s[contact.id] = now
         return max(since_s + silence_s - now, silence_s * LEAST)
 

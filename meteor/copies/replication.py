@@ -87,9 +87,11 @@ class Replication:
     async def evict(self, *contacts: Contact) -> None:
         """Go on without these copies, in a next epoch of every view that they were of: without all
         of them at once, as whoever is asked to agree is waited for again."""
-        if contacts:  # a recruit may just be becoming a copy: it is sent all until that is decided
-            await self.changing.enter()
-            self.changing.leave()
+        if not contacts:
+            return
+        # A recruit may just be becoming a copy: it is sent all until that is decided.
+        await self.changing.enter()
+        self.changing.leave()
         self._note_silent([one.id for one in contacts])
         for one in contacts:
             self.learners.pop(one.id, None)

@@ -69,10 +69,12 @@ class ChangeLog:
     def add(self, key: Key) -> int:
         """An identity changes; returns the number of the change."""
         self.newest += 1
-        if not self._blocks or len(self._blocks[-1].changes) >= _BLOCK:
+        changes = self._blocks[-1].changes if self._blocks else None
+        if changes is None or len(changes) >= _BLOCK:
             self._blocks.append(_Block(self.newest))
             self._firsts.append(self.newest)
-        self._blocks[-1].changes.append((self.newest, key))
+            changes = self._blocks[-1].changes
+        changes.append((self.newest, key))
         self._blocks[-1].living += 1
         return self.newest
 

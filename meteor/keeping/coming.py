@@ -39,8 +39,9 @@ class Coming:
 
     def has_later(self, key: Key, carried: Carried) -> bool:
         """Whether one of a record counts more than this state of it."""
-        changes = self._changes.get(key)
-        return changes is not None and any(is_later(one, carried) for one in changes)
+        if key not in self._changes:
+            return False
+        return any(is_later(one, carried) for one in self._changes[key])
 
     def add(self, keys: Iterable[Key], changes: Iterable[Carried]) -> None:
         """They are on their way, each under its key."""

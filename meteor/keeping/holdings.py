@@ -117,6 +117,8 @@ class Holdings:
 
     def is_frozen(self, part: Intervals) -> bool:
         """Whether any of `part` is frozen."""
+        if not self._frozen:
+            return False
         return any(intersect((interval,), part) for interval in self._frozen.values())
 
     def is_granted(self, grant: int, interval: Interval) -> bool:

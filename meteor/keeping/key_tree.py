@@ -129,7 +129,9 @@ class _Leaf(AtRest):
         return at
 
     def holds(self, at: int, position: int) -> bool:
-        return at < len(self.placed) and self.position(at) == position
+        if at == len(self.placed) or self.fingerprints[at] != position & _SUM_MASK:
+            return False
+        return self.placed[at].lowest == position >> FINGERPRINT_BITS
 
     def insert(self, at: int, fingerprint: int, placed: Placed) -> None:
         self.fingerprints.insert(at, fingerprint)

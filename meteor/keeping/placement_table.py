@@ -78,9 +78,7 @@ class PlacementTable:
 
     def find(self, key: Key) -> Placed | None:
         """The record or tombstone of an identity."""
-        placed = self._placed.get(key)
-        # By its type: asked for a dozen times a store, mostly of what is not here.
-        return placed if placed is None or type(placed) is Placed else self[key]
+        return self[key] if key in self._placed else None
 
     def has_moved_on(self, carried: Carried) -> bool:
         """Whether word was left here that this very record lives elsewhere in a later version, or

@@ -63,12 +63,12 @@ def front(
     """The front of a record that lives from `lowest` on; empty where it has none."""
     packed = profile_in(carried.blob)
     form = None if packed is None else plain_form(packed)
-    if form is None or carried.kind not in KINDS or len(form.shape) > _MOST_SHAPE:
+    if form is None or carried.kind not in KINDS or (size := len(form.shape)) > _MOST_SHAPE:
         return b""
     head = _HEAD.pack(
         FORM, KINDS.index(carried.kind),
         is_point * IS_POINT | bool(carried.visible_to) * IS_HIDDEN,
-        curve.dimensions, curve.bits, len(form.shape), len(form.ends), zlib.crc32(form.shape),
+        curve.dimensions, curve.bits, size, len(form.ends), zlib.crc32(form.shape),
         carried.ttl_ms, carried.number, fingerprint,
     )  # fmt: skip
     return head + lowest.to_bytes(8 * index_words(curve)) + form.shape + form.ends

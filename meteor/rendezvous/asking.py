@@ -106,7 +106,7 @@ class Asking:
             raise_refusals(operation, summaries)
         if told is not None:
             told += summaries
-        matches = len(counted) if operation.dry_run else sum(one.matches for one in summaries)
+        matches = len(counted) if operation.dry_run else sum([one.matches for one in summaries])
         return PostReply(
             id=operation.id,
             complete=outcome.complete,
@@ -191,6 +191,8 @@ class Asking:
         whole = await disseminate(box, _once_more(operation, number), began_s)
         summaries = summaries_of(whole)
         moved = relay.unseen(summaries)
+        if not moved:
+            return whole, summaries
         missed = dict(moved)
         for turn in range(1, 1 + MOVES_MAX):
             again = region_of(ids_of(moved), box, self._curve)

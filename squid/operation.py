@@ -126,7 +126,8 @@ class OriginatedOperation:
 
     def _count(self, sender: Contact, report: Report) -> None:
         del self._waiting[sender.id, report.part, report.attempt]
-        self._drop_what_is_in(merge(report.covered))
+        if self._too_late:
+            self._drop_what_is_in(merge(report.covered))
         self._summaries.append((sender, report.body))
         self._peers.add(sender.id)
         self._hops = max(self._hops, report.hops)

@@ -365,14 +365,15 @@ class Router:
     ) -> None:
         if self._observer is not None:
             self._observer.worked(share, work)
-        done = subtract(mine, merge(work.undone)) if work.undone else mine
+        done = subtract(mine, work.undone) if work.undone else mine
         if not done:
             return
+        open_here = bool(work.missing or work.doubted)
         report = Report(
             operation=share.operation,
             attempt=share.attempt,
             part=part,
-            covered=subtract(done, merge(work.missing, work.doubted)),
+            covered=subtract(done, merge(work.missing, work.doubted)) if open_here else done,
             missing=subtract(work.missing, work.doubted) if work.doubted else work.missing,
             frames=len(work.frames),
             hops=share.hops,

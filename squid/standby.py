@@ -52,8 +52,11 @@ class Standby:
 
     def is_silent(self, contact: Contact) -> bool:
         """Whether somebody did not answer a short while ago, or nothing comes over its link."""
-        since_s, _ = self._silent.get(contact.id, (-SILENT_S, ()))
-        return self._runtime.now() - since_s < SILENT_S or self._runtime.suspects(contact)
+        if contact.id in self._silent:
+            since_s, _ = self._silent[contact.id]
+            if self._runtime.now() - since_s < SILENT_S:
+                return True
+        return self._runtime.suspects(contact)
 
     def patience_s(self, contact: Contact) -> float:
         """How long to wait for one before the next is asked."""

@@ -173,7 +173,8 @@ class FairQueue:
     def _forget_absent(self, now: float) -> None:
         """Who was not seen lately, and has nothing here, is gone."""
         while self._queues:
-            client, queue = next(iter(self._queues.items()))
+            client = next(iter(self._queues))
+            queue = self._queues[client]
             if now - queue.seen_s < self._limits.lately_s:
                 return
             if queue.in_progress or queue.waiting:

@@ -186,7 +186,7 @@ class RendezvousPoint:
         if self._runtime.now() > ends() or self._may_have_lain(task):
             return Work(undone=part)  # its origin has closed this attempt: nothing may happen now
         mine = intersect(part, self._holdings.held)
-        undone = subtract(part, mine)
+        undone = subtract(part, mine) if mine != part else ()
         if not mine:
             return Work(undone=undone)
         doubted = self._doubted(task, mine)

@@ -108,8 +108,16 @@ class Task:
 
 def read_task(share: HandOn, curve: HilbertCurve) -> Task | None:
     """What a share asks for; None for what no peer of ours would send."""
-    found = _read(share.body, curve)
-    return None if found is None else Task(share.operation, Box(share.low, share.high), *found)
+    return _task(share.operation, share.low, share.high, share.body, curve)
+
+
+@lru_cache(maxsize=16)
+def _task(
+    id: bytes, low: tuple[int, ...], high: tuple[int, ...], body: bytes, curve: HilbertCurve
+) -> Task | None:
+    """Remembered as `_read` is, and for the same."""
+    found = _read(body, curve)
+    return None if found is None else Task(id, Box(low, high), *found)
 
 
 @lru_cache(maxsize=16)

@@ -54,8 +54,8 @@ class RowStore(Generic[K]):
 
     def __init__(self, most: int, place_of: Callable[[K], float] | None = None) -> None:
         self.width = _NARROW if most == 2 * _NARROW else most
-        self.used = 0
-        """The slots below have been used."""
+        self.used = self.capacity = 0
+        """The slots below have been used, and for so many there is memory; a multiple of 64."""
         self.owners: Objects = np.empty(0, np.object_)
         self.profiles: Objects = np.empty(0, np.object_)
         self._place_of = place_of
@@ -73,11 +73,6 @@ class RowStore(Generic[K]):
         self._padding = [0] * self.width
         self._buffer = self._lines.data
         self._grow(_FIRST_CAPACITY)
-
-    @property
-    def capacity(self) -> int:
-        """How many slots there is memory for; a multiple of 64."""
-        return len(self.flagged)
 
     # -- changes
 
@@ -232,6 +227,7 @@ class RowStore(Generic[K]):
         # In place: to copy the rows of a hundred thousand profiles, or to count that each of them
         # is held twice for a moment, would hold the peer up.  Nobody keeps a view of these arrays
         # from one call to the next.
+        self.capacity = capacity
         self._buffer = _NO_ROWS
         self._lines.resize((capacity, self._lines.shape[1]), refcheck=False)
         self._buffer = self._lines.data

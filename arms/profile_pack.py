@@ -39,10 +39,7 @@ def pack_node(node: Node) -> Packed:
     name, value, children, any_of, descendant = node
     axis = value[0]
     bits = axis + (ANY_OF if any_of else 0) + (DESCENDANT if descendant else 0)
-    packed: Packed = [name, bits]
-    if axis >= NUMBERS:
-        packed.append(value[1])
-        packed.append(value[2])
+    packed: Packed = [name, bits, value[1], value[2]] if axis >= NUMBERS else [name, bits]
     if children:
         packed.append([pack_node(child) for child in children])
     return packed

@@ -300,7 +300,8 @@ class Store:
     def sift_selected(self, kind: Kind, selector: Profile, span: Span | None = None) -> Candidates:
         """As `selected`, in the quickest way; of data whose index lies outside the span most is
         left out."""
-        return _candidates(self._indexes[kind].sift(selector, span))
+        index = self._indexes[kind]
+        return _candidates(index.sift(selector, span)) if len(index) else _NOBODY
 
     def sift_selecting(self, kind: Kind, subject: Profile) -> Candidates:
         """The same for `selecting`."""
@@ -362,7 +363,7 @@ _LOT: Final = 1 << 14
 
 
 _NOBODY: Final = Candidates((), ())
-"""Where nothing is kept that could select anything: so it is for most data, most of the time."""
+"""Where nothing of a kind is kept: so it is for most data and most questions, most of the time."""
 
 
 def _number_of(kept: Kept) -> int:

@@ -54,11 +54,10 @@ class WordCoder:
         own.  Digits beyond what the cells can tell apart are left off."""
         number = 0
         for length, character in enumerate(word[: self._depth]):
-            digit = self._digits.get(character)
-            if digit is None:
+            if character not in self._digits:
                 floor = bisect_right(self._alphabet, character)
                 return number * self._base + floor, length + 1, False
-            number = number * self._base + digit
+            number = number * self._base + self._digits[character]
         return number, min(len(word), self._depth), True
 
     def _first(self, number: int, length: int) -> int:

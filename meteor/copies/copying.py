@@ -145,10 +145,12 @@ class Copying:
                 asked.append((contact, keep))
         silent: list[Contact] = []
         for (contact, _), reply in zip(asked, await self._ask_each(asked), strict=True):
-            if isinstance(reply, Kept) and reply.newer:
-                self._passed_over(reply.newer)
-            if not isinstance(reply, Kept) or reply.newer or not reply.known:
-                silent.append(contact)
+            if isinstance(reply, Kept):
+                if reply.newer:
+                    self._passed_over(reply.newer)
+                elif reply.known:
+                    continue
+            silent.append(contact)
         return silent
 
     def _targets(

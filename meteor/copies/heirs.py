@@ -51,7 +51,7 @@ class Found:
     forgetful: set[int] = field(default_factory=set)
     """Whose journal has lost something."""
     born: dict[int, int] = field(default_factory=dict)
-    """Which of their incarnations began it."""
+    """One more than which of their incarnations began it."""
     heard: dict[Contact, tuple[HeardOf, ...]] = field(default_factory=dict)
     """How late an epoch those who answered have heard of."""
     awaited: Intervals = ()

@@ -57,7 +57,7 @@ ANN, BOB, CLARA = (Contact(one, f"10.0.0.{one}:1") for one in (1, 2, 3))
 
 def after_a_fall(born: int) -> str:
     """What an heir makes of a view whose two copies are back, and whose primary is and knows
-    nothing, having begun its journal in that life."""
+    nothing; the number of the life in which it began its journal."""
     view = View(ANN, 5, 5, (PIECE,), (BOB, CLARA))
     back = [Contact(one.id, one.address, 1) for one in (ANN, BOB, CLARA)]
     evidence = [Evidence(one, view, False) for one in back[1:]]
@@ -67,5 +67,6 @@ def after_a_fall(born: int) -> str:
 
 
 def test_who_began_its_journal_later_has_not_moved_on() -> None:
-    assert after_a_fall(born=1) == "adopt"
-    assert after_a_fall(born=0) == "lost"  # it gave that away, or let it go
+    assert after_a_fall(born=2) == "adopt"
+    assert after_a_fall(born=1) == "lost"  # it gave that away, or let it go
+    assert after_a_fall(born=0) == "lost"  # and so it may have

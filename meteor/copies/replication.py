@@ -216,9 +216,7 @@ class Replication:
             if view is None:
                 return False
             known = intersect(view.lost, part)
-            view = replace(
-                view, epoch=self._views.next_epoch(), lost=subtract(view.lost, part), settled=None
-            )
+            view = replace(view, epoch=self._views.next_epoch(), lost=subtract(view.lost, part))
             if await self.install(view) is None:
                 return False
             self._holdings.find(subtract(known, self._views.unknown()))
@@ -320,9 +318,8 @@ class Replication:
             self._give_up(view, before)
             return None
         know = sum(isinstance(reply, Instated) and reply.known for reply in told)
-        had = frozenset() if stands_for is None else stands_for.holder_ids
-        before_ids = had | self._views.holders_of(view.intervals)
-        self._witnesses.note_gone(view, before_ids, know)
+        had = () if stands_for is None else stands_for.holder_ids
+        self._witnesses.note_gone(view, {*had, *self._views.holders_of(view.intervals)}, know)
         self._views.put_own(view)
         if before is not None and before.number != view.number:
             self.gifts.note_left(before.number)
@@ -332,12 +329,16 @@ class Replication:
         self.followed.holders(before, view)
         if before is not None:
             self._say_beside()
-        for copy in () if before is None else before.copies:
-            if not view.has_copy(copy.id):
-                self._runtime.send(copy, Instate(view))
+            self._let_go(before, view)
         self._witnesses.release()
         self.on_changed()
         return self._views.own.get(view.number)  # passed over during the note, perhaps
+
+    def _let_go(self, before: View, view: View) -> None:
+        """Tell who was a copy, and is none any more."""
+        for copy in before.copies:
+            if not view.has_copy(copy.id):
+                self._runtime.send(copy, Instate(view))
 
     def _beside_what_was_given(self, view: View, before: View) -> View:
         """The next of a view of which part was given that has not begun, under another number: the

@@ -24,6 +24,7 @@ heard of nothing so late, has not moved on (`meteor.keeping.chronicle`; DESIGN s
 What never began hides nothing that did, though a copy has it whole (`meteor.copies.evidence`); nor
 does what ended as one of an earlier epoch took all of it in, beside who can show to have that.
 What is left of a view goes on under another number: to those who were not told yet it is the same.
+Where nothing can be proven so, a view that began as many fell counts as the one that it stands for.
 """
 
 from __future__ import annotations

@@ -132,6 +132,7 @@ class _Posting:
         began_s = self._clock()
         places = asyncio.Semaphore(IN_FLIGHT)
         hidden = not sys.stderr.isatty() or not self._options.size
+        failure: Exception | None = None
         bar = click.progressbar(
             length=max(self._options.size, 1), label="posting", file=sys.stderr, hidden=hidden
         )
@@ -146,10 +147,12 @@ class _Posting:
                         task.add_done_callback(lambda _: places.release())
                         bar.update(self._rows.read_bytes - bar.pos)
         except* meteor.MeteorError as failed:
-            self._say_where()
-            raise failed.exceptions[0] from None
+            failure = failed.exceptions[0]  # raised here, Python 3.11.2 would put it into a group
         finally:
             self._rejects.close()
+        if failure is not None:
+            self._say_where()
+            raise failure
         return self._summary(self._clock() - began_s)
 
     async def _keep_pace(self, began_s: float, number: int) -> None:

@@ -68,6 +68,21 @@ def test_what_is_a_rival_instead_is_written_down_before_the_one_that_never_began
     assert beside.went == [(rival, True)]
 
 
+def test_what_a_fence_of_its_primary_was_to_take_over_is_a_rival_instead(beside: Beside) -> None:
+    """Only that primary knows: asked by another one, it said that it never began, and no more."""
+    fence = replace(beside.rival, number=beside.rival.epoch)
+    beside.said = ClaimAnswer((), (), (), True, stands_for=((fence.number, (beside.had,)),))
+    beside.look_on(fence)
+    assert beside.went == [(fence, True)]
+
+
+def test_what_another_fence_was_to_take_over_says_nothing_of_it(beside: Beside) -> None:
+    fence = replace(beside.rival, number=beside.rival.epoch)
+    beside.said = ClaimAnswer((), (), (), True, stands_for=((fence.number + 1, (beside.had,)),))
+    beside.look_on(fence)
+    assert beside.went == []
+
+
 def test_a_primary_that_was_started_again_remembers_what_it_had_before_as_the_last(
     beside: Beside,
 ) -> None:

@@ -24,7 +24,10 @@ from tests.hostile.test_hostile_costs import LINES_MAX, lines_of
 from tests.meteor.security.signers import ALICE, BOB
 
 
-@pytest.mark.parametrize("is_subject", [True, False], ids=["content", "interest"])
+@pytest.mark.parametrize(
+    "is_subject",
+    [pytest.param(True, id="content"), pytest.param(False, id="interest", marks=pytest.mark.long)],
+)
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_what_a_decision_costs(
     pair: Pair, is_subject: bool, capsys: pytest.CaptureFixture[str]

@@ -275,6 +275,7 @@ def test_nonsense_about_rivals_changes_nothing(
     assert ask(world.overlay, world.overlay.client()) == (set(world.stored), True)
 
 
+@pytest.mark.long
 def test_rivals_that_are_heard_of_are_bounded(world: AnsweredBeside) -> None:
     first, _ = world.interval
     for number in range(2 * HEARD_MAX):

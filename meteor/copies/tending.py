@@ -49,8 +49,6 @@ class Tending:
         self._watermarks = watermarks
         self._bell = Bell(runtime, "tending")
         self._shunned: dict[int, float] = {}
-        self._brief_since_s: dict[int, float] = {}
-        """Since when nothing is kept under a view, by its number."""
         self._marked_s = runtime.now()
         self._is_marking = False
         replication.on_changed = self.wake
@@ -72,7 +70,6 @@ class Tending:
     async def _look(self) -> None:
         await self._replication.gifts.begun(self._is_pressing)
         await self._recruit()
-        await self._settle()
         self._resync()
         await self._unify()
         self._mark()
@@ -150,18 +147,6 @@ class Tending:
         reply = await self._replication.ask(contact, message)
         return isinstance(reply, Kept) and reply.known and not reply.newer
 
-    async def _settle(self) -> None:
-        """What began as many fell, or with few copies, counts once that is over, or has lasted."""
-        now, may_fall = self._runtime.now(), self._replication.may_fall()
-        tentative = [view for view in self._views.own.values() if view.tentative]
-        began_s = {one.number: self._brief_since_s.get(one.number, now) for one in tentative}
-        self._brief_since_s = began_s
-        await self._replication.settle(
-            view.number for view in tentative
-            if now - began_s[view.number] >= self._config.falling_s
-            or not (may_fall or len(view.copies) < self._config.copies - 1)
-        )  # fmt: skip
-
     def _resync(self) -> None:
         """What came from a former life goes to the copies as well: compared at once, and so that
         the epoch of the last comparison does not hide it."""
@@ -175,8 +160,7 @@ class Tending:
         views = sorted(self._views.own.values(), key=lambda view: view.number)
         for one, other in pairwise(views):
             same = one.copies and one.holder_ids == other.holder_ids
-            unsure = one.unknown or other.unknown or one.tentative or other.tentative
-            if same and not unsure:
+            if same and not one.unknown and not other.unknown:
                 await self._replication.unify(one, other)
 
     def _mark(self) -> None:

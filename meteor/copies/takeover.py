@@ -80,8 +80,6 @@ class Asked:
     """The same, whoever took them and has them whole (`meteor.copies.evidence.as_it_was`)."""
     passed_over: Collection[tuple[ViewKey, int]] = ()
     """Views, and in which next epochs of theirs, that were passed over as they should begin."""
-    born: Mapping[int, int] = field(default_factory=dict)
-    """By identifier: one more than the incarnation that began the journal of who answered."""
 
     def is_behind(self, named: Contact, view: View, piece: Interval) -> bool:
         """Whether a holder that a view names lived all the time, and did not hear of it, nor of any
@@ -93,8 +91,7 @@ class Asked:
 
     def has_forgotten(self, contact: Contact, named: Contact) -> bool:
         """Whether a peer may have known a view that names it, in a life before this one."""
-        torn = contact.id in self.forgetful and contact.incarnation > named.incarnation
-        return torn or 1 + named.incarnation < self.born.get(contact.id, 0)
+        return contact.id in self.forgetful and contact.incarnation > named.incarnation
 
     def begun_after(self, view: View, piece: Interval) -> list[View]:
         """What is known to have begun after a view of a piece."""

@@ -35,9 +35,6 @@ class KnownViews:
         proven to be that past."""
         self.damaged = False
         """Whether something of `former` was lost with the journal."""
-        self.born = 0
-        """One more than the incarnation that began the journal: of what an earlier one had nothing
-        is known; 0 where nobody said."""
         self.company = 0
         """How many had something that this peer had in a life before this one, itself among them:
         the most of any view; 0 once it has all again."""

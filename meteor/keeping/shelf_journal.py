@@ -109,7 +109,6 @@ def noted(views: Views) -> Entry:
         tuple(views.stored),
         views.taken_in.ended(),
         views.chronicle.written(),
-        views.born,
     )
     return Entry(VIEWS_KEY, codec.encode(note))
 

@@ -52,7 +52,7 @@ from meteor.rendezvous.telling import Telling
 from meteor.security.gatekeeper import Gatekeeper
 from meteor.security.policy import OPEN, Policy
 from meteor.wire.client_messages import check_sender
-from meteor.wire.copy_messages import Begun, ViewsNote
+from meteor.wire.copy_messages import Begun
 from meteor.wire.messages import Farewell, RingPicture
 from meteor.wire.operations import Notices, State
 from squid import KeywordSpace, Router, RouterConfig
@@ -212,15 +212,11 @@ class RendezvousPeer:
         whole = self.restored.whole
         had = (*note.own, *note.former, *note.copies)
         self.views.restore(had, note.stored, note.taken_in, whole=whole)
-        is_blank = note == ViewsNote()
-        self.views.born = 1 + self._runtime.contact.incarnation if is_blank else note.born
         self.views.chronicle.restore(note.begun)
         self.views.see(*(one.epoch for one in note.begun))
         self._returning.damaged = not whole
         if whole:
             self._keeper.expect(self._handoff.everything)  # what no view speaks of goes
-        if is_blank:
-            await self.shelf.note(self.views)
         kept = await self._ring_note.read()
         membership = Membership(self.node, self._runtime, self.space, self._handoff.hold_everything)
         await membership.begin(kept, join, found_if_alone=found_if_alone)

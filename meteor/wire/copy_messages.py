@@ -132,9 +132,6 @@ class ViewsNote:
     """Of which ended views of others all content is on the shelf."""
     begun: tuple[View, ...] = ()
     """The newest view that began of what the peers around have, as far as it was told."""
-    born: int = 0
-    """One more than the incarnation that began the journal: nothing is in it that an earlier one
-    had; 0 where that is not known."""
 
 
 MESSAGES: tuple[type, ...] = (

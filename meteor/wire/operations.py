@@ -171,9 +171,6 @@ class ClaimAnswer:
     shelf or in its attic, one after the other."""
     stands_for: tuple[tuple[int, tuple[View, ...]], ...] = ()
     """By the numbers of `tried`: whose content whoever took one may have under its name."""
-    born: int = 0
-    """One more than the incarnation that began the receiver's journal: of what an earlier one had,
-    and gave away, or let go, it knows nothing; 0 where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from meteor.keeping.chronicle import Chronicle
 from sim import Overlay
 from sim.checkers.copies import CopyLedger
+from sim.churn import Churn
 from sim.copy_watch import CopyWatch
 from sim.disk import SimDisk
 from sim.history import History
@@ -14,6 +14,7 @@ from sim.kernel import Kernel
 from sim.places import SPACE
 from sim.scenario import run
 from sim.scenarios import SCENARIOS
+from sim.simulated_peer import SimPeer
 
 SCENARIO = SCENARIOS["backups"]
 
@@ -69,13 +70,15 @@ def test_what_was_promised_holds_with_backups(seed: int) -> None:
     assert report.counts["journals put back"] > 5
 
 
-def test_a_ring_where_nobody_remembers_what_began_fails_the_run(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """What stands against a journal of some time ago is what others were told to have begun."""
-    monkeypatch.setattr(Chronicle, "of", lambda *_: ())
-    monkeypatch.setattr(Chronicle, "all_of", lambda *_: ())
-    report = run(SCENARIO, 23)
+def test_a_life_that_comes_again_fails_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who comes back in a life that he had counts as one who remembers everything."""
+    gone_back = Churn._gone_back
+
+    def in_the_same_life(self: Churn, peer: SimPeer) -> int | None:
+        return None if gone_back(self, peer) is None else peer.incarnation
+
+    monkeypatch.setattr(Churn, "_gone_back", in_the_same_life)
+    report = run(SCENARIO, 34)
     assert any("though a copy of it was always up" in text for text in report.violations)
 
 

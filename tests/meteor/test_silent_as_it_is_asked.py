@@ -119,7 +119,6 @@ def test_neighbours_are_waited_for_while_the_holders_are() -> None:
     later, silent = peer.core._handoff.later, near(overlay, peer, copy)[:2]
     for one in silent:
         one.pause()
-    overlay.run_for(0.05)  # what they had sent has come
     later.sound_out(copy.view)
     overlay.run_for(LATER_S)
     assert later.silent() == {one.contact.id for one in silent}

@@ -84,10 +84,6 @@ class SimDisk:
         value = bytes([(stored.value or b"\0")[0] ^ 1]) + stored.value[1:]
         self._content[name][key] = _Stored(value, stored.checksum)
 
-    def wipe(self, name: str) -> None:
-        """Put an empty disk in the place of a closed journal's."""
-        self._content.pop(name, None)
-
     def back_up(self, name: str, life: int) -> None:
         """Keep what one journal holds now, in that life of its peer."""
         content = dict(self._content.get(name, {}))

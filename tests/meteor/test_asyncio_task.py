@@ -34,6 +34,12 @@ class Stepped:
         finally:
             self.cleaned_up = True
 
+    def going_on(self) -> Conversation[str]:
+        """The conversation, whose end is heard."""
+        assert self.conversation is not None
+        self.conversation.concluded = self.conclude
+        return self.conversation
+
     def conclude(self, value: object, error: BaseException | None) -> None:
         self.outcomes.append((value, type(error)))
 
@@ -52,9 +58,7 @@ async def test_it_goes_on_as_a_coroutine_that_every_loop_takes() -> None:
 
 async def test_its_end_is_known_in_the_step_that_ends_it() -> None:
     stepped = Stepped()
-    conversation = stepped.conversation
-    assert conversation is not None
-    conversation.concluded = stepped.conclude
+    conversation = stepped.going_on()
     await asyncio.sleep(0)
     stepped.answered.set_result("at last")
     assert not conversation.done(), "a resolved wait resumes in a later turn"
@@ -66,9 +70,7 @@ async def test_its_end_is_known_in_the_step_that_ends_it() -> None:
 
 async def test_cancelled_before_it_goes_on_it_has_an_outcome_all_the_same() -> None:
     stepped = Stepped()
-    conversation = stepped.conversation
-    assert conversation is not None
-    conversation.concluded = stepped.conclude
+    conversation = stepped.going_on()
     conversation.cancel()
     conversation.cancel()
     await asyncio.wait([conversation.task])
@@ -80,9 +82,7 @@ async def test_cancelled_before_it_goes_on_it_has_an_outcome_all_the_same() -> N
 
 async def test_cancelled_as_it_waits_it_ends_there() -> None:
     stepped = Stepped()
-    conversation = stepped.conversation
-    assert conversation is not None
-    conversation.concluded = stepped.conclude
+    conversation = stepped.going_on()
     await asyncio.sleep(0)
     conversation.cancel()
     await asyncio.wait([conversation.task])

@@ -235,7 +235,8 @@ class Giving:
             raise Fault("Busy", "a later epoch began here meanwhile: pull again")
         if view is not None and subtract(intersect(view.lost, part), self._views.lost()):
             raise Fault("Busy", "a past that was lost was found here meanwhile: pull again")
-        if subtract(intersect(part, self._holdings.lost), self._views.unknown()):
+        heard = intersect(part, self._holdings.heard())  # where the past is lost as well
+        if heard or subtract(intersect(part, self._holdings.lost), self._views.unknown()):
             raise Fault("Busy", "a rival was heard of, and is not written down yet: pull again")
         rivals = (one for mine in self._views.touching(part) for one in mine.rivals)
         if view is not None and set(rivals_within(rivals, part)) - set(view.rivals):

@@ -233,8 +233,10 @@ class Replication:
             view = self._views.own.get(number)
             if view is None:
                 return
-            rivals = [one for one in view.rivals if one not in (add, without)]
-            rivals += () if add is None else (add,)
+            # it may have given some of its part away while this waited for its turn
+            new = () if add is None else rivals_within((add,), view.intervals)
+            rivals = [one for one in view.rivals if one not in (*new, without)]
+            rivals += new
             gone = merge(subtract(view.lost, known), intersect(lost, view.intervals))
             epoch, names = self._views.next_epoch(), tuple(rivals)
             if await self.install(replace(view, epoch=epoch, rivals=names, lost=gone), view.epoch):

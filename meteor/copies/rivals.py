@@ -164,10 +164,13 @@ class Rivals:
         self._holdings.reckon(merge(self._views.unknown(), *doubted))
 
     def _is_noted(self, rival: Rival) -> bool:
-        mine = self._views.touching(rival.intervals)
-        unknown = merge(*(view.unknown for view in mine))
-        held = merge(*(view.intervals for view in mine))
-        return not subtract(intersect(rival.intervals, held), unknown)
+        """That the past is lost there says nothing of it: that may be found without it."""
+        return all(
+            part in view.rivals
+            or (len(view.rivals) >= RIVALS_MAX and not subtract(part.intervals, view.lost))
+            for view in self._views.touching(rival.intervals)
+            for part in rivals_within((rival,), view.intervals)
+        )
 
     async def _settle(self, view: View, rival: Rival) -> None:
         since_s = self._since_s.setdefault(rival, self._runtime.now())

@@ -18,12 +18,14 @@ from meteor.wire.view import Copy, Ended, Stored, View, ViewKey, ended_within
 from squid import Intervals, intersect, merge, subtract
 
 RANK_BITS = 20
+_LIFE = (1 << 10) - 1
+"""The bits of them that differ between two lives of one peer."""
 
 
 class KnownViews:
     """The views that one peer has a part in, for whoever asks."""
 
-    def __init__(self, own_id: int = 0) -> None:
+    def __init__(self, own_id: int = 0, incarnation: int = 0) -> None:
         self.own: dict[int, View] = {}
         """As their primary, by number."""
         self.copies: dict[ViewKey, Copy] = {}
@@ -43,7 +45,7 @@ class KnownViews:
         self.taken_in = TakenIn()
         """What of ended views of others is on the shelf."""
         self._seen = 0
-        self._rank = own_id % ((1 << RANK_BITS) - 3)
+        self._rank = own_id % ((1 << RANK_BITS) - 3) ^ incarnation & _LIFE
 
     # -- what this peer is the primary of, and what stays on its shelf
 
@@ -251,8 +253,9 @@ class KnownViews:
     # -- which view is the later
 
     def next_epoch(self) -> int:
-        """Higher than any epoch that this peer has seen, and no other peer's: its last bits are of
-        the peer's own id, so that two who take over at one moment never share an epoch."""
+        """Higher than any epoch that this peer has seen, and no other's: its last bits are of the
+        peer's own id, so that two who take over at one moment never share an epoch, and of its
+        life: copies may have what it tried last before it crashed, of which it knows nothing."""
         return ((self._seen >> RANK_BITS) + 1 << RANK_BITS) + self._rank
 
     def newer(self, view: View) -> tuple[View, ...]:

@@ -33,8 +33,8 @@ COPIES_MAX = 256
 class Views(KnownViews):
     """All views that one peer has a part in."""
 
-    def __init__(self, own_id: int = 0) -> None:
-        super().__init__(own_id)
+    def __init__(self, own_id: int = 0, incarnation: int = 0) -> None:
+        super().__init__(own_id, incarnation)
         self.chronicle, self.heard, self.tried = Chronicle(), Heard(), Tried()
 
     # -- epochs, and word of views

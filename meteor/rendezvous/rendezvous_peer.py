@@ -91,7 +91,8 @@ class RendezvousPeer:
         self.node = ChordNode(runtime.contact, runtime, ring, self, self._ring_note.keep)
         store = Store()
         rendezvous = Rendezvous(store, runtime.random)
-        self.holdings, self.views = Holdings(), Views(runtime.contact.id)
+        contact = runtime.contact
+        self.holdings, self.views = Holdings(), Views(contact.id, contact.incarnation)
         self.shelf = Shelf(store, journal, space.curve, runtime.now, wall_clock, steady_clock)
         self.gatekeeper = Gatekeeper(space, wall_clock, policy)
         """Who may do what here."""

@@ -225,6 +225,7 @@ class Reconciling:
             doubtful = merge(frozen.lost, *(one.intervals for one in rivals))
             if not await self._know(subtract((interval,), doubtful), frozen.epoch):
                 return False
+            await self._know_beside(rivals, subtract(doubtful, frozen.lost), frozen.epoch)
             if subtract((interval,), self._views.held()):  # given to the other one meanwhile
                 return False
             given = await asked(
@@ -260,6 +261,16 @@ class Reconciling:
             self._replication.resync.add(view.number)
         return not intersect(self._views.lost(), asked_for)
 
+    async def _know_beside(self, rivals: Sequence[Rival], part: Intervals, epoch: int) -> None:
+        """The same of what has rivals, which stay named, all of them in the very view that calls
+        the past known: once they are merged nobody would say that it is."""
+        part = subtract(part, self._views.chronicle.gone_past(part, epoch, self._views.taken_in))
+        for view in self._views.touching(intersect(self._views.lost(), part)):
+            beside = {*view.rivals, *rivals_within(rivals, view.intervals)}
+            if len(beside) <= RIVALS_MAX:
+                await self._replication.rival(view.number, add=rivals, known=part)
+                self._replication.resync.add(view.number)
+
     async def doubt(self, rival: Rival) -> None:
         """Note in one's views that it may have more of theirs than is here."""
         for view in self._views.touching(rival.intervals):
@@ -267,6 +278,6 @@ class Reconciling:
                 if part in view.rivals:
                     continue
                 if len(view.rivals) < RIVALS_MAX:
-                    await self._replication.rival(view.number, add=part)
+                    await self._replication.rival(view.number, add=(part,))
                 else:
                     await self._replication.rival(view.number, lost=part.intervals)

@@ -222,19 +222,19 @@ class Replication:
         self,
         number: int,
         *,
-        add: Rival | None = None,
+        add: Iterable[Rival] = (),
         without: Rival | None = None,
         lost: Intervals = (),
         known: Intervals = (),
     ) -> None:
-        """A view has a rival, or one less: merged, and the past `known` by it, or `lost`."""
+        """A view has rivals, or one less: merged, and the past `known` by it, or `lost`."""
         await self.changing.enter()
         try:
             view = self._views.own.get(number)
             if view is None:
                 return
             # it may have given some of its part away while this waited for its turn
-            new = () if add is None else rivals_within((add,), view.intervals)
+            new = rivals_within(add, view.intervals)
             rivals = [one for one in view.rivals if one not in (*new, without)]
             rivals += new
             gone = merge(subtract(view.lost, known), intersect(lost, view.intervals))

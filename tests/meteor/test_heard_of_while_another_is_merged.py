@@ -26,7 +26,7 @@ def test_what_is_only_heard_of_stays_named_when_something_else_is_found(
     if by_past:
         world.overlay.run(replication.rival(mine.number, lost=(world.interval,)))
     else:
-        world.overlay.run(replication.rival(mine.number, add=first))
+        world.overlay.run(replication.rival(mine.number, add=(first,)))
     world.peer.core.holdings.reckon((world.interval,))
     rivals.note(Rival((world.interval,), 78, (world.stranger.contact,)))
     if by_past:

@@ -28,7 +28,7 @@ def doubted() -> tuple[Overlay, SimPeer, SimPeer, View, str]:
     peer, view = primary_of(overlay, stored), view_of(overlay, stored)
     other = next(one for one in overlay.peers if one.contact.id not in view.holder_ids)
     rival = Rival(view.intervals, view.epoch + (1 << 60), (other.contact,))
-    overlay.run(peer.core.replication.rival(view.number, add=rival))
+    overlay.run(peer.core.replication.rival(view.number, add=(rival,)))
     return overlay, peer, copies_of(overlay, stored)[0], view_of(overlay, stored), stored
 
 

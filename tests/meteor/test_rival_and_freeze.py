@@ -46,7 +46,7 @@ def test_what_could_not_be_taken_in_during_a_freeze_is_taken_in_after_it(
     interval = next(one for one in view.intervals if one[0] <= index_of(stored) <= one[1])
     grant = core.holdings.freeze(interval)
     rival = Rival((interval,), view.epoch + (1 << 60), (other,))
-    overlay.run(core.replication.rival(view.number, add=rival))
+    overlay.run(core.replication.rival(view.number, add=(rival,)))
     overlay.run_for(1)
     core.holdings.thaw_if_idle(grant)
     overlay.run_for(20)

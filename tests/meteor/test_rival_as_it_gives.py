@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import pytest
 
+from chord import replace
 from meteor.wire.operations import Freeze, Frozen, TakeOver
-from meteor.wire.view import Rival, View
+from meteor.wire.view import RIVALS_MAX, Rival, View
 from tests.meteor.test_rivals import AnsweredBeside
 
 
@@ -66,6 +67,32 @@ def test_a_view_names_no_rival_of_what_it_has_given_away(world: AnsweredBeside) 
     (view,) = world.peer.core.views.own.values()
     low, high = world.interval
     wider = Rival(((max(low - 9, 0), high + 9),), 77, (world.stranger.contact,))
-    world.overlay.run(world.peer.core.replication.rival(view.number, add=wider))
+    world.overlay.run(world.peer.core.replication.rival(view.number, add=(wider,)))
     (now,) = world.peer.core.views.own.values()
     assert [one.intervals for one in now.rivals] == [(world.interval,)]
+
+
+def test_the_past_that_another_one_knows_counts_though_it_names_a_rival(
+    world: AnsweredBeside,
+) -> None:
+    """It lets go, and nobody else would say so once that rival is merged."""
+    peer, other = world.peer, world.copy()
+    rival = Rival((world.interval,), 77, (world.stranger.contact,))
+    theirs = replace(other.core.replication.new_view((world.interval,), ()), rivals=(rival,))
+    other.core.views.own[theirs.number] = theirs
+    other.core.holdings.gain((world.interval,))
+    reconciling = peer.core._handoff.reconciling
+    assert world.overlay.run(reconciling.reconcile(world.interval, other.contact))
+    assert world.interval not in other.core.holdings.held
+    (view,) = peer.core.views.own.values()
+    assert (view.rivals, view.lost) == ((rival,), ())
+
+
+def test_it_does_not_where_there_is_no_room_for_its_rivals(world: AnsweredBeside) -> None:
+    (view,) = world.peer.core.views.own.values()
+    there = tuple(Rival((world.interval,), one, ()) for one in range(1, RIVALS_MAX + 1))
+    reconciling = world.peer.core._handoff.reconciling
+    world.overlay.run(reconciling._replication.rival(view.number, add=there))
+    more = Rival((world.interval,), 77, ())
+    world.overlay.run(reconciling._know_beside((more,), (world.interval,), 1 << 60))
+    assert world.peer.core.views.lost() == (world.interval,)

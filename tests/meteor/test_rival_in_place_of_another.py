@@ -46,7 +46,7 @@ class Beside:
 
     def look_on(self, rival: Rival) -> None:
         """For some seconds, with this one in the view."""
-        self.overlay.run(self.settle(self.view.number, add=rival))
+        self.overlay.run(self.settle(self.view.number, add=(rival,)))
         assert self.peer.core.views.own[self.view.number].unknown == self.view.intervals
         self.overlay.run_for(10)
 

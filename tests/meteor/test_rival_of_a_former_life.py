@@ -78,7 +78,7 @@ class Alone:
 
     def settle(self) -> None:
         replication = self.peer.core.replication
-        self.overlay.run(replication.rival(self.view.number, add=self.rival))
+        self.overlay.run(replication.rival(self.view.number, add=(self.rival,)))
         self.overlay.run_for(5.0)
 
 
@@ -125,7 +125,7 @@ def test_a_copy_that_died_hinders_nobody(peers: int) -> None:
     though all of it was here."""
     alone = Alone(peers)
     replication = alone.peer.core.replication
-    alone.overlay.run(replication.rival(alone.view.number, add=alone.rival))
+    alone.overlay.run(replication.rival(alone.view.number, add=(alone.rival,)))
     alone.copies[0].crash()
     alone.overlay.run_for(45.0)
     assert alone.peer.core.views.unknown() == ()

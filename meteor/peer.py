@@ -262,11 +262,12 @@ class Peer(Verbs):
         contact = Contact(peer_id, address, incarnation)
         self._runtime = AsyncioRuntime(contact, transport, options.seed, on_failure=self._failed)
         space = await choose_space(options, note, self._runtime)
-        await keep_note(self._journal, PeerNote(peer_id, incarnation, space.to_toml()))
+        born = incarnation if note is None else note.born
+        await keep_note(self._journal, PeerNote(peer_id, incarnation, space.to_toml(), born))
         self._core = RendezvousPeer(
             self._runtime, space, self._journal, wall_clock=time.time, steady_clock=steady_clock,
             config=options.config, copies=options.copies, actions=self._actions,
-            routing=options.routing,
+            routing=options.routing, born=born,
         )  # fmt: skip
         await begin_policy(options, self._core.gatekeeper, self._runtime)
         session = self._own_session = Session(

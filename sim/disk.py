@@ -41,6 +41,7 @@ class SimDisk:
         self._writing = 0
         self._kernel = kernel
         self._content: dict[str, dict[bytes, _Stored]] = {}
+        self._born: dict[str, int] = {}
         self._backups: dict[str, list[tuple[float, int, dict[bytes, _Stored]]]] = {}
         self._handles: dict[str, SimJournal] = {}
         self._waiting: list[_Job] = []
@@ -83,6 +84,15 @@ class SimDisk:
         stored = self._content[name][key]
         value = bytes([(stored.value or b"\0")[0] ^ 1]) + stored.value[1:]
         self._content[name][key] = _Stored(value, stored.checksum)
+
+    def wipe(self, name: str) -> None:
+        """Put an empty disk in the place of a closed journal's."""
+        self._content.pop(name, None)
+        self._born.pop(name, None)
+
+    def born(self, name: str, incarnation: int) -> int:
+        """The incarnation in which one journal began: this one, if it is new."""
+        return self._born.setdefault(name, incarnation)
 
     def back_up(self, name: str, life: int) -> None:
         """Keep what one journal holds now, in that life of its peer."""
@@ -203,6 +213,10 @@ class SimJournal:
         self._disk = disk
         self._name = name
         self._open = True
+
+    def born(self, incarnation: int) -> int:
+        """In which incarnation of its peer it began: this one, if it is new."""
+        return self._disk.born(self._name, incarnation)
 
     async def append(self, batch: Sequence[Entry]) -> None:
         """Return when the batch is durable."""

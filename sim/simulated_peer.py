@@ -13,6 +13,7 @@ from typing import Protocol
 from chord import ChordConfig, Contact
 from meteor import Journal, JournalFailed, Policy, RendezvousPeer, log_events
 from sim.clock import ClockPlan
+from sim.disk import SimJournal
 from sim.kernel import Kernel
 from sim.network import Network
 from sim.runtime import SimRuntime
@@ -65,6 +66,7 @@ class SimPeer:
             copies=overlay.copies,
             policy=overlay.policy or Policy(),
             routing=overlay.routing,
+            born=journal.born(incarnation) if isinstance(journal, SimJournal) else 0,
         )
         self.core.serve()
         if overlay.events is not None:

@@ -28,7 +28,7 @@ from meteor.wire.copy_messages import (
     Touched,
     Watermarks,
 )
-from meteor.wire.view import EPOCHS, RIVALS_MAX, View
+from meteor.wire.view import EPOCHS, RIVALS_MAX, Settled, View
 from squid import HilbertCurve, Interval, Intervals, intersect, merge, subtract
 
 PART_MAX: Final = 4096
@@ -343,14 +343,21 @@ class CopyKeeper:
 
     def checked_view(self, view: View) -> View:
         """The view itself; raises `Fault` when nobody would make it known here."""
+        if view.primary.id == self._runtime.contact.id:
+            raise Fault("ProtocolError", "a view that nobody would install here")
+        self._check(view)
+        if view.settled is not None:
+            self._check(view.settled)
+        return view
+
+    def _check(self, view: View | Settled) -> None:
         for part in (view.intervals, view.lost, *(rival.intervals for rival in view.rivals)):
             self._checked(part)
         if len(view.rivals) > 2 * RIVALS_MAX or any(
             len(rival.holders) > COPIES_MAX for rival in view.rivals
         ):
             raise Fault("ProtocolError", "more rivals than a ring has parts")
-        if view.primary.id == self._runtime.contact.id or len(view.copies) > COPIES_MAX:
-            raise Fault("ProtocolError", "a view that nobody would install here")
+        if len(view.copies) > COPIES_MAX:
+            raise Fault("ProtocolError", f"more than {COPIES_MAX} copies")
         if not 0 <= view.epoch < EPOCHS:
             raise Fault("ProtocolError", f"epoch {view.epoch} is none")
-        return view

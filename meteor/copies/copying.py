@@ -40,12 +40,13 @@ class Copying:
         lacks: Callable[[View], bool],
         too_few: Callable[[View], bool],
         evict: Callable[..., Awaitable[None]],
+        settle: Callable[[Iterable[View]], Awaitable[None]],
         passed_over: Callable[[Iterable[View]], None],
         on_lack: Callable[[], None],
     ) -> None:
         self._runtime, self._views, self._holdings = runtime, views, holdings
         self._shelf, self._learners = shelf, learners
-        self._ask_each, self._evict = ask_each, evict
+        self._ask_each, self._evict, self._settle = ask_each, evict, settle
         self._lacks, self._too_few = lacks, too_few
         self._passed_over, self._on_lack = passed_over, on_lack
         self._order = Order(runtime, "changes in order")
@@ -97,8 +98,8 @@ class Copying:
         """The same of what is so already, and need not be written: return when a client may be told
         of it.  Who tried before may have written it here alone."""
         self._check_company(part)
-        while any(map(self._lacks, self._views.touching(part))):
-            await self._wait_for_a_copy(ends_s)
+        while not self._counts(views := self._views.touching(part)):
+            await self._let_count(views, ends_s)
         self._check_company(part)
         self._check_held(part)
 
@@ -122,9 +123,9 @@ class Copying:
                 raise Superseded("the part was given up meanwhile")
             targets = self._targets(views, part, have)
             if not targets:
-                if not any(map(self._lacks, views)):
+                if self._counts(views):
                     return
-                await self._wait_for_a_copy(ends_s)
+                await self._let_count(views, ends_s)
                 continue
             silent = await self._keep_at(targets, numbered)
             have.update([contact.id for contact, _ in targets])
@@ -167,8 +168,16 @@ class Copying:
                 found[contact.id] = (contact if known is None else known[0]), part_of_it
         return [found[one] for one in sorted(found) if one not in have]
 
-    async def _wait_for_a_copy(self, ends_s: float) -> None:
+    def _counts(self, views: Sequence[View]) -> bool:
+        """Whether what all have may be acknowledged."""
+        return not any(view.settled is not None or self._lacks(view) for view in views)
+
+    async def _let_count(self, views: Sequence[View], ends_s: float) -> None:
+        """Settle what began as many fell, or wait for a copy where one lacks."""
         if self._runtime.now() >= ends_s:
             raise Superseded("no peer became a copy in time")
+        if not any(map(self._lacks, views)):
+            await self._settle(views)
+            return
         self._on_lack()
         await self._runtime.sleep(0.01)

@@ -125,6 +125,7 @@ class Giving:
             gave=parts_of(self._views.gave(self._runtime.contact.id), part),
             former_taken_in=tuple(taken_in for _, taken_in in had),
             stands_for=self._views.tried.all_that_stand_for(part),
+            born=self._views.born,
         )
 
     def _on_pull(self, _: Contact, message: object, __: float) -> PulledPage:

@@ -306,10 +306,10 @@ class Handoff:
         gone = piece if lost else intersect(view.lost if view is not None else (), piece)
         copies = self._replication.among(others)
         new = self._replication.new_view(piece, copies, gone, () if view is None else view.rivals)
-        epoch, had = (0, ()) if view is None else (view.epoch, view.holder_ids)
+        epoch = 0 if view is None else view.epoch
         if parts_of(self._views.remembered(), piece):
             told = Admission()  # no mark speaks of what lay here before: see `pulling`
-        begun = await self._replication.begin(new, epoch, had=had)
+        begun = await self._replication.begin(new, epoch, taken=view)
         if begun is None:
             if view is not None:
                 self._views.tried.note(new, view)

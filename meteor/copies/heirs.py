@@ -50,6 +50,8 @@ class Found:
     """By identifier."""
     forgetful: set[int] = field(default_factory=set)
     """Whose journal has lost something."""
+    born: dict[int, int] = field(default_factory=dict)
+    """Which of their incarnations began it."""
     heard: dict[Contact, tuple[HeardOf, ...]] = field(default_factory=dict)
     """How late an epoch those who answered have heard of."""
     awaited: Intervals = ()
@@ -146,6 +148,7 @@ class Heirs:
         passed_over = {((contact.id, number), epoch) for number, epoch in answer.passed_over}
         found.passed_over |= passed_over
         found.forgetful |= {contact.id} if answer.damaged else set()
+        found.born[contact.id] = answer.born
         found.conclusive = found.conclusive and answer.settled
         held = intersect(answer.held, (found.interval,))
         if held:
@@ -179,6 +182,7 @@ class Heirs:
         passed_over = self._views.tried.next_of(part)
         found.passed_over |= {((own.id, number), epoch) for number, epoch in passed_over}
         found.forgetful |= {own.id} if damaged else set()
+        found.born[own.id] = self._views.born
         found.evidence += [Evidence(own, view, False, damaged=True) for view in learning]
         taken_in = self._views.taken_in.within(part)
         found.evidence += [
@@ -219,7 +223,7 @@ class Heirs:
         asked = Asked(
             found.answered.values(), dead, patient, found.everybody, unanswered, found.forgetful,
             self._views.chronicle.all_of((found.interval,)), found.heard, found.awaited,
-            given_up=found.tried, passed_over=found.passed_over,
+            given_up=found.tried, passed_over=found.passed_over, born=found.born,
         )  # fmt: skip
         evidence = as_before(found.evidence, self._given_up, self._runtime.contact)
         return plan((found.interval,), evidence, asked, orphaned=orphaned)
@@ -287,7 +291,7 @@ class Heirs:
         asked = Asked(
             found.answered.values(), dead, True,
             unanswered=unanswered, forgetful=found.forgetful, begun=begun, heard=found.heard,
-            tried=self._never_began(found),
+            tried=self._never_began(found), born=found.born,
         )  # fmt: skip
         # What never began may be a proof of what came before, which alone would be none: it is put
         # in another light only where nothing comes of it as it is.

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from chord import CallError, Contact, DialRefused, LinkClosed, RequestTimeout, Runtime
 from meteor.copies.config import CopiesConfig
-from meteor.wire.copy_messages import Instated, Touch
+from meteor.wire.copy_messages import Instate, Instated, Touch
 from meteor.wire.view import View
 
 SINCE_MAX: Final = 64
@@ -50,6 +50,23 @@ class Inquiry:
         for at, outcome in later:
             replies[at] = await outcome
         return replies
+
+    async def instate(
+        self, view: View, before: View | None, adopted_epoch: int
+    ) -> list[object]:
+        """What the copies of a view say to it, each in its place.  Whoever becomes one by it is
+        asked first, and while it does not agree the others are not: should all fall just then, one
+        of them would name a holder that knows nothing, as if that had moved on."""
+        message = Instate(view, adopted_epoch)
+        had = () if before is None else tuple(one for one in view.copies if one in before.copies)
+        new = [one for one in view.copies if one not in had]
+        replies = dict(zip(new, await self.ask_all(new, message), strict=True))
+        agreed = all(
+            isinstance(one, Instated) and one.known and not one.newer for one in replies.values()
+        )
+        others = await self.ask_all(had, message) if agreed else [Instated() for _ in had]
+        replies.update(zip(had, others, strict=True))
+        return [replies[one] for one in view.copies]
 
     async def fallen_of(
         self, view: View | None, without: Collection[Contact]

@@ -206,6 +206,8 @@ class Reconciling:
         """Two hold the interval: this peer, whose it is, takes the other's content in and lets it
         end; whether it did.  What the other knows the past of is known here before it lets go: once
         it has, nobody can say so again."""
+        if any(view.tentative for view in self._views.touching((interval,))):
+            return False  # nothing is kept under it, nor may the other one let go because of it
         ended = self._holdings.merging(interval, source)
         try:
             last = await self._absorb_pages(interval, source)
@@ -241,7 +243,7 @@ class Reconciling:
         finally:
             ended()
         for view in self._views.touching((interval,)):
-            await self._replication.change(view.number)
+            await self._replication.change(view.number, settled=True)
         self._replication.on_ended(View(source, 0, frozen.epoch, (interval,), frozen.copies))
         self.tell_anew((interval,))
         return True

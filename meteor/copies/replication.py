@@ -20,6 +20,7 @@ from meteor.copies.copying import Copying
 from meteor.copies.followed import Followed
 from meteor.copies.gifts import Gifts
 from meteor.copies.inquiry import Inquiry, kept_by, kept_by_all
+from meteor.copies.settling import Settling
 from meteor.copies.turns import Mutex
 from meteor.copies.witnesses import Witnesses
 from meteor.keeping.holdings import Holdings
@@ -54,6 +55,9 @@ class Replication:
         self._witnesses = Witnesses(node, runtime, views, config, self.ask)
         self.lacks, self.note_left = self._witnesses.lacks, self._witnesses.note_left
         self.note_dead = self._witnesses.note_dead
+        self.settling = Settling(
+            runtime, views, config, change=self.change, may_fall=self._witnesses.may_fall
+        )
         self.followed = Followed(runtime)
         self.changing = Mutex(runtime, "changing views")
         """Held by whoever changes what this peer is the primary of."""
@@ -74,7 +78,7 @@ class Replication:
         self.copying = Copying(
             runtime, views, holdings, shelf, self.learners,
             ask_each=inquiry.ask_each, lacks=self.lacks, too_few=self._witnesses.too_few,
-            evict=self.evict,
+            evict=self.evict, settle=self.settling.settle,
             passed_over=self.passed_over, on_lack=self._look_for_copies,
         )  # fmt: skip
         """Brings changes of records to the copies."""
@@ -121,9 +125,11 @@ class Replication:
         without: Sequence[Contact] = (),
         add: Contact | None = None,
         patient: bool = False,
+        settled: bool = False,
     ) -> bool:
         """Another copy, or some less; whether the view is so now.  A `patient` change is none while
-        something that was given has not begun, be it that it was given while this one waited."""
+        something that was given has not begun, be it that it was given while this one waited; a
+        `settled` one lets something be kept under the view from then on."""
         fallen = await self._inquiry.fallen_of(self._views.own.get(number), without)
         self._note_silent([one.id for one in fallen])
         without = (*without, *fallen)
@@ -141,8 +147,9 @@ class Replication:
             if add is not None:
                 copies.append(add)
             adopted_epoch = view.epoch
+            before = None if settled else view
             view = replace(view, epoch=self._views.next_epoch(), copies=tuple(copies))
-            installed = await self.install(view, adopted_epoch)
+            installed = await self.install(view, adopted_epoch, before)
             return installed is not None and (add is None or installed.has_copy(add.id))
         finally:
             self.changing.leave()
@@ -153,17 +160,18 @@ class Replication:
         adopted_epoch: int,
         giver: Contact | None = None,
         given: Yours = NOTHING,
-        had: Collection[int] = (),
+        taken: View | None = None,
     ) -> View | None:
-        """Be the primary of a view that is new here, whose content is here, as others `had` it who
-        may be gone: None when a later one is known meanwhile, else the view as its copies have it.
-        Of one that was passed over in part while it was noted here that is what is left.  What
-        copies kept for a `giver`, who froze it and gave all up to its last epochs, is nothing
-        beside it; what one that died as it gave had named beside itself by then is."""
+        """Be the primary of a view that is new here, whose content is here, as that of one that was
+        `taken` over, whose holders may be gone: None when a later one is known meanwhile, else the
+        view as its copies have it.  Of one that was passed over in part while it was noted here
+        that is what is left.  What copies kept for a `giver`, who froze it and gave all up to its
+        last epochs, is nothing beside it; what one that died as it gave had named beside itself by
+        then is."""
         await self.changing.enter()
         try:
             before = set(self._views.own)
-            installed = await self.install(view, adopted_epoch, had)
+            installed = await self.install(view, adopted_epoch, taken)
             if installed is None:
                 left = self._views.touching(view.intervals)
                 installed = next((one for one in left if one.number not in before), None)
@@ -277,17 +285,19 @@ class Replication:
         return View(self._runtime.contact, epoch, epoch, intervals, tuple(copies), lost, rivals)
 
     async def install(
-        self, view: View, adopted_epoch: int = 0, had: Collection[int] = ()
+        self, view: View, adopted_epoch: int = 0, stands_for: View | None = None
     ) -> View | None:
         """Make an own view durable at all its copies and here; a copy that fails is left out, in a
-        further epoch.  None when a later view is known meanwhile.  `changing` must be held."""
+        further epoch.  None when a later view is known meanwhile.  `changing` must be held.  Where
+        it may be brief, nothing is kept under it yet that was not so under what it `stands_for`."""
         before, touched = self._views.own.get(view.number), self._views.touching(view.intervals)
         if before is not None and before.copies and self.gifts.are_open_of(before.number):
             view, adopted_epoch = self._beside_what_was_given(view, before), before.epoch
         asked = {copy.id for old in (*touched, view) for copy in old.copies}
         while True:
+            view = replace(view, settled=self._witnesses.before_it(view, stands_for))
             self._views.see(view.epoch)
-            replies = await self._instate(view, before, adopted_epoch)
+            replies = await self._inquiry.instate(view, before, adopted_epoch)
             self._beside += kept_by(replies)
             if before is None:
                 self._views.tried.hear(view.number, kept_by_all(replies))
@@ -309,8 +319,8 @@ class Replication:
             self._give_up(view, before)
             return None
         know = sum(isinstance(reply, Instated) and reply.known for reply in told)
-        before_ids = {*had, *self._views.holders_of(view.intervals)}
-        self._witnesses.note_gone(view, before_ids, know)
+        had = () if stands_for is None else stands_for.holder_ids
+        self._witnesses.note_gone(view, {*had, *self._views.holders_of(view.intervals)}, know)
         self._views.put_own(view)
         if before is not None and before.number != view.number:
             self.gifts.note_left(before.number)
@@ -320,29 +330,16 @@ class Replication:
         self.followed.holders(before, view)
         if before is not None:
             self._say_beside()
-        for copy in () if before is None else before.copies:
-            if not view.has_copy(copy.id):
-                self._runtime.send(copy, Instate(view))
+            self._let_go(before, view)
         self._witnesses.release()
         self.on_changed()
         return self._views.own.get(view.number)  # passed over during the note, perhaps
 
-    async def _instate(
-        self, view: View, before: View | None, adopted_epoch: int
-    ) -> list[object]:
-        """What the copies of a view say to it, each in its place.  Whoever becomes one by it is
-        asked first, and while it does not agree the others are not: should all fall just then, one
-        of them would name a holder that knows nothing, as if that had moved on."""
-        message = Instate(view, adopted_epoch)
-        had = () if before is None else tuple(one for one in view.copies if one in before.copies)
-        new = [one for one in view.copies if one not in had]
-        replies = dict(zip(new, await self.ask_all(new, message), strict=True))
-        agreed = all(
-            isinstance(one, Instated) and one.known and not one.newer for one in replies.values()
-        )
-        others = await self.ask_all(had, message) if agreed else [Instated() for _ in had]
-        replies.update(zip(had, others, strict=True))
-        return [replies[one] for one in view.copies]
+    def _let_go(self, before: View, view: View) -> None:
+        """Tell who was a copy, and is none any more."""
+        for copy in before.copies:
+            if not view.has_copy(copy.id):
+                self._runtime.send(copy, Instate(view))
 
     def _beside_what_was_given(self, view: View, before: View) -> View:
         """The next of a view of which part was given that has not begun, under another number: the

@@ -24,6 +24,7 @@ heard of nothing so late, has not moved on (`meteor.keeping.chronicle`; DESIGN s
 What never began hides nothing that did, though a copy has it whole (`meteor.copies.evidence`); nor
 does what ended as one of an earlier epoch took all of it in, beside who can show to have that.
 What is left of a view goes on under another number: to those who were not told yet it is the same.
+Where nothing can be proven so, a view that began as many fell counts as the one that it stands for.
 """
 
 from __future__ import annotations
@@ -80,6 +81,8 @@ class Asked:
     """The same, whoever took them and has them whole (`meteor.copies.evidence.as_it_was`)."""
     passed_over: Collection[tuple[ViewKey, int]] = ()
     """Views, and in which next epochs of theirs, that were passed over as they should begin."""
+    born: Mapping[int, int] = field(default_factory=dict)
+    """By identifier: the incarnation that began the journal of who answered."""
 
     def is_behind(self, named: Contact, view: View, piece: Interval) -> bool:
         """Whether a holder that a view names lived all the time, and did not hear of it, nor of any
@@ -91,7 +94,8 @@ class Asked:
 
     def has_forgotten(self, contact: Contact, named: Contact) -> bool:
         """Whether a peer may have known a view that names it, in a life before this one."""
-        return contact.id in self.forgetful and contact.incarnation > named.incarnation
+        torn = contact.id in self.forgetful and contact.incarnation > named.incarnation
+        return torn or named.incarnation < self.born.get(contact.id, 0)
 
     def begun_after(self, view: View, piece: Interval) -> list[View]:
         """What is known to have begun after a view of a piece."""
@@ -157,7 +161,7 @@ def plan(
         of_piece = without_passed_over(of_piece, asked.passed_over, began)
         step = _decide(piece, of_piece, asked, orphaned)
         for left, so_asked in _without_what_ended(piece, of_piece, asked):
-            if step.kind == "lost" and 0 < len(left) < len(of_piece):
+            if step.kind == "lost" and left and left != of_piece:
                 step = _decide(piece, left, so_asked, orphaned)
         if steps and _same(steps[-1], step):
             steps[-1] = _joined(steps[-1], step)
@@ -173,10 +177,21 @@ def _without_what_ended(
     and without those that were let go as one of an earlier epoch had all of them.  The latter
     began: they stand against whoever cannot show to have them as well."""
     yield [one for one in evidence if not _died_before(one.view, piece, evidence, asked)], asked
+    yield list(_as_settled(piece, evidence)), asked
     ended = [one for one in evidence if any(_took_in(other, one) for other in evidence)]
     begun = (*asked.begun, *(one.view for one in ended))
     left = (one for one in evidence if one not in ended)
     yield [one for one in left if _began(one.view, evidence, asked)], replace(asked, begun=begun)
+
+
+def _as_settled(piece: Interval, evidence: Iterable[Evidence]) -> Iterator[Evidence]:
+    """The same, where what began as many fell speaks for the last view before under which anything
+    was kept: who has it has all of that, and no more."""
+    for one in evidence:
+        if one.view.settled is None:
+            yield one
+        elif (before := one.view.settled.within((piece,))) is not None:
+            yield replace(one, view=before, fresh=False)
 
 
 def _took_in(one: Evidence, ended: Evidence) -> bool:
@@ -243,7 +258,7 @@ def _began(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:
     memory of the piece, knows nothing of it.  It gave up while only some copies had noted it."""
     if any((one.key, one.epoch) == (view.key, view.epoch) for one in asked.begun):
         return True  # others were told so: its primary has an earlier journal than it had
-    if (view.key, view.epoch) in asked.tried:
+    if (view.key, view.epoch) in asked.tried or _was_not_taken(view, evidence, asked):
         return False
     of_primary = [one for one in evidence if _speaks_for(one.contact, view.primary, evidence)]
     knows = any(one.view.key == view.key for one in of_primary)
@@ -254,6 +269,19 @@ def _began(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:
             is_peer(one, view.primary) and not asked.has_forgotten(one, view.primary)
             for one in asked.answered
         )
+    )
+
+
+def _was_not_taken(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:
+    """Whether one of its copies remembers only an earlier epoch of it: nothing begins before all of
+    them have it in their journals."""
+    of_it = [one for one in evidence if one.view.key == view.key]
+    return any(
+        max(one.view.epoch for one in theirs) < view.epoch
+        for copy in view.copies
+        if copy.id not in asked.forgetful
+        and (theirs := [one for one in of_it if is_peer(one.contact, copy)])
+        and not any(one.damaged for one in theirs)
     )
 
 

@@ -70,6 +70,7 @@ class Tending:
     async def _look(self) -> None:
         await self._replication.gifts.begun(self._is_pressing)
         await self._recruit()
+        await self._replication.settling.look()
         self._resync()
         await self._unify()
         self._mark()
@@ -160,7 +161,8 @@ class Tending:
         views = sorted(self._views.own.values(), key=lambda view: view.number)
         for one, other in pairwise(views):
             same = one.copies and one.holder_ids == other.holder_ids
-            if same and not one.unknown and not other.unknown:
+            unsure = one.unknown or other.unknown or one.tentative or other.tentative
+            if same and not unsure:
                 await self._replication.unify(one, other)
 
     def _mark(self) -> None:

@@ -19,7 +19,7 @@ from chord import ChordNode, Contact, Runtime
 from meteor.copies.config import CopiesConfig
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Begun, Instate, Instated, Learn
-from meteor.wire.view import View, ViewKey
+from meteor.wire.view import Settled, View, ViewKey
 from squid import Intervals, intersect, subtract
 
 SPARE: Final = 2
@@ -141,6 +141,16 @@ class Witnesses:
             return False
         return sum(one > at_s - falling_s for one in self._went.values()) > 1
 
+    def before_it(self, view: View, before: View | None) -> Settled | None:
+        """What a view is to stand for that is about to have more copies, or whose holders may all
+        be falling: what these did last need not be known to any of the others."""
+        brief = len(view.copies) < self._config.copies - 1 or self.may_fall()
+        return before.as_settled() if before is not None and brief else None
+
+    def may_fall(self) -> bool:
+        """Whether several went just now."""
+        return self._may_fall(self._runtime.now())
+
     def _is_alone(self, view: View) -> bool:
         return self._config.copies > 1 and not view.copies and bool(self._node.successors)
 
@@ -156,14 +166,14 @@ class Witnesses:
 
     def note_begun(self, view: View) -> None:
         """A view begins here, in which something may be acknowledged."""
-        if not self._is_alone(view):
+        if not view.tentative and not self._is_alone(view):
             self._views.chronicle.note(view)
 
     def say_begun(self, view: View) -> None:
         """Tell all around that a view began: should all its holders fall for good, they know that
         what came before is not the last word.  What began before its `lost` part was lost is told
         on, as who knew of that becomes less."""
-        if self._is_alone(view):
+        if view.tentative or self._is_alone(view):
             return
         message = Begun((*self._views.chronicle.of(view.lost), view))
         around = {one.id: one for one in (*self._node.successors, *view.copies)}

@@ -37,6 +37,8 @@ class KnownViews:
         proven to be that past."""
         self.damaged = False
         """Whether something of `former` was lost with the journal."""
+        self.born = 0
+        """The incarnation that began the journal: of what an earlier one had nothing is known."""
         self.company = 0
         """How many had something that this peer had in a life before this one, itself among them:
         the most of any view; 0 once it has all again."""

@@ -37,6 +37,13 @@ class Views(KnownViews):
         super().__init__(own_id, incarnation)
         self.chronicle, self.heard, self.tried = Chronicle(), Heard(), Tried()
 
+    @classmethod
+    def of(cls, peer: Contact, born: int = 0) -> Views:
+        """Those of one life of a peer, whose journal an incarnation began, if that is known."""
+        views = cls(peer.id, peer.incarnation)
+        views.born = born
+        return views
+
     # -- epochs, and word of views
 
     def draw_epoch(self) -> int:

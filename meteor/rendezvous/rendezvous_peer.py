@@ -78,6 +78,7 @@ class RendezvousPeer:
         routing: RouterConfig | None = None,
         actions: ApplicationActions | None = None,
         policy: Policy = OPEN,
+        born: int = 0,
     ) -> None:
         self._runtime, self.space = runtime, space
         self._config = replace(config or ChordConfig.local(), realm=space.digest)
@@ -91,8 +92,7 @@ class RendezvousPeer:
         self.node = ChordNode(runtime.contact, runtime, ring, self, self._ring_note.keep)
         store = Store()
         rendezvous = Rendezvous(store, runtime.random)
-        contact = runtime.contact
-        self.holdings, self.views = Holdings(), Views(contact.id, contact.incarnation)
+        self.holdings, self.views = Holdings(), Views.of(runtime.contact, born)
         self.shelf = Shelf(store, journal, space.curve, runtime.now, wall_clock, steady_clock)
         self.gatekeeper = Gatekeeper(space, wall_clock, policy)
         """Who may do what here."""

@@ -117,6 +117,8 @@ class PeerNote:
     id: WideInt
     incarnation: int
     space: str
+    born: int = 0
+    """The incarnation that began the journal: nothing is in it that an earlier one had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +173,9 @@ class ClaimAnswer:
     shelf or in its attic, one after the other."""
     stands_for: tuple[tuple[int, tuple[View, ...]], ...] = ()
     """By the numbers of `tried`: whose content whoever took one may have under its name."""
+    born: int = 0
+    """The incarnation that began the receiver's journal: of what an earlier one had, and gave away,
+    or let go, it knows nothing."""
 
 
 @dataclass(frozen=True, slots=True)

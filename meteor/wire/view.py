@@ -49,6 +49,27 @@ class Rival:
 
 
 @dataclass(frozen=True, slots=True)
+class Settled:
+    """A view, as what began after it remembers it: all of its content is there too."""
+
+    primary: Contact
+    number: int
+    epoch: int
+    intervals: tuple[WireInterval, ...]
+    copies: tuple[Contact, ...]
+    lost: tuple[WireInterval, ...] = ()
+    rivals: tuple[Rival, ...] = ()
+
+    def within(self, part: Iterable[WireInterval]) -> View | None:
+        """What of `part` it had, as a view; None of nothing."""
+        whole = View(
+            self.primary, self.number, self.epoch, self.intervals, self.copies, self.lost,
+            self.rivals,
+        )  # fmt: skip
+        return whole.within(part)
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """One primary's holding of some intervals, and who keeps copies of it."""
 
@@ -63,6 +84,21 @@ class View:
     """The part whose past nobody knew when it was taken over."""
     rivals: tuple[Rival, ...] = ()
     """What was answered for elsewhere at the same time."""
+    settled: Settled | None = None
+    """Where it began as many fell, the last view before under which anything was kept: nothing is
+    under this one, before its next epoch."""
+
+    @property
+    def tentative(self) -> bool:
+        """Whether nothing is kept under it."""
+        return self.settled is not None
+
+    def as_settled(self) -> Settled:
+        """The last view under which anything was kept, of what has the content of this one."""
+        return self.settled or Settled(
+            self.primary, self.number, self.epoch, self.intervals, self.copies, self.lost,
+            self.rivals,
+        )  # fmt: skip
 
     @property
     def key(self) -> ViewKey:

@@ -84,7 +84,8 @@ def test_a_recruit_that_missed_a_delete_as_it_becomes_a_copy_is_none(
     """Its word that it has all came before."""
     world = Filling(monkeypatch)
     replication = world.primary.core.replication
-    ask_all = replication.ask_all
+    inquiry = replication._inquiry
+    ask_all = inquiry.ask_all
 
     async def slowly(contacts: Sequence[Contact], message: object) -> list[Any]:
         replies = await ask_all(contacts, message)
@@ -94,5 +95,5 @@ def test_a_recruit_that_missed_a_delete_as_it_becomes_a_copy_is_none(
                 await world.miss(one)
         return replies
 
-    monkeypatch.setattr(replication, "ask_all", slowly)
+    monkeypatch.setattr(inquiry, "ask_all", slowly)
     world.assert_gone_for_good()

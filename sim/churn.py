@@ -49,6 +49,9 @@ class ChurnPlan:
     back_gap_s_max: float = 1.5
     """... and come back under their journals, in another order, each within this after the one
     before; the first of them a second after the last one fell."""
+    relocations: float = 0.0
+    """Peers that leave and come back at once under another identifier, as those do that carry far
+    less than others: to where a newcomer would go."""
     pauses: float = 0.0
     pause_s_max: float = 1.0
     """The longest pause: evenly drawn up to this."""
@@ -73,7 +76,9 @@ class ChurnPlan:
     @property
     def rates(self) -> dict[str, float]:
         """What happens how often."""
-        kinds = ("joins", "leaves", "crashes", "restarts", "groups", "falls", "pauses")
+        kinds = (
+            "joins", "leaves", "crashes", "restarts", "groups", "falls", "pauses", "relocations",
+        )  # fmt: skip
         return {kind: getattr(self, kind) for kind in kinds if getattr(self, kind) > 0}
 
 
@@ -97,6 +102,7 @@ class Churn:
             "groups": self._crash_group,
             "falls": self._fall,
             "pauses": self._pause,
+            "relocations": self._relocate,
         }
 
     def start(self) -> None:
@@ -170,6 +176,29 @@ class Churn:
         peer.runtime.close()
         self._moving.pop(peer.contact, None)
         self._copies.went_down(peer)
+
+    async def _relocate(self) -> None:
+        peer = self._drawn()
+        if peer is None:
+            return
+        self._count("relocations")
+        self._moving[peer.contact] = None
+        await self._done(peer, peer.leave())
+        peer.runtime.close()
+        self._copies.went_down(peer)
+        place = await self._overlay.place()
+        again = self._overlay.reincarnate(
+            peer, self._stream.getrandbits(self._overlay.config.bits) if place is None else place
+        )
+        self._moving[again.contact] = None
+        await self._done(again, self._rejoin(again))
+        self._copies.was_restarted(again)
+        if again.alive:
+            self._copies.came_back(again)
+        else:
+            self._count("relocations that failed")
+        self._moving.pop(peer.contact, None)
+        self._moving.pop(again.contact, None)
 
     async def _crash(self) -> None:
         peer = self._drawn(goes_down=True)

@@ -87,6 +87,12 @@ _ALL = (
         churn=ChurnPlan(joins=0.3, crashes=1.0, restarts=0.8),
     ),
     Scenario(
+        name="relocations",
+        summary="peers leave for other places on the ring, as load wants it, while others crash",
+        workload=_CURIOUS,
+        churn=ChurnPlan(joins=0.3, crashes=0.6, restarts=0.6, relocations=0.8),
+    ),
+    Scenario(
         name="moving",
         summary="what is stored moves on and on while peers join, crash and come back",
         workload=_MOVING,

@@ -338,7 +338,8 @@ class Churn:
             return []
         free = [one for one in living if self._may_go(one)]
         if goes_down and self._plan.careful:
-            free = [one for one in free if not self._copies.has_last_copy(one)]
+            needed = set(self._copies.have_last_copies(free))
+            free = [one for one in free if one not in needed]
         return free
 
     def _may_go(self, peer: SimPeer) -> bool:

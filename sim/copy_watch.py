@@ -6,7 +6,7 @@ peer says of others counts for nothing.  A peer is up while it is alive and not 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from sim.branches import Branches, kept_views
@@ -31,7 +31,8 @@ def current_parts(peers: Iterable[SimPeer], *, with_lost: bool = False) -> dict[
     for _, of_epoch in groupby(sorted(had, key=_by_epoch, reverse=True), key=_by_epoch):
         views = list(of_epoch)
         for _, intervals, peer in views:
-            parts[peer] = merge(parts.get(peer, ()), subtract(intervals, newer))
+            left, before = subtract(intervals, newer), parts.get(peer, ())
+            parts[peer] = merge(before, left) if before else left
         newer = merge(newer, *(intervals for _, intervals, _ in views))
     return parts
 
@@ -64,9 +65,10 @@ class CopyWatch:
             self._overlay.kernel.now(),
         )
 
-    def has_last_copy(self, peer: SimPeer) -> bool:
-        """Whether some interval would be without a copy that is up if this peer went down."""
-        return bool(self._only_with((peer,)))
+    def have_last_copies(self, peers: Sequence[SimPeer]) -> list[SimPeer]:
+        """Those of the peers without whom alone some interval would have no copy that is up."""
+        parts = current_parts(self._all_and(peers))
+        return [peer for peer in peers if self._lacking((peer,), parts)]
 
     def was_restarted(self, peer: SimPeer) -> None:
         """The peer has read its journal, whatever became of it since."""
@@ -88,7 +90,9 @@ class CopyWatch:
 
     def _only_with(self, peers: Sequence[SimPeer]) -> Intervals:
         """What no peer that is up keeps beside these."""
-        parts = current_parts(self._all_and(peers))
+        return self._lacking(peers, current_parts(self._all_and(peers)))
+
+    def _lacking(self, peers: Sequence[SimPeer], parts: Mapping[SimPeer, Intervals]) -> Intervals:
         theirs = merge(*(parts.get(peer, ()) for peer in peers))
         return subtract(theirs, merge(*(parts.get(up, ()) for up in self._up_beside(peers))))
 

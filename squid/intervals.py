@@ -18,15 +18,13 @@ Intervals = tuple[Interval, ...]
 
 def merge(*sets: Iterable[Interval]) -> Intervals:
     """The union, in normal form; an interval whose first index is after its last is empty."""
-    match sets:  # one interval, or nothing: what most sets are, most of the time
-        case [((first, last),)] if first <= last:
-            return ((first, last),)
-        case [()]:
-            return ()
-        case [only, ()] | [(), only]:
-            return merge(only)
-        case [tuple() as only] if _is_normal(only):
-            return only
+    if len(sets) == 2:  # with nothing beside it, a set is what it is
+        if sets[0] == ():
+            sets = sets[1:]
+        elif sets[1] == ():
+            sets = sets[:1]
+    if len(sets) == 1 and type(sets[0]) is tuple and _is_normal(sets[0]):
+        return sets[0]
     every: list[Interval] = []
     for some in sets:
         every += some
@@ -43,6 +41,12 @@ def merge(*sets: Iterable[Interval]) -> Intervals:
     return tuple(merged)
 
 
+def _normal(intervals: Iterable[Interval]) -> Intervals:
+    if type(intervals) is tuple and _is_normal(intervals):
+        return intervals
+    return merge(intervals)
+
+
 def _is_normal(intervals: Intervals) -> bool:
     before = -2
     for first, last in intervals:
@@ -54,66 +58,67 @@ def _is_normal(intervals: Intervals) -> bool:
 
 def intersect(left: Iterable[Interval], right: Iterable[Interval]) -> Intervals:
     """The indexes that are in both sets."""
+    if left == () or right == ():
+        return ()
     if type(left) is tuple and len(left) == 1 and type(right) is tuple and len(right) == 1:
-        # As in `merge`; without `max` and `min`, as calls are what this costs.
+        # What most sets are, most of the time; without `max` and `min`, as calls are what it costs.
         ((first, last),), ((start, end),) = left, right
         if start <= first <= last <= end:
             return left
         if first <= start <= end <= last:
             return right
-        first, last = max(start, first), min(end, last)
-        return ((first, last),) if first <= last else ()
-    if left == () or right == ():
-        return ()
-    ours, theirs = merge(left), merge(right)
+        if first <= start <= last < end:
+            return ((start, last),)
+        return ((first, end),) if start <= first <= end < last else ()
+    ours, theirs = _normal(left), _normal(right)
     common: list[Interval] = []
-    i = j = 0
-    while i < len(ours) and j < len(theirs):
-        first = max(ours[i][0], theirs[j][0])
-        last = min(ours[i][1], theirs[j][1])
-        if first <= last:
-            common.append((first, last))
-        if ours[i][1] < theirs[j][1]:
+    i, j, our_count, their_count = 0, 0, len(ours), len(theirs)
+    while i < our_count and j < their_count:
+        (first, last), (start, end) = ours[i], theirs[j]
+        if first < start:  # noqa: PLR1730 - as above
+            first = start
+        if last < end:
             i += 1
         else:
+            last = end
             j += 1
+        if first <= last:
+            common.append((first, last))
     return tuple(common)
 
 
 def subtract(whole: Iterable[Interval], part: Iterable[Interval]) -> Intervals:
     """The indexes of `whole` that are not in `part`."""
-    if part == ():
-        return merge(whole)
+    if part == () or whole == ():
+        return _normal(whole)
     if type(whole) is tuple and len(whole) == 1 and type(part) is tuple and len(part) == 1:
         ((first, last),), ((start, end),) = whole, part
         if start <= first <= last <= end:
             return ()
         if first <= last and start <= end:
-            return _cut_out(first, last, start, end)
-    holes = merge(part)
-    if not holes:
-        return merge(whole)
+            return whole if last < start or end < first else _cut_out(first, last, start, end)
+    holes = _normal(part)
     rest: list[Interval] = []
-    j = 0
-    for start, last in merge(whole):
-        first = start
-        while j < len(holes) and holes[j][1] < first:
+    j, count = 0, len(holes)
+    for first, last in _normal(whole):
+        while j < count:
+            start, end = holes[j]
+            if last < start:
+                break
+            if first <= end:
+                if first < start:
+                    rest.append((first, start - 1))
+                first = end + 1  # noqa: PLW2901 - what is left of this one
+                if last < end:
+                    break  # it may reach into the next one
             j += 1
-        k = j
-        while k < len(holes) and holes[k][0] <= last:
-            if first < holes[k][0]:
-                rest.append((first, holes[k][0] - 1))
-            first = holes[k][1] + 1
-            k += 1
         if first <= last:
             rest.append((first, last))
     return tuple(rest)
 
 
 def _cut_out(first: int, last: int, start: int, end: int) -> Intervals:
-    """One interval without another one that does not hold it whole."""
-    if last < start or end < first:
-        return ((first, last),)
+    """One interval without another one that reaches into it and does not hold it whole."""
     if start <= first:
         return ((end + 1, last),)
     if last <= end:

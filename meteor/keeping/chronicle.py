@@ -108,20 +108,24 @@ class Chronicle:
 
 def _news(known: Iterable[View], view: View, part: Intervals) -> View | None:
     """What of a view is later than all that is known of `part`."""
-    rank = _rank(view)
+    if not part:
+        return None
+    epoch, key = view.epoch, view.key
     for one in known:
-        if _rank(one) >= rank:
+        if one.epoch > epoch or (one.epoch == epoch and one.key >= key):
             part = subtract(part, one.intervals)
+            if not part:
+                return None
     copies = view.copies[:HOLDERS_MAX]
-    return replace(view, intervals=part, copies=copies, lost=(), rivals=()) if part else None
+    return replace(view, intervals=part, copies=copies, lost=(), rivals=())
 
 
 def _left(views: Iterable[View], begun: View) -> Iterable[View]:
-    rank = _rank(begun)
+    epoch, key = begun.epoch, begun.key
     earlier: list[View] = []
     later: list[View] = []
     for one in views:
-        if _rank(one) > rank:
+        if one.epoch > epoch or (one.epoch == epoch and one.key > key):
             later.append(one)
         elif (left := one.without(begun.intervals)) is not None:
             earlier.append(left)
@@ -130,10 +134,6 @@ def _left(views: Iterable[View], begun: View) -> Iterable[View]:
 
 def _with(views: Iterable[View], begun: View) -> tuple[View, ...]:
     return (*_left(views, begun), begun)[-CHRONICLE_MAX:]
-
-
-def _rank(view: View) -> tuple[object, ...]:
-    return view.epoch, view.key
 
 
 class Heard:
@@ -150,8 +150,19 @@ class Heard:
         if len(part) > PIECES_MAX:
             self._vague = max(self._vague, epoch)
             return
-        left = ((one, subtract(of, part) if one < epoch else of) for one, of in self._pieces)
-        news = subtract(part, merge(*(of for one, of in self._pieces if one >= epoch)))
+        news = part
+        for one, of in reversed(self._pieces):  # the latest first; no two have an index in common
+            if not news or one < epoch:
+                break
+            news = subtract(news, of)
+        news = merge(news)
+        if not news:
+            return  # as most word is, which comes from all whom it reached before
+        first, last = news[0][0], news[-1][1]
+        left = (
+            (one, subtract(of, news) if of[0][0] <= last and first <= of[-1][1] else of)
+            for one, of in self._pieces
+        )
         self._pieces = sorted((one, of) for one, of in (*left, (epoch, news)) if of)
         while len(self._pieces) > CHRONICLE_MAX:
             self._vague = max(self._vague, self._pieces.pop(0)[0])

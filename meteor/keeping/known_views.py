@@ -155,13 +155,14 @@ class KnownViews:
     def remembered_of(self, part: Intervals) -> list[tuple[View, tuple[Ended, ...]]]:
         """What of that lies in `part`, and of which ended views of others all content is with it:
         on the shelf, or in its lot."""
-        on_shelf = () if self.damaged else self.taken_in.within(part)
-        found = [(one.within(part), on_shelf) for one in self.former]
-        found += [(one.view.within(part), one.taken_in) for one in self.stored]
-        return [
-            (had, () if self.damaged else ended_within(of, had.intervals))
-            for had, of in found if had is not None
-        ]  # fmt: skip
+        former = [had for one in self.former if (had := one.within(part)) is not None]
+        on_shelf = self.taken_in.within(part) if former and not self.damaged else ()
+        stored = ((one.view.within(part), one.taken_in) for one in self.stored)
+        found = [
+            *((had, on_shelf) for had in former),
+            *((had, of) for had, of in stored if had is not None),
+        ]
+        return [(had, () if self.damaged else ended_within(of, had.intervals)) for had, of in found]
 
     def since_lost(self, view: View, part: Intervals, told: Iterable[View] = ()) -> Intervals:
         """What of `part` was kept under a view since its past was lost, and under no later one that

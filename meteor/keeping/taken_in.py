@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from typing import Final
 
+from chord import replace
 from meteor.wire.view import Ended, ended_within
 from squid import Intervals, intersect, merge, subtract
 
@@ -30,7 +31,7 @@ class TakenIn:
     """The ended views of one peer's shelf."""
 
     def __init__(self) -> None:
-        self._parts: OrderedDict[_Range, Intervals] = OrderedDict()
+        self._parts: OrderedDict[_Range, Ended] = OrderedDict()
         """By the primary's id, and its epochs: the last one first."""
 
     def __len__(self) -> int:
@@ -38,14 +39,19 @@ class TakenIn:
 
     def ended(self) -> tuple[Ended, ...]:
         """All that is noted, as it is written down."""
-        return tuple(
-            Ended(primary, epoch, part, since)
-            for (primary, epoch, since), part in self._parts.items()
-        )
+        return tuple(self._parts.values())
 
     def within(self, part: Intervals) -> tuple[Ended, ...]:
         """What of it lies in `part`."""
-        return ended_within(self.ended(), part)
+        part = merge(part)
+        if not part:
+            return ()
+        first, last = part[0][0], part[-1][1]
+        near = [
+            one for one in self._parts.values()
+            if one.intervals[0][0] <= last and first <= one.intervals[-1][1]
+        ]  # fmt: skip
+        return ended_within(near, part)
 
     def restore(self, ended: Iterable[Ended]) -> None:
         """What was written down, of records that are on the shelf again."""
@@ -68,8 +74,10 @@ class TakenIn:
                 one for one in self._parts
                 if one[0] == primary_id and since <= one[2] and one[1] <= epoch and one != key
             ]  # fmt: skip
-            self._keep({one: subtract(self._parts[one], part) for one in within})
-            self._parts[key] = merge(self._parts.get(key, ()), part)
+            self._keep({one: subtract(self._parts[one].intervals, part) for one in within})
+            had = self._parts.get(key)
+            both = merge(part if had is None else (*had.intervals, *part))
+            self._parts[key] = Ended(primary_id, epoch, both, since)
             while len(self._parts) > NOTES_MAX:
                 self._parts.popitem(last=False)
 
@@ -79,23 +87,23 @@ class TakenIn:
         first = epoch if since is None else since
         return merge(
             *(
-                part
-                for (primary, last, earliest), part in self._parts.items()
+                one.intervals
+                for (primary, last, earliest), one in self._parts.items()
                 if primary == primary_id and earliest <= first and epoch <= last
             )
         )
 
     def forget(self, part: Intervals) -> None:
         """Records of `part` left the shelf."""
-        self._keep({key: subtract(had, part) for key, had in self._parts.items()})
+        self._keep({key: subtract(had.intervals, part) for key, had in self._parts.items()})
 
     def keep_only(self, kept: Intervals) -> None:
         """Records outside `kept` left the shelf."""
-        self._keep({key: intersect(had, kept) for key, had in self._parts.items()})
+        self._keep({key: intersect(had.intervals, kept) for key, had in self._parts.items()})
 
     def _keep(self, parts: dict[_Range, Intervals]) -> None:
         for key, part in parts.items():
-            if part:
-                self._parts[key] = part
-            else:
+            if not part:
                 del self._parts[key]
+            elif part != self._parts[key].intervals:
+                self._parts[key] = replace(self._parts[key], intervals=part)

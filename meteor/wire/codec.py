@@ -78,15 +78,16 @@ _Envelopes = Annotated[list[_Envelope], msgspec.Meta(max_length=FRAMES_MAX)]
 class Codec:
     """Encodes and decodes the messages of the given classes, told apart by their names.
 
-    Raises `ValueError` if two classes have one name, `TypeError` when a class with a field that
-    cannot travel is first used."""
+    Values of the `lasting` ones among them are written again and again.  Raises `ValueError` if
+    two classes have one name, `TypeError` when a class with a field that cannot travel is first
+    used."""
 
-    def __init__(self, types: Sequence[type]) -> None:
+    def __init__(self, types: Sequence[type], lasting: Sequence[type] = ()) -> None:
         self._kinds: dict[str, type] = {}
         for kind in types:
             if self._kinds.setdefault(kind.__name__, kind) is not kind:
                 raise ValueError(f"two messages are called {kind.__name__}")
-        self.table = PackerTable()
+        self.table = PackerTable(lasting)
         self._packs: dict[type, tuple[str, Callable[[Any], Any] | None]] = {}
         self._unpacks: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {}
         self._latest: tuple[object, Any] = None, None
@@ -245,7 +246,8 @@ def wire_codec() -> Codec:
             *copy_messages.MESSAGES,
             *entropy_messages.MESSAGES,
             *link_messages.MESSAGES,
-        )
+        ),
+        copy_messages.LASTING,
     )
 
 

@@ -138,3 +138,7 @@ MESSAGES: tuple[type, ...] = (
     Rival, View, Beside, Keep, Kept, Learn, Instate, Instated, Touch, Touched, Stands, Watermarks,
     Stored, Ended, ViewsNote, Begun, HandedOver,
 )  # fmt: skip
+
+LASTING: tuple[type, ...] = (View, Ended)
+"""Of these, what stays the same for long and is written again and again: in every note of a peer's
+journal, and to several peers."""

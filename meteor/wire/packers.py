@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
@@ -29,12 +29,17 @@ WIDE_KEPT: Final = 4096
 """Wide integers remembered in either form: the identifiers of a few peers and the ends of what they
 hold are said again and again, twenty of them a store."""
 
+LASTING_KEPT: Final = 4096
+"""Lasting values remembered as they are written: what some peers know of views, of which there are
+a hundred or two in every note of one's journal, the same as in the note before but for a few."""
+
 _WideBytes = Annotated[bytes, msgspec.Meta(max_length=WIDE_BYTES_MAX)]
 _PLAIN: Final = (bool, int, float, str, bytes)
 
 Convert = Callable[[Any], Any]
 
 _VALUES: Final = msgspec.structs.astuple
+_encode: Final = msgspec.msgpack.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +54,14 @@ class Packer:
 
 
 class PackerTable:
-    """The packers of all types met so far, each compiled when it is first needed."""
+    """The packers of all types met so far, each compiled when it is first needed.
 
-    def __init__(self) -> None:
+    Values of the `lasting` classes are written again and again: their bytes are remembered.  What
+    is equal must be written alike there: they have no real numbers."""
+
+    def __init__(self, lasting: Collection[type] = ()) -> None:
         self._classes: dict[type, Packer] = {}
+        self._lasting = frozenset(lasting)
 
     def of_class(self, kind: type) -> Packer:
         """The packer of a frozen dataclass; raises `TypeError` if a field has no place on the
@@ -96,9 +105,10 @@ class PackerTable:
         ]
         mirror = msgspec.defstruct(kind.__name__, slots, array_like=True, frozen=True, gc=False)
         names = tuple(field.name for field in fields)
-        return Packer(
-            mirror, _class_pack(kind, names, packers), _class_unpack(kind, names, packers)
-        )
+        pack = _class_pack(kind, names, packers)
+        if pack is not None and kind in self._lasting:
+            pack = _remembered(pack)
+        return Packer(mirror, pack, _class_unpack(kind, names, packers))
 
 
 @lru_cache(maxsize=WIDE_KEPT, typed=True)
@@ -114,6 +124,16 @@ def pack_wide(number: int) -> bytes:
 def unpack_wide(packed: bytes) -> int:
     """The number."""
     return int.from_bytes(packed, "big")
+
+
+def _remembered(pack: Convert) -> Convert:
+    """The same as bytes that go into what is written as they are, of equal values once."""
+
+    @lru_cache(maxsize=LASTING_KEPT)
+    def written(value: Any) -> msgspec.Raw:
+        return msgspec.Raw(_encode(pack(value)))
+
+    return written
 
 
 def _default(field: dataclasses.Field[Any], packer: Packer) -> tuple[Any, ...]:

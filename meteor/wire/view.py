@@ -207,8 +207,9 @@ def rivals_within(rivals: Iterable[Rival], part: Intervals) -> tuple[Rival, ...]
 
 def parts_of(views: Iterable[View], part: Intervals) -> tuple[View, ...]:
     """What of each view lies in `part`."""
-    common = ((view, intersect(view.intervals, part)) for view in views)
-    return tuple([_cut_to(view, some) for view, some in common if some])
+    return tuple(
+        [_cut_to(one, common) for one in views if (common := intersect(one.intervals, part))]
+    )
 
 
 def is_passed_over(view: View, known: Iterable[View]) -> bool:
@@ -221,5 +222,10 @@ def is_passed_over(view: View, known: Iterable[View]) -> bool:
 
 def ended_within(ended: Iterable[Ended], part: Intervals) -> tuple[Ended, ...]:
     """What of each ended view lies in `part`."""
-    cut = (replace(one, intervals=intersect(one.intervals, part)) for one in ended)
-    return tuple(one for one in cut if one.intervals)
+    return tuple(
+        [
+            one if common == one.intervals else replace(one, intervals=common)
+            for one in ended
+            if (common := intersect(one.intervals, part))
+        ]
+    )

@@ -16,6 +16,7 @@ from chord import Contact, FrameKind, WideInt
 from meteor.errors import LimitExceeded, VersionMismatch
 from meteor.wire import codec as codec_module
 from meteor.wire.codec import FRAMES_MAX, Codec, MalformedFrame, decode, encode, wire_codec
+from meteor.wire.copy_messages import Ended, View, ViewsNote
 from meteor.wire.packers import COUNT_MAX, WIDE_BYTES_MAX
 
 ALL_MESSAGES = sorted(wire_codec().types, key=lambda kind: kind.__name__)
@@ -118,6 +119,14 @@ def test_every_form_of_field_comes_back_as_it_was(message: object) -> None:
     back = CODEC.decode(CODEC.encode(message))
     assert back == message
     assert type(back) is type(message)
+
+
+@given(messages(ViewsNote))
+def test_what_lasts_is_written_as_all_else(note: ViewsNote) -> None:
+    plain = Codec((ViewsNote, View, Ended))
+    for message in (note, *note.own, *note.taken_in):
+        assert encode(message) == encode(message) == plain.encode(message)
+    assert decode(encode(note)) == note
 
 
 frames = st.tuples(

@@ -38,7 +38,7 @@ def test_every_index_is_kept_three_times() -> None:
     size = sum(last - first + 1 for part in parts.values() for first, last in part)
     assert merge(*parts.values()) == EVERYTHING
     assert size == 3 * SPACE.curve.size
-    assert not any(watch.has_last_copy(peer) for peer in overlay.peers)
+    assert watch.have_last_copies(overlay.peers) == []
 
 
 def test_a_copy_of_an_older_epoch_does_not_count() -> None:
@@ -51,7 +51,7 @@ def test_a_copy_of_an_older_epoch_does_not_count() -> None:
     primary.core.views.own[view.number] = alone
     parts = current_parts(overlay.peers)
     assert all(merge(parts[one], view.intervals) != parts[one] for one in keepers)
-    assert watch.has_last_copy(primary)
+    assert watch.have_last_copies(overlay.peers) == [primary]
 
 
 def test_what_goes_down_with_its_last_copy_is_a_wound_and_a_loss() -> None:

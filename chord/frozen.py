@@ -32,15 +32,18 @@ else:
         return dataclasses.dataclass(**options)
 
     def _struct_of(cls):
+        if cls.__bases__ != (object,):
+            return _by_slots(dataclasses.dataclass(frozen=True, slots=True)(cls))
         body = {
             name: value
             for name, value in vars(cls).items()
             if name not in {"__dict__", "__weakref__"}
         }
-        made = dataclasses.dataclass(frozen=True)(type(cls.__name__, cls.__bases__, dict(body)))
+        # No methods are made, as a struct has its own: that took a tenth of a peer's start.
+        plain = dataclasses.dataclass(init=False, repr=False, eq=False, match_args=False)
+        made = plain(type(cls.__name__, (), dict(body)))
         fields = dataclasses.fields(made)
-        plain = all(one.compare and one.repr and one.init and not one.kw_only for one in fields)
-        if not plain or made.__bases__ != (object,):
+        if not all(one.compare and one.repr and one.init and not one.kw_only for one in fields):
             return _by_slots(dataclasses.dataclass(frozen=True, slots=True)(cls))
         slots = []
         for one in fields:
@@ -62,7 +65,7 @@ else:
         struct.__qualname__ = cls.__qualname__
         struct.__annotations__ = annotations
         struct.__dataclass_fields__ = made.__dataclass_fields__
-        struct.__dataclass_params__ = made.__dataclass_params__
+        struct.__dataclass_params__ = _PARAMS
         return struct
 
     def _by_slots(cls):
@@ -89,6 +92,7 @@ else:
         _REPLACED[cls] = eval(replaced, {"made": cls})  # noqa: S307 - names of fields
         return cls
 
+    _PARAMS = dataclasses.dataclass(frozen=True)(type("_Frozen", (), {})).__dataclass_params__
     _META = type(None) if msgspec is None else type(msgspec.Struct)
     _struct_replace = None if msgspec is None else msgspec.structs.replace
     _REPLACED = {}

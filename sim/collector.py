@@ -20,7 +20,7 @@ some megabytes of garbage at most."""
 @contextmanager
 def rare_collections() -> Iterator[None]:
     """Within the block the collector looks rarely, and never at what was there before it."""
-    before = gc.get_threshold()
+    before, froze = gc.get_threshold(), not gc.get_freeze_count()
     gc.collect()
     gc.freeze()
     gc.set_threshold(*THRESHOLDS)
@@ -28,4 +28,5 @@ def rare_collections() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
-        gc.unfreeze()
+        if froze:  # else that is somebody else's wish, who owns more of the process
+            gc.unfreeze()

@@ -6,7 +6,7 @@ import gc
 import subprocess
 import sys
 import textwrap
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
@@ -201,6 +201,15 @@ def test_timers_and_the_events_of_simpy_share_one_order() -> None:
     assert order == [("first", 1.0), ("second", 1.0), ("third", 1.0)]
 
 
+@pytest.fixture
+def nothing_frozen() -> Iterator[None]:
+    """Not even what tests/conftest.py froze."""
+    gc.unfreeze()
+    yield
+    gc.freeze()
+
+
+@pytest.mark.usefixtures("nothing_frozen")
 def test_the_collector_is_set_back_behind_a_block_of_rare_collections() -> None:
     before = gc.get_threshold()
     with rare_collections():
@@ -208,3 +217,11 @@ def test_the_collector_is_set_back_behind_a_block_of_rare_collections() -> None:
         assert gc.get_freeze_count() > 0
     assert gc.get_threshold() == before
     assert gc.get_freeze_count() == 0
+
+
+@pytest.mark.usefixtures("nothing_frozen")
+def test_what_was_frozen_before_such_a_block_stays_so() -> None:
+    gc.freeze()
+    with rare_collections():
+        pass
+    assert gc.get_freeze_count() > 0

@@ -22,6 +22,8 @@ SMALL = {
     "METEOR_NOTEBOOK_LOOKUPS": "20",
     "METEOR_NOTEBOOK_PROFILES": "4000",
     "METEOR_STUDY_RESULTS": str(FOLDER / "none"),
+    # As tests/sim/conftest.py has it.
+    "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1",
 }
 """Sizes with which the pages are quick; one that is set outside counts."""
 CELL_LINES_MAX = 26

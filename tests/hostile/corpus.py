@@ -128,7 +128,7 @@ def documents() -> Iterator[tuple[str, bytes]]:
     yield "an action", encode_document(Document("store" * 200_000, plain))
     yield "an action near to ours", encode_document(Document("notify_dat" + "a" * 54, plain))
     yield "a payload", encode_document(Document("store", plain, data=b"x" * 1_000_000))
-    branches = [["a", 0] for _ in range(300_000)]
+    branches = [["a", 0]] * 300_000
     for size in (5_000, 300_000):
         packed = msgspec.msgpack.encode(["x", b"", ["", 0, branches[:size]]])
         yield f"a profile of {size} elements", encode_document(Document("store", packed))

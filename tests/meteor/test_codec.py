@@ -9,7 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chord import Contact, FrameKind, WideInt
@@ -121,6 +121,7 @@ def test_every_form_of_field_comes_back_as_it_was(message: object) -> None:
     assert type(back) is type(message)
 
 
+@settings(max_examples=10)  # what is drawn is large
 @given(messages(ViewsNote))
 def test_what_lasts_is_written_as_all_else(note: ViewsNote) -> None:
     plain = Codec((ViewsNote, View, Ended))

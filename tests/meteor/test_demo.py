@@ -133,7 +133,7 @@ def heed_interrupts() -> None:
 @pytest.mark.parametrize("moment", ["mid-join", "at work"])
 def test_interrupting_ends_it_with_130_and_no_child_left(folder: Path, moment: str) -> None:
     demo = subprocess.Popen(
-        command("--peers", "5"), env=environment(folder),
+        command("--peers", "3"), env=environment(folder),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         preexec_fn=heed_interrupts,  # noqa: PLW1509 - no threads are involved
     )  # fmt: skip
@@ -141,7 +141,7 @@ def test_interrupting_ends_it_with_130_and_no_child_left(folder: Path, moment: s
     if moment == "mid-join":
         assert wait_until(lambda: len(children(folder)) >= 2)
     else:
-        assert "5 of 5" in demo.stderr.readline()
+        assert "3 of 3" in demo.stderr.readline()
     demo.send_signal(signal.SIGINT)
     _, errors = demo.communicate(timeout=WAIT_S)
     assert demo.returncode == 130, errors

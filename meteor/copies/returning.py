@@ -238,8 +238,8 @@ class Returning:
     def _is_to_ask(self, view: View, now: float) -> bool:
         """Whether something later is known to have begun of what is kept, and its primary was not
         asked since; or it was not for long, as that need not be known here."""
-        begun = self._views.chronicle.of(view.intervals)
-        latest = max((one.epoch for one in begun if one.epoch > view.epoch), default=0)
+        later = self._views.chronicle.later_than(view.intervals, view.epoch)
+        latest = max((one.epoch for one in later), default=0)
         asked_s, asked_of = self._asked.setdefault(view.key, (now, 0))
         if latest <= asked_of and now - asked_s < STANDS_S:
             return False

@@ -24,6 +24,7 @@ from chord import NO_LINK, Contact, Exchange, ExchangingRuntime, Link, LinkEnd
 from meteor.links.asyncio_link import PeerLink
 from meteor.links.asyncio_links import PeerLinks
 from meteor.links.asyncio_task import Begun, Conversation, LoopWaiter, failing
+from meteor.links.asyncio_timers import LONG_S, TOGETHER_S, timers_of
 from meteor.links.transport import Transport
 from meteor.wire.codec import Codec, wire_codec
 
@@ -68,6 +69,7 @@ class AsyncioRuntime(ExchangingRuntime):
         self._random = random.Random(name if seed is not None else None)
         self._on_failure = on_failure
         self._owned: dict[Conversation[Any], None] = {}
+        self._timers = timers_of(self._loop)
         self._sweep: asyncio.TimerHandle | None = None
         self._sweep_due_s = self._beat_due_s = float("inf")
         self._late_s, self._late_at_s = 0.0, float("-inf")
@@ -80,7 +82,6 @@ class AsyncioRuntime(ExchangingRuntime):
         self.link_to: Callable[[Contact], LinkEnd] = self._links.to
         """The link to a contact, dialled if there is none."""
         transport.serve(contact, self._links)
-        self._beat_timer: asyncio.TimerHandle | None = None
         if contact.address:  # a client is asked nothing
             self._beat()
 
@@ -101,7 +102,10 @@ class AsyncioRuntime(ExchangingRuntime):
     async def sleep(self, delay_s: float) -> None:
         """Suspend this conversation."""
         due_s = self.now() + max(delay_s, 0.0)
-        await asyncio.sleep(delay_s)
+        if delay_s < LONG_S:
+            await asyncio.sleep(delay_s)
+        else:
+            due_s = await self._timers.sleep_until(due_s)
         self._note_lateness(due_s)
 
     def spawn(self, conversation: Coroutine[Any, Any, ResultT]) -> Conversation[ResultT]:
@@ -154,9 +158,8 @@ class AsyncioRuntime(ExchangingRuntime):
 
     def _end(self, conversations: Iterable[Conversation[Any]]) -> None:
         self.exchange.close()
-        for timer in (self._sweep, self._beat_timer):
-            if timer is not None:
-                timer.cancel()
+        if self._sweep is not None:
+            self._sweep.cancel()
         self._sweep_due_s = self._beat_due_s = float("inf")
         for conversation in list(conversations):
             conversation.cancel()
@@ -244,8 +247,7 @@ class AsyncioRuntime(ExchangingRuntime):
         if self._beat_due_s < float("inf"):
             self._note_lateness(self._beat_due_s)
         if not self.exchange.closed:
-            self._beat_due_s = self.now() + BEAT_S
-            self._beat_timer = self._loop.call_later(BEAT_S, self._beat)
+            self._beat_due_s = self._timers.call_at(self.now() + BEAT_S - TOGETHER_S, self._beat)
 
     def _note_lateness(self, due_s: float) -> None:
         now_s = self.now()

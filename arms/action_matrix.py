@@ -184,7 +184,10 @@ class ActionMatrix:
         """About doubtful ones `decide` has the word."""
         sure, doubtful = found
         first_doubtful = len(sure)
-        for number in shuffled(first_doubtful + len(doubtful), self._random):
+        count = first_doubtful + len(doubtful)
+        if not count:  # as mostly
+            return
+        for number in shuffled(count, self._random):
             if number < first_doubtful:
                 yield follow(sure[number])
                 continue

@@ -245,9 +245,16 @@ def _and_all(left: Words, lines: list[Words] | None) -> None:
         np.bitwise_and(left, line, left)
 
 
+def _rows_of(clause: _Clause) -> int:
+    """At most how many rows it has."""
+    if len(clause) == 1:  # as nearly all have
+        return clause[0].column.count
+    return sum([choice.column.count for choice in clause])
+
+
 def _fewest(rare: list[_Clause]) -> Slots:
     """The slots of the clause that has the fewest rows, in order."""
-    clause = min(rare, key=lambda each: sum(choice.column.count for choice in each))
+    clause = rare[0] if len(rare) == 1 else min(rare, key=_rows_of)
     if len(clause) == 1:
         return clause[0].column.rare_slots()
     return sorted_once([choice.column.rare_slots() for choice in clause])

@@ -64,7 +64,7 @@ class Lease:
         """Whether somebody must be asked: nobody has a copy who would have said so unasked, or all
         who have one were silent for too long since they were asked last."""
         now = self._runtime.now()
-        heard_s = max((self._runtime.link(one).last_heard_s for one in view.copies), default=0.0)
+        heard_s = max([self._runtime.link(one).last_heard_s for one in view.copies], default=0.0)
         if now - heard_s > self._config.lease_s:
             self._doubted = merge(self._doubted, view.intervals)
         if not view.copies or not self._doubted:

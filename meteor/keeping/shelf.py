@@ -152,7 +152,9 @@ class Shelf(ReadableShelf):
         for key, one in batch:
             admission.enter(key, one)
         news = self._news(batch, now_ms, shown=True)
-        later = self._numbered_later(batch, {key for key, _, _ in news})
+        later: list[Carried] = []
+        if len(news) < len(batch):
+            later = self._numbered_later(batch, {key for key, _, _ in news})
         words = self._words_over(batch, now_ms, either=True)
         changes = [one for _, one, _ in news] + later
         for one in changes:

@@ -90,7 +90,7 @@ class PeerLinks:
 
     def find(self, contact: Contact) -> LinkEnd | None:
         """The link to `contact` if there is one."""
-        return self._links.find(name_of(contact))
+        return self._links.find(contact.address or contact)  # its `name_of`
 
     # ---- opening -----------------------------------------------------------------------------
 

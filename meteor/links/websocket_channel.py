@@ -234,7 +234,12 @@ class WebSocketChannel(asyncio.BufferedProtocol):
         self._quiet_beats = 0
         if self._held is not None:
             self._let_go()
-        self._reader.feed(bytes(self._buffer[:nbytes]))
+        data = bytes(self._buffer[:nbytes])
+        payload = self._reader.alone(data)
+        if payload is not None:
+            self._hand_over(payload)
+            return
+        self._reader.feed(data)
         if not self._waits:
             self._take_in()
 
@@ -271,9 +276,7 @@ class WebSocketChannel(asyncio.BufferedProtocol):
 
     def _take(self, message: Message) -> None:
         if message.opcode == _BINARY:
-            self._traffic.messages_in += 1
-            self._traffic.bytes_in += len(message.payload)
-            self._received(message.payload)
+            self._hand_over(message.payload)
         elif message.opcode == _PING:
             # What still waits to leave is an answer to a ping too: pongs never pile up.
             if not self.backlog:
@@ -284,6 +287,11 @@ class WebSocketChannel(asyncio.BufferedProtocol):
             self._end("text instead of frames")
         elif message.opcode != _PONG:
             raise BrokenFrame(f"there is no frame of kind {message.opcode}")
+
+    def _hand_over(self, payload: bytes) -> None:
+        self._traffic.messages_in += 1
+        self._traffic.bytes_in += len(payload)
+        self._received(payload)
 
     # -- ending
 

@@ -23,6 +23,8 @@ CONTROL_BYTES_MAX: Final = 125
 _FIN, _RESERVED, _OPCODE, _CONTROL = 0x80, 0x70, 0x0F, 0x08
 _MASKED, _LENGTH = 0x80, 0x7F
 _SHORT_MAX, _IN_16_BITS, _IN_64_BITS = 125, 126, 127
+_WHOLE: Final = 0x82
+"""The first byte of a binary message in one frame."""
 _MASK_BYTES: Final = 4
 _NO_MASK: Final = bytes(_MASK_BYTES)
 """The key of a client's frames: a frame must have one, and with this one the payload stays as it
@@ -93,6 +95,23 @@ class MessageReader:
             self._data = bytearray(self._data[self._at :])
             self._data += data
         self._at, self.waiting = 0, len(self._data)
+
+    def alone(self, data: bytes) -> bytes | None:
+        """The payload of one whole binary message that is all that came, as most of the time it is;
+        None where that is to be fed and looked at."""
+        size, at = len(data), 2
+        if size < at or data[0] != _WHOLE or self.waiting or self._kind:
+            return None
+        length = data[1] & _LENGTH
+        if length == _IN_16_BITS and size >= 4:
+            length, at = data[2] << 8 | data[3], 4
+        elif length > _SHORT_MAX:
+            return None
+        if data[1] & _MASKED:
+            if data[at : at + _MASK_BYTES] != _NO_MASK:
+                return None
+            at += _MASK_BYTES
+        return data[at:] if size == at + length and length <= self._bytes_max else None
 
     def next(self) -> Message | None:
         """The next message; None until more comes.  Raises `BrokenFrame`."""

@@ -129,10 +129,9 @@ class RendezvousPoint:
 
     def may_be_done(self, share: HandOn, part: Intervals) -> bool:
         """Of what deletes, where `part` was another peer's a while ago."""
-        if not self._moves.known.is_new(part, self._runtime.now()):
-            return False
         task = read_task(share, self._curve)
-        return task is not None and task.takes
+        takes = task is not None and task.takes
+        return takes and self._moves.known.is_new(part, self._runtime.now())
 
     def copied(self) -> Intervals:
         """The indexes of which a whole copy is kept here for others."""
@@ -226,6 +225,8 @@ class RendezvousPoint:
     async def _settled(self, task: Task, part: Intervals, ends_s: float) -> None:
         """Wait until it is known whether all of this part is here, which is soon.  A question keeps
         some of its time, to bring home what is known."""
+        if not self._doubted(task, part):
+            return
         now = self._runtime.now()
         until_s = now + (ends_s - now) * (WAITING_SHARE if task.passes else 1.0)
         while self._doubted(task, part) and self._runtime.now() < until_s:
@@ -242,12 +243,12 @@ class RendezvousPoint:
         while True:
             if self._holdings.is_frozen(part):
                 await self._runtime.sleep(FROZEN_PAUSE_S)
+            elif not self._shelf.is_coming(keys):
+                return
             elif self._shelf.is_begun(keys):
                 await self._replication.barrier()
-            elif self._shelf.is_coming(keys):  # what is written later is what a restart finds
+            else:  # what is written later is what a restart finds
                 await self._shelf.barrier()
-            else:
-                return
 
     # -- what is not kept
 

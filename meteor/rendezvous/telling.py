@@ -174,7 +174,8 @@ class Telling:
         No pair of an interest has a number below the interest's own: a mark below it says nothing
         was acknowledged.  That is 0 to others, at whom it may lie with a lower number."""
         name = stream_name(owner, stem)
-        return self._beyond_its_own(name, self._outbox.watermark(name))
+        mark = self._outbox.watermark(name)
+        return self._beyond_its_own(name, mark) if mark else 0
 
     def acknowledged_of(self, carried: Carried) -> int:
         """The same of a record that travels: nothing of a version that does not show yet, as its

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Final
 
 from arms import DATA, INTEREST, Kind, OverBudget, Profile, Record, Weighing
 from chord import dataclass
@@ -24,6 +25,7 @@ from meteor.security.policy import (
     OPEN,
     REPLY_ADDRESSES,
     Policy,
+    Quota,
     Request,
 )
 from meteor.security.quotas import Counted, Holding, Ledger
@@ -193,7 +195,6 @@ class Gatekeeper:
 
     # -- how much is left
 
-    @contextmanager
     def charged(
         self,
         admitted: Admitted,
@@ -202,23 +203,27 @@ class Gatekeeper:
         ttl_s: float,
         now: float,
         instead: str = "",
-    ) -> Iterator[Callable[[PostReply], None]]:
+    ) -> AbstractContextManager[Callable[[PostReply], None]]:
         """Count what is kept while it is posted, `instead` of a record of another id; what is
         refused further on is not counted.  Whoever posts gives the reply: before that, and where it
         says that not all of this happened, what was there counts on.
 
         Raises `Refused` beyond the owner's quota."""
-        answered: list[PostReply] = []
         document, owner = admitted.document, admitted.actor.owner
         kind = None if document is None else KEPT_KINDS.get(document.action)
         quota = self.policy.quota_of(owner)
         if quota is None or document is None or kind is None or not check_ttl_ms(ttl_s):
-            yield answered.append
-            return
+            return _UNCHARGED
         if not quota.counts(_kind(kind)):
-            yield answered.append
-            return
+            return _UNCHARGED
         holding = Holding(_kind(kind), admitted.size, now + ttl_s, document.profile, version)
+        return self._charged(owner, full_id, holding, quota, now, instead)
+
+    @contextmanager
+    def _charged(
+        self, owner: str, full_id: str, holding: Holding, quota: Quota, now: float, instead: str
+    ) -> Iterator[Callable[[PostReply], None]]:
+        answered: list[PostReply] = []
         with self.counted():
             charge = self.ledger.charge(
                 owner, full_id, holding, quota, now, instead, is_named=self._is_named(owner)
@@ -267,14 +272,29 @@ class Gatekeeper:
         visible_to = other.visible_to
         return not visible_to or may_see(asker, other.owner, visible_to, self.policy.groups)
 
-    @contextmanager
-    def counted(self) -> Iterator[None]:
+    def counted(self) -> AbstractContextManager[None]:
         """Count what is refused within."""
-        try:
-            yield
-        except Refused as error:
-            self.denials[error.rule] += 1
-            raise
+        return _Refusals(self.denials)
+
+
+_UNCHARGED: Final = nullcontext[Callable[[PostReply], None]](lambda _: None)
+"""Where nobody has a quota."""
+
+
+class _Refusals:
+    """Counts what is refused within; no generator, as every post passes here."""
+
+    __slots__ = ("_denials",)
+
+    def __init__(self, denials: Counter[str]) -> None:
+        self._denials = denials
+
+    def __enter__(self) -> None:
+        """Nothing is refused yet."""
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, Refused):
+            self._denials[error.rule] += 1
 
 
 def _check_delegated(limit: bytes, profile: Profile, weighing: Weighing) -> None:

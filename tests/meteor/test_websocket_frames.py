@@ -62,12 +62,47 @@ def read_all(data: bytes, cuts: list[int], bytes_max: int = BYTES_MAX) -> list[M
     """What a reader makes of bytes that come in pieces."""
     reader, found, at = MessageReader(bytes_max), [], 0
     for cut in [*sorted({cut % (len(data) + 1) for cut in cuts}), len(data)]:
-        reader.feed(data[at:cut])
+        alone = reader.alone(data[at:cut])
+        if alone is not None:
+            found.append(Message(Opcode.BINARY, alone))
+        else:
+            reader.feed(data[at:cut])
         at = cut
         while (message := reader.next()) is not None:
             found.append(message)
     assert reader.waiting == 0
     return found
+
+
+heads = st.sampled_from([b"\x82", b"\x02", b"\x81", b"\x89", b"\xc2"])
+lengths = st.sampled_from([
+    b"\x03", b"\x7d", b"\x7e\x00\x03", b"\x7e\x01\x00", b"\x7f" + bytes(7) + b"\x03",
+    b"\x83" + bytes(4), b"\x83abcd", b"\xfe\x00\x03" + bytes(4),
+])  # fmt: skip
+
+
+@given(heads, lengths, st.one_of(st.just(b"abc"), st.binary(max_size=300)), st.booleans())
+def test_what_comes_alone_is_what_a_reader_makes_of_it(
+    head: bytes, length: bytes, rest: bytes, within: bool
+) -> None:
+    data = head + length + rest
+    before = b"\x02\x01a" if within else b""
+    quick, slow = MessageReader(200), MessageReader(200)
+    for reader in (quick, slow):
+        reader.feed(before)
+        assert reader.next() is None
+    alone = quick.alone(data)
+    if alone is not None:
+        slow.feed(data)
+        assert slow.next() == Message(Opcode.BINARY, alone)
+        assert (slow.next(), slow.waiting) == (None, 0)
+
+
+@given(payloads, st.booleans())
+def test_a_message_that_comes_alone_is_seen_to(payload: bytes, masked: bool) -> None:
+    whole = frame(Opcode.BINARY, payload, masked=masked)
+    quick = MessageReader(BYTES_MAX).alone(whole)
+    assert quick == (payload if len(payload) < 1 << 16 else None)
 
 
 @given(messages, st.lists(st.integers(0, 1 << 20), max_size=5), st.data())

@@ -13,7 +13,7 @@ from functools import partial
 from chord import CallError, Contact, ask_for_place, identifier
 from meteor.errors import JoinFailed, SpaceError, SpaceMismatch, VersionMismatch
 from meteor.journal.first_look import FirstLook
-from meteor.journal.journal import Entries, Entry, Journal, MemoryJournal, Scan
+from meteor.journal.journal import Entries, Entry, Journal, Scan, UnreadJournal
 from meteor.journal.no_collections import no_collections
 from meteor.keeping.shelf_journal import Contents, read
 from meteor.links.asyncio_aside import aside
@@ -37,10 +37,10 @@ IDENTITY_KEY = b"peer"
 async def open_journal(
     options: PeerOptions, wall_clock: Callable[[], float]
 ) -> tuple[Journal, Contents | None]:
-    """The journal of the data directory, else one in memory, and what it holds, where its space is
-    known; raises `DataDirLocked`."""
+    """The journal of the data directory, else one that nobody reads, and what it holds, where its
+    space is known; raises `DataDirLocked`."""
     if options.data_dir is None:
-        return MemoryJournal(), None
+        return UnreadJournal(), None
     from meteor.journal.sqlite_journal import SqliteJournal  # noqa: PLC0415 - only where it is used
 
     look = FirstLook(partial(_contents, options, wall_clock))

@@ -117,7 +117,7 @@ class JournalFailed(MeteorError):
 
 
 class MemoryJournal:
-    """A journal for tests and for peers without a data directory: durable as long as the object."""
+    """A journal for tests and simulations: durable as long as the object."""
 
     def __init__(self) -> None:
         self._entries = Parted[bytes, tuple[int, bytes]]()
@@ -168,3 +168,8 @@ class MemoryJournal:
     def _check_open(self) -> None:
         if self._closed:
             raise JournalFailed("the journal is closed")
+
+
+class UnreadJournal(MemoryJournal):
+    """The journal of a peer without a data directory: it ends with that peer's life, and the next
+    one begins another.  What nobody will read need not be written: see `Shelf.commit`."""

@@ -14,7 +14,7 @@ from itertools import chain
 
 from arms import DATA, Profile, Record, Store
 from chord import replace
-from meteor.journal.journal import Entry, Journal
+from meteor.journal.journal import Entry, Journal, UnreadJournal
 from meteor.journal.no_collections import no_collections
 from meteor.keeping.attic import Attic
 from meteor.keeping.expiry_clock import ExpiryClock
@@ -53,6 +53,7 @@ class Shelf(ReadableShelf):
         super().__init__(curve, now, ExpiryClock(steady_clock or now, wall_clock))
         self.store = store
         self._journal = journal
+        self._is_written = not isinstance(journal, UnreadJournal)
         self.attic = Attic(curve)
         self._over: list[Key] = []
         """What had run out before this peer was started, and is in the journal still."""
@@ -97,7 +98,13 @@ class Shelf(ReadableShelf):
                 self.place(word)
 
     async def commit(self, numbered: Sequence[Carried]) -> None:
-        """Return when these records are durable here, and what they take the place of is gone."""
+        """Return when these records are durable here, and what they take the place of is gone.
+
+        Where no later life reads them they are not put into the form of rows: that is a tenth of
+        what a store costs, and most of its memory once more."""
+        if not self._is_written:
+            await self.barrier()
+            return
         keys = list(map(key_of, numbered))
         self._coming.add(keys, numbered)  # what comes with a word may be what is here from now on
         entries = [

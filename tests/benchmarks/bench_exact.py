@@ -1,12 +1,13 @@
 """Exact store and retrieve with k = 3 copies on 64 peers, beside OpenDHT in the same run.
 
 The first three rows of DESIGN section 8: one request in flight (p50, p99), 16 in flight (requests a
-second), for memory journals and for all peers on one SQLite file with `synchronous=FULL`.  Meteor
-is one process with 64 peers on WebSockets and one client; OpenDHT is one process with 64 nodes on
-UDP.  They take turns, `ROUNDS` times, so that both meet the same machine; the figures are of all
-rounds together.  `ratio` is Meteor's p50 over OpenDHT's, and of rates the other way round.
-Meteor is asked by a client, by one that always goes by its own peer, and once more by an
-application at the peer that it embeds: so OpenDHT's nodes are asked, which have no clients.
+second), for peers without a data directory (`memory journals`: nothing is written down) and for all
+peers on one SQLite file with `synchronous=FULL`.  Meteor is one process with 64 peers on WebSockets
+and one client; OpenDHT is one process with 64 nodes on UDP.  They take turns, `ROUNDS` times, so
+that both meet the same machine; the figures are of all rounds together.  `ratio` is Meteor's p50
+over OpenDHT's, and of rates the other way round.  Meteor is asked by a client, by one that always
+goes by its own peer, and once more by an application at the peer that it embeds: so OpenDHT's nodes
+are asked, which have no clients.
 The rows after these are the same on uvloop (`meteor peer --loop uvloop`), on the file, and in
 memory with half of the peers in a second process.
 `sync_ms` is the machine's own median for appending 4 KiB to a file and bringing it to disk.

@@ -6,8 +6,10 @@ import random
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from arms import Profile, Rendezvous, Store
-from meteor.journal.journal import Journal
+from meteor.journal.journal import Journal, JournalFailed, UnreadJournal
 from meteor.keeping.holdings import Holdings
 from meteor.keeping.placement import GONE, MOVED, Admission, key_of
 from meteor.keeping.shelf import Shelf
@@ -197,6 +199,25 @@ def test_a_record_that_moves_while_it_is_handed_over_does_not_stay_with_the_take
         assert shelf.store.get("", "x") is None
         assert shelf.find(("", "x")) is None
         assert shelf.find(key_of(word)) is not None
+
+
+def test_where_no_later_life_reads_it_nothing_is_written_and_all_shows() -> None:
+    world, journal = World(), UnreadJournal()
+    shelf = world.new_shelf(journal)
+    mine, theirs = carried("a", "type=lamp"), carried("b", "type=lamp", number=9)
+
+    async def write() -> None:
+        for one in await shelf.write([mine]):
+            shelf.show(one)
+        await shelf.admit([theirs], Admission())
+        assert not shelf.is_coming([key_of(mine), key_of(theirs)])
+        assert not (await journal.scan()).entries
+        await journal.close()
+        with pytest.raises(JournalFailed):  # nothing is acknowledged after the end
+            await shelf.write([carried("c", "type=lamp")])
+
+    world.run(write())
+    assert {placed.carried.id for placed in shelf.table} == {mine.id, theirs.id}
 
 
 def test_an_unreadable_record_in_the_journal_is_set_aside() -> None:

@@ -1,9 +1,9 @@
 """The links of one peer on an event loop: opened when needed, one a pair, closed when idle.
 
-Law of this file: frames of one loop turn leave as one; an acknowledgement waits at most
-`ACKNOWLEDGE_WITHIN_S` for company.  When two peers dial each other, the dial of the one with the
-smaller address stands.  An idle link ends by agreement (GOODBYE both ways), so that no frame is
-lost by it; a link that ends otherwise is reported to the exchange once.
+Law of this file: frames of one loop turn leave as one, or with the conversation that ends in it; an
+acknowledgement waits at most `ACKNOWLEDGE_WITHIN_S` for company.  When two peers dial each other,
+the dial of the one with the smaller address stands.  An idle link ends by agreement (GOODBYE both
+ways), so that no frame is lost by it; a link that ends otherwise is reported to the exchange once.
 """
 
 from __future__ import annotations
@@ -188,6 +188,19 @@ class PeerLinks:
         if not self._filled and not self._is_receiving:
             self.loop.call_soon(self._flush)
         self._filled.append(link)
+
+    def at_once(self, callback: Callable[..., object], *args: object) -> None:
+        """Call what ends a conversation; what it puts on links leaves with it, as nothing follows:
+        at the end of the turn, a reply would wait for one more look at all sockets."""
+        if self._is_receiving:
+            callback(*args)
+            return
+        self._is_receiving = True
+        try:
+            callback(*args)
+        finally:
+            self._is_receiving = False
+            self._flush()
 
     def _flush(self) -> None:
         filled, self._filled = self._filled, []

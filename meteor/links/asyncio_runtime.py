@@ -230,7 +230,8 @@ class AsyncioRuntime(ExchangingRuntime):
         except (Exception, asyncio.CancelledError) as error:
             concluded(None, error)
         else:
-            self._going_on(conversation, waits_for).concluded = concluded
+            left = self._going_on(conversation, waits_for)
+            left.concluded = partial(self._links.at_once, concluded)
 
     def failed(self, error: BaseException) -> None:
         """Hear of a bug: by default it is logged and ends this peer."""

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from chord import Contact, Deferred, RequestTimeout
+from meteor.links.asyncio_link import PeerLink
 from meteor.links.asyncio_runtime import BEAT_S, AsyncioRuntime
 from meteor.links.transport import MemoryHub, MemoryTransport
 from meteor.wire.codec import FRAMES_MAX
@@ -160,3 +161,33 @@ async def test_without_a_seed_two_peers_draw_differently() -> None:
         drawn.append(runtime.random.getrandbits(64))
         await runtime.aclose()
     assert drawn[0] != drawn[1]
+
+
+async def test_a_reply_leaves_with_the_conversation_that_ends_by_it() -> None:
+    """It waited for the end of a turn in which nothing followed, and for a look at all sockets."""
+    hub, order = MemoryHub(), list[str]()
+    a, b = await a_peer(hub, 1), await a_peer(hub, 2)
+
+    async def held() -> Greet:
+        await b.sleep(0.001)
+        order.append("ended")
+        asyncio.get_running_loop().call_soon(order.append, "next turn")
+        return Greet()
+
+    b.serve(lambda sender, request, remaining_s: Deferred(held()), lambda contact: None)
+    await a.call(b.contact, Greet(), 5.0)  # the link is open
+    order.clear()
+    end = b._links.find(a.contact)
+    assert isinstance(end, PeerLink)
+    assert end.channel is not None
+    write = end.channel.write
+
+    def noted(data: bytes) -> None:
+        order.append("left")
+        write(data)
+
+    end.channel.write = noted  # type: ignore[method-assign]
+    await a.call(b.contact, Greet(), 5.0)
+    assert order[:3] == ["ended", "left", "next turn"]
+    await a.aclose()
+    await b.aclose()

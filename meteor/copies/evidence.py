@@ -8,12 +8,12 @@ somebody has everything would be lost (DESIGN section 5).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chord import Contact
 from meteor.wire.view import Ended, View, ViewKey
-from squid import Interval, intersect
+from squid import Interval, intersect, merge, subtract
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,18 @@ def as_it_was(
         if len(instead) == len(having):
             found = [*(e for e in found if e not in at), *instead]
     return found
+
+
+def as_settled(piece: Interval, evidence: Iterable[Evidence]) -> Iterator[Evidence]:
+    """The same, where what began as many fell speaks for the last view before under which anything
+    was kept: who has it has all of that, and no more.  Not where that was not of all of a piece."""
+    for one in evidence:
+        settled = one.view.settled
+        before = None if settled is None else settled.within(one.view.intervals)
+        if before is None or not has_piece(before, piece):
+            yield one
+        else:
+            yield replace(one, view=before, fresh=False)
 
 
 def _took_the_place_of(one: Evidence, evidence: Iterable[Evidence]) -> View | None:
@@ -132,3 +144,15 @@ def has_all_of(survivor: Evidence, view: View) -> bool:
 def has_piece(view: View, piece: Interval) -> bool:
     """Whether a view is of all of a piece."""
     return intersect(view.intervals, (piece,)) == (piece,)
+
+
+def of_both(left: View, right: View) -> View:
+    """One epoch of one view, where each is word of a part of it: what either names stays named."""
+    if not subtract(left.intervals, right.intervals):
+        return right
+    return replace(
+        right,
+        intervals=merge(left.intervals, right.intervals),
+        lost=merge(left.lost, right.lost),
+        rivals=tuple(dict.fromkeys((*left.rivals, *right.rivals))),
+    )

@@ -127,14 +127,22 @@ class Rivals:
 
     def _with_heard(self, view: View) -> View:
         """A view that ends here now, with what is heard and not written down: nobody else would
-        say so.  What there is no room for counts as lost."""
+        say so.  What there is no room for counts as lost.  So does the view that it stands for:
+        nothing may be kept under it yet, whatever it names."""
         heard = [one for one in rivals_within(self._heard, view.intervals)
                  if one not in view.rivals]  # fmt: skip
         if not heard:
             return view
         room = max(RIVALS_MAX - len(view.rivals), 0)
-        lost = merge(view.lost, *(one.intervals for one in heard[room:]))
-        return replace(view, rivals=(*view.rivals, *heard[:room]), lost=lost)
+        rivals, lost = heard[:room], merge(*(one.intervals for one in heard[room:]))
+        settled = view.settled and replace(
+            view.settled,
+            rivals=(*view.settled.rivals, *rivals),
+            lost=merge(view.settled.lost, lost),
+        )
+        return replace(
+            view, rivals=(*view.rivals, *rivals), lost=merge(view.lost, lost), settled=settled
+        )
 
     def _hope(self) -> Intervals:
         """What is named because of rivals that are only just known."""

@@ -37,9 +37,11 @@ from chord import Contact
 from meteor.copies.evidence import (
     Evidence,
     as_it_was,
+    as_settled,
     has_all_of,
     has_piece,
     keys_of,
+    of_both,
     without_passed_over,
 )
 from meteor.wire.operations import HeardOf
@@ -177,21 +179,11 @@ def _without_what_ended(
     and without those that were let go as one of an earlier epoch had all of them.  The latter
     began: they stand against whoever cannot show to have them as well."""
     yield [one for one in evidence if not _died_before(one.view, piece, evidence, asked)], asked
-    yield list(_as_settled(piece, evidence)), asked
+    yield list(as_settled(piece, evidence)), asked
     ended = [one for one in evidence if any(_took_in(other, one) for other in evidence)]
     begun = (*asked.begun, *(one.view for one in ended))
     left = (one for one in evidence if one not in ended)
     yield [one for one in left if _began(one.view, evidence, asked)], replace(asked, begun=begun)
-
-
-def _as_settled(piece: Interval, evidence: Iterable[Evidence]) -> Iterator[Evidence]:
-    """The same, where what began as many fell speaks for the last view before under which anything
-    was kept: who has it has all of that, and no more."""
-    for one in evidence:
-        if one.view.settled is None:
-            yield one
-        elif (before := one.view.settled.within((piece,))) is not None:
-            yield replace(one, view=before, fresh=False)
 
 
 def _took_in(one: Evidence, ended: Evidence) -> bool:
@@ -274,14 +266,18 @@ def _began(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:
 
 def _was_not_taken(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:
     """Whether one of its copies remembers only an earlier epoch of it: nothing begins before all of
-    them have it in their journals."""
+    them have it in their journals.  Not where that one shows to have had it, and went over from it.
+    Nor where it was started again, which may have been with a backup of its journal, if another one
+    lived all the time and has that epoch whole: with it is all that came before as well."""
     of_it = [one for one in evidence if one.view.key == view.key]
+    is_whole = any(one.fresh and one.view.epoch == view.epoch for one in of_it)
     return any(
         max(one.view.epoch for one in theirs) < view.epoch
         for copy in view.copies
         if copy.id not in asked.forgetful
         and (theirs := [one for one in of_it if is_peer(one.contact, copy)])
-        and not any(one.damaged for one in theirs)
+        and not any(one.damaged or one.shows(view) for one in theirs)
+        and not (is_whole and any(one.contact.incarnation > copy.incarnation for one in theirs))
     )
 
 
@@ -390,4 +386,5 @@ def _same(left: Step, right: Step) -> bool:
 
 
 def _joined(left: Step, right: Step) -> Step:
-    return Step(merge(left.piece, right.piece), left.kind, right.view, right.sources)
+    view = of_both(left.view, right.view) if left.view and right.view else right.view
+    return Step(merge(left.piece, right.piece), left.kind, view, right.sources)

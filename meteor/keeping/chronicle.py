@@ -122,7 +122,7 @@ def _news(known: Iterable[View], view: View, part: Intervals) -> View | None:
             if not part:
                 return None
     copies = view.copies[:HOLDERS_MAX]
-    return replace(view, intervals=part, copies=copies, lost=(), rivals=())
+    return replace(view, intervals=part, copies=copies, lost=(), rivals=(), settled=None)
 
 
 def _left(views: Iterable[View], begun: View) -> Iterable[View]:

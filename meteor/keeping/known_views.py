@@ -18,8 +18,9 @@ from meteor.wire.view import Copy, Ended, Stored, View, ViewKey, ended_within
 from squid import Intervals, intersect, merge, subtract
 
 RANK_BITS = 20
-_LIFE = (1 << 10) - 1
-"""The bits of them that differ between two lives of one peer."""
+_LIFE = (1 << RANK_BITS) - 1
+"""Two lives of one peer differ in them unless they began a multiple of so many milliseconds apart:
+with fewer bits, those of a peer that is started again and again would."""
 
 
 class KnownViews:

@@ -170,7 +170,7 @@ class Copying:
 
     def _counts(self, views: Sequence[View]) -> bool:
         """Whether what all have may be acknowledged."""
-        return not any(view.settled is not None or self._lacks(view) for view in views)
+        return not any(view.is_brief or self._lacks(view) for view in views)
 
     async def _let_count(self, views: Sequence[View], ends_s: float) -> None:
         """Settle what began as many fell, or wait for a copy where one lacks."""

@@ -206,7 +206,7 @@ class Reconciling:
         """Two hold the interval: this peer, whose it is, takes the other's content in and lets it
         end; whether it did.  What the other knows the past of is known here before it lets go: once
         it has, nobody can say so again."""
-        if any(view.tentative for view in self._views.touching((interval,))):
+        if any(view.is_brief for view in self._views.touching((interval,))):
             return False  # nothing is kept under it, nor may the other one let go because of it
         ended = self._holdings.merging(interval, source)
         try:

@@ -158,7 +158,7 @@ class Rivals:
             await self._note_heard()
             self._standing_down.tell()
             for view in list(self._views.own.values()):
-                for rival in () if view.tentative else view.rivals:
+                for rival in () if view.is_brief else view.rivals:
                     await self._settle(view, rival)
             pending = any(view.rivals for view in self._views.own.values())
             await self._bell.wait(AGAIN_S if pending else IDLE_S)

@@ -34,25 +34,26 @@ class Settling:
         self._since_s: dict[int, float] = {}
         """Since when nothing is kept under a view, by its number."""
 
-    async def settle(self, views: Iterable[View]) -> None:
+    async def settle(self, views: Iterable[View], *, patient: bool = False) -> None:
         """Let something be kept under those of these that are still brief: one epoch for all who
-        wait for it."""
+        wait for it.  Who is `patient` leaves it where something that was given has not begun."""
         for view in views:
             await self._turn.enter()
             try:
                 now = self._views.own.get(view.number)
-                if now is not None and now.tentative:
-                    await self._change(now.number, settled=True)
+                if now is not None and now.is_brief:
+                    await self._change(now.number, settled=True, patient=patient)
             finally:
                 self._turn.leave()
 
     async def look(self) -> None:
         """Settle what need not be brief any more, or has been so for long."""
         now, may_fall = self._runtime.now(), self._may_fall()
-        brief = [view for view in self._views.own.values() if view.tentative]
+        brief = [view for view in self._views.own.values() if view.is_brief]
         self._since_s = {one.number: self._since_s.get(one.number, now) for one in brief}
-        await self.settle([
+        due = [
             view for view in brief
             if now - self._since_s[view.number] >= self._config.falling_s
             or not (may_fall or len(view.copies) < self._config.copies - 1)
-        ])  # fmt: skip
+        ]  # fmt: skip
+        await self.settle(due, patient=True)

@@ -161,7 +161,7 @@ class Tending:
         views = sorted(self._views.own.values(), key=lambda view: view.number)
         for one, other in pairwise(views):
             same = one.copies and one.holder_ids == other.holder_ids
-            unsure = one.unknown or other.unknown or one.tentative or other.tentative
+            unsure = one.unknown or other.unknown or one.is_brief or other.is_brief
             if same and not unsure:
                 await self._replication.unify(one, other)
 

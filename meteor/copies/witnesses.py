@@ -166,14 +166,14 @@ class Witnesses:
 
     def note_begun(self, view: View) -> None:
         """A view begins here, in which something may be acknowledged."""
-        if not view.tentative and not self._is_alone(view):
+        if not view.is_brief and not self._is_alone(view):
             self._views.chronicle.note(view)
 
     def say_begun(self, view: View) -> None:
         """Tell all around that a view began: should all its holders fall for good, they know that
         what came before is not the last word.  What began before its `lost` part was lost is told
         on, as who knew of that becomes less."""
-        if view.tentative or self._is_alone(view):
+        if view.is_brief or self._is_alone(view):
             return
         message = Begun((*self._views.chronicle.of(view.lost), view))
         around = {one.id: one for one in (*self._node.successors, *view.copies)}

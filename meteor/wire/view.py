@@ -89,7 +89,7 @@ class View:
     under this one, before its next epoch."""
 
     @property
-    def tentative(self) -> bool:
+    def is_brief(self) -> bool:
         """Whether nothing is kept under it."""
         return self.settled is not None
 

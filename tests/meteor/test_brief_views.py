@@ -109,3 +109,23 @@ def test_what_somebody_says_that_it_stands_for_is_not_remembered_of_what_began()
     chronicle = Chronicle()
     chronicle.note(brief(LAST))
     assert [one.settled for one in chronicle.written()] == [None]
+
+
+def test_tending_settles_nothing_while_what_was_given_has_not_begun() -> None:
+    """A client does not wait for that."""
+    world = AnsweredBeside()
+    replication = world.peer.core.replication
+    (view,) = world.peer.core.views.own.values()
+    world.peer.core.views.own[view.number] = replace(view, settled=view.as_settled())
+    asked: list[bool] = []
+
+    async def change(_: int, *, settled: bool, patient: bool) -> bool:
+        asked.append(settled and patient)
+        return False
+
+    settling = replication.settling
+    settling._change = change
+    settling._config = replace(settling._config, falling_s=0.0)
+    world.overlay.run(settling.look())
+    world.overlay.run(settling.settle([view]))
+    assert asked == [True, False]

@@ -94,15 +94,15 @@ def test_what_is_acknowledged_has_settled(seed: int) -> None:
         crash(drawn.choice(overlay.living))
         overlay.run_for(drawn.choice([0.0, 0.05, 0.7]))
         brief += sum(
-            view.tentative for peer in overlay.living for view in peer.core.views.own.values()
+            view.is_brief for peer in overlay.living for view in peer.core.views.own.values()
         )
         stored = overlay.client().store(profile(draw_data(drawn)), b"y", ttl=7200, timeout=20)
         record = overlay.run(stored).id
         kept.add(record)
-        assert not view_of(overlay, record).tentative
+        assert not view_of(overlay, record).is_brief
         known = primary_of(overlay, record).core.views.chronicle
         begun = known.all_of(view_of(overlay, record).intervals)
-        assert not any(view.tentative for view in begun)
+        assert not any(view.is_brief for view in begun)
         start(overlay, [one for one in overlay.peers if not one.alive])
         overlay.run_for(drawn.choice([0.1, 4.0]))
     print(f"{brief} views were brief as they were looked at")

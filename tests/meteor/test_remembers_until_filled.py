@@ -20,7 +20,7 @@ from tests.meteor.copies_world import (
 )
 
 
-@pytest.mark.parametrize("seed", [2, 5, 9, 20])
+@pytest.mark.parametrize("seed", [2, 3, 9, 20])
 def test_who_offered_what_it_had_has_not_moved_on_before_it_is_filled(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ from meteor.copies.copying import Superseded
 from meteor.copies.giving import HandoffConfig
 from meteor.copies.replication import Replication
 from meteor.keeping.holdings import Holdings, Intervals
-from meteor.keeping.placement import Admission, key_of
+from meteor.keeping.placement import MOVED, Admission, key_of
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Keep, Kept
@@ -78,6 +78,9 @@ class Reconciling:
         self._on_gained = on_gained
         self.on_rival: Callable[[Rival], object] = lambda _: None
         """Hears whom a peer that lets go had beside it."""
+        self.on_outvoted: Callable[[Carried, int], object] = lambda _, __: None
+        """Hears the word of a move that is over, as a later one says that the record went to some
+        other place, and the version of that: two sides of a partition said so."""
 
     async def absorb(
         self,
@@ -185,6 +188,7 @@ class Reconciling:
         """Take in what is news of what is held here, with its copies; how much was.  All of it
         shows when this returns, also what another conversation is just taking in: its caller says
         that the past is known.  Raises `Superseded` when the holding ended meanwhile."""
+        self._compare_words(carried)
         news = self._shelf.news(carried) + self._shelf.words_over(carried)
         coming = self._shelf.is_coming([key_of(one) for one in carried])
         ends_s = self._runtime.now() + MERGE_S
@@ -247,6 +251,18 @@ class Reconciling:
         self._replication.on_ended(View(source, 0, frozen.epoch, (interval,), frozen.copies))
         self.tell_anew((interval,))
         return True
+
+    def _compare_words(self, carried: Sequence[Carried]) -> None:
+        """Where one record was moved to two places, the later word alone stays, and whoever comes
+        by it is not led to the other one: what lies there goes, unless it is later still."""
+        for one in carried:
+            placed = self._shelf.find(key_of(one)) if one.kind == MOVED else None
+            known = None if placed is None else placed.carried
+            if known is None or known.kind != MOVED or known.moved_to == one.moved_to:
+                continue
+            older, newer = sorted((known, one), key=lambda word: word.version)
+            if older.moved_to and self._shelf.meets(one, self._views.held()):
+                self.on_outvoted(older, newer.version)
 
     def tell_anew(self, part: Intervals) -> None:
         """What another one had of `part` counts here by now.  Some of it may have been on the shelf

@@ -127,9 +127,10 @@ class Amending:
             repeated=any(summary.repeated for summary in summaries),
         )
 
-    async def bury(self, word: Carried, version: int) -> None:
+    async def bury(self, word: Carried, version: int, *, whatever: bool = True) -> None:
         """What was deleted where it was lives no more where it went, nor where it went from there:
-        word is left that it is back, as two tombstones of one record would be two states of it."""
+        word is left that it is back, as two tombstones of one record would be two states of it.
+        `whatever` version it has there, or unless that is later."""
         leave = Operation(
             "cancel", word.moved_to, version, word.owner, 0, moved_to=word.id,
             came_with=word.version,
@@ -139,7 +140,7 @@ class Amending:
             while self._runtime.now() < deadline:
                 outcomes, leave = await self._follow(leave, deadline)
                 newer = [one for one in summaries_of(outcomes[-1]) if one.refused == "older"]
-                if not newer:
+                if not newer or not whatever:
                     return
                 # An author's clock may be ahead of the one here; a delete wins over every version.
                 leave = replace(leave, version=max(one.version for one in newer) + 1)

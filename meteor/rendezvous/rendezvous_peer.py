@@ -128,6 +128,9 @@ class RendezvousPeer:
         self.point.changes.deleted_where_it_was = lambda word, version: runtime.spawn(
             self.entry.bury(word, version)
         )
+        self._handoff.reconciling.on_outvoted = lambda word, version: runtime.spawn(
+            self.entry.bury(word, version, whatever=False)
+        )
 
     def _handlers_of(self) -> dict[type, Handler]:
         """Message type to handler, of all parts."""

@@ -8,7 +8,14 @@ import pytest
 
 from meteor import profile
 from tests.meteor.building import draw_data
-from tests.meteor.copies_world import ask, assert_whole_within, build, index_of, store_some
+from tests.meteor.copies_world import (
+    ask,
+    assert_whole_within,
+    build,
+    index_of,
+    seeds,
+    store_some,
+)
 from tests.meteor.test_copies_apart import HEALED_WITHIN_S
 
 
@@ -43,3 +50,24 @@ def test_what_was_deleted_on_one_side_does_not_live_on_where_the_other_moved_it(
     assert_whole_within(overlay, HEALED_WITHIN_S)
     overlay.run_for(10.0)
     assert ask(overlay, clients[0]) == (set(), True)
+
+
+@pytest.mark.parametrize("seed", [16, *seeds(1, 5)])
+def test_what_both_sides_moved_is_where_the_later_one_moved_it(seed: int) -> None:
+    """Nobody who comes by its old place is led to the other one: copies kept differing about it."""
+    overlay, drawn = build(seed, 9, disk_s=0.001), random.Random(seed)
+    (first,) = store_some(overlay, overlay.client(), drawn, 1)
+    assert_whole_within(overlay)
+    peers = drawn.sample(overlay.peers, 9)
+    sides = peers[:4], peers[4:]
+    clients = [overlay.client(peer=overlay.peers.index(side[0])) for side in sides]
+    cut = overlay.faults.partition(*([peer.contact for peer in side] for side in sides))
+    overlay.run_for(8.0)
+    for client in clients:
+        moved = overlay.run(client.replace(first, profile(draw_data(drawn)), b"y", ttl=7200))
+        assert moved.complete
+        overlay.run_for(0.1)
+    cut.heal()
+    assert_whole_within(overlay, HEALED_WITHIN_S)
+    overlay.run_for(10.0)
+    assert ask(overlay, clients[0]) == ({moved.id}, True)

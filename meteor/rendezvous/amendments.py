@@ -73,6 +73,8 @@ class Amendments:
         back = known is not None and operation.moved_to == known.carried.id
         if known is not None and known.carried.kind == GONE and not back:
             refused = "deleted" if operation.moved_to else ""
+            if not refused:  # by another holder of a part of it, perhaps, whose copies are others
+                self._shelf.place((await write([known.carried]))[0])
             return Summary(self._buried_in(part, task.mark), refused=refused)
         if operation.moved_to:
             return await self._leave(sent, task, known, write)

@@ -9,13 +9,13 @@ on the tombstones (DESIGN section 3).
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from itertools import islice
 
 from arms import DATA, INTEREST, WATCH, Kind, Record, Rendezvous
 from chord import Runtime, dataclass, replace
 from meteor.keeping.holdings import Holdings, Intervals
-from meteor.keeping.placement import GONE
+from meteor.keeping.placement import GONE, Key, key_of
 from meteor.keeping.shelf import Shelf
 from meteor.rendezvous.reactions import AT_ONCE, Reactions
 from meteor.rendezvous.task import Task
@@ -142,6 +142,20 @@ class Deletes:
             self._reactions.carry_out(gone.steps, record)
             self._shelf.place(stone)
             self._telling.drop(record)
+
+    async def bury_beside(
+        self, operation_id: bytes, part: Intervals, mine: Collection[Key], write: Write
+    ) -> None:
+        """What another holder of a part of it was the first to bury, and this peer has as its copy,
+        is to be with the copies of this part as well: these are others."""
+        stones = [
+            one for one in (placed.carried for placed in self._shelf.buried(operation_id))
+            if key_of(one) not in mine and self._shelf.meets(one, part)
+        ]  # fmt: skip
+        while some := stones[-COUNTED_AT_ONCE:]:
+            del stones[-COUNTED_AT_ONCE:]
+            for stone in await write(some):
+                self._shelf.place(stone)
 
     async def buried(self, operation_id: bytes, part: Intervals) -> Summary:
         """A delete was carried out in this part: how much it took there, each counted where its

@@ -376,14 +376,13 @@ class RendezvousPoint:
     async def _delete(
         self, task: Task, part: Intervals, write: Write, ends: Ends
     ) -> tuple[list[bytes], Summary]:
-        """Some at a time, so that others get their turn in between: whatever is under way about
-        them is waited for each time.  They are let go of as they are buried: a hundred thousand
-        records that end at once take 0.1 s.  Raises `Superseded` when the time is up."""
+        """Some at a time, so that others get their turn in between, and let go of as they are
+        buried: a hundred thousand at once take 0.1 s.  Raises `Superseded` when the time is up."""
         deletes, newest = self.changes.deletes, self._recall.newest_taken(task.operation, part)
         selected = await deletes.selected(task, newest)
         if task.operation.dry_run:
             return await deletes.would_delete(selected, part, task.box)
-        fresh = deletes.fresh_part(task.mark, part)
+        fresh, mine = deletes.fresh_part(task.mark, part), {one.key for one in selected}
         selected.reverse()
         while True:
             some = selected[: -BURIED_AT_ONCE - 1 : -1]
@@ -394,6 +393,8 @@ class RendezvousPoint:
                 raise Superseded("nobody waits for it any more")
             present = deletes.still_in(task, some, fresh, newest)
             await deletes.bury(present, task.mark, write)
+            mine -= {record.key for record in some} - {record.key for record in present}
             if not selected:
+                await deletes.bury_beside(task.mark, part, mine, write)
                 return [], await deletes.buried(task.mark, part)
             await self._runtime.sleep(0.0)  # a journal in memory never makes anybody wait

@@ -1,0 +1,40 @@
+"""A record lies at several primaries, and one of them is a copy of another one: it may have that
+one's tombstone before its own share of a delete comes.  Its own copies are others, and had none."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from meteor.keeping.placement import GONE
+from sim.overlay import Overlay
+from tests.meteor.copies_world import assert_whole_within, build, seeds
+
+WIDE = "type=lamp temperature=-40..120"
+
+
+def keepers(overlay: Overlay, stem: str) -> list[str]:
+    """Who shows it still."""
+    found = (peer for peer in overlay.living if peer.core.shelf.store.get("", stem) is not None)
+    return [peer.address for peer in found]
+
+
+@pytest.mark.parametrize("verb", ["cancel", "delete_data"])
+@pytest.mark.parametrize("seed", seeds(4, 30))
+def test_whoever_has_it_knows_of_the_delete_that_is_acknowledged(seed: int, verb: str) -> None:
+    overlay, drawn = build(seed, 9), random.Random(seed)
+    assert_whole_within(overlay)
+    client = overlay.client(peer=drawn.randrange(9))
+    receipt = overlay.run(client.store(WIDE, id="lamp", ttl=7200))
+    assert len(keepers(overlay, "lamp")) >= 3
+    if verb == "cancel":
+        done = overlay.run(client.cancel(receipt.id))
+    else:
+        done = overlay.run(client.delete_data("type=lamp", mode="within"))
+    assert (done.complete, done.matches) == (True, 1)
+    overlay.run_for(0.01)  # what was written everywhere shows everywhere
+    assert keepers(overlay, "lamp") == []
+    for peer in overlay.living:
+        placed = peer.core.shelf.find(("", "lamp"))
+        assert placed is None or placed.carried.kind == GONE

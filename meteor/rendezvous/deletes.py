@@ -148,14 +148,15 @@ class Deletes:
     ) -> None:
         """What another holder of a part of it was the first to bury, and this peer has as its copy,
         is to be with the copies of this part as well: these are others."""
-        stones = [
-            one for one in (placed.carried for placed in self._shelf.buried(operation_id))
-            if key_of(one) not in mine and self._shelf.meets(one, part)
-        ]  # fmt: skip
-        while some := stones[-COUNTED_AT_ONCE:]:
-            del stones[-COUNTED_AT_ONCE:]
-            for stone in await write(some):
+        stones, done = self._shelf.buried(operation_id), set(mine)
+        while some := list(islice(stones, COUNTED_AT_ONCE)):
+            others = [one.carried for one in some if key_of(one.carried) not in done]
+            others = [one for one in others if self._shelf.meets(one, part)]
+            done.update(map(key_of, others))
+            for stone in await write(others) if others else ():
                 self._shelf.place(stone)
+            if len(some) == COUNTED_AT_ONCE:
+                await self._runtime.sleep(0.0)
 
     async def buried(self, operation_id: bytes, part: Intervals) -> Summary:
         """A delete was carried out in this part: how much it took there, each counted where its

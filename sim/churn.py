@@ -171,10 +171,13 @@ class Churn:
         if peer is None:
             return
         self._count("leaves")
+        await self._depart(peer)
+        self._moving.pop(peer.contact, None)
+
+    async def _depart(self, peer: SimPeer) -> None:
         self._moving[peer.contact] = None
         await self._done(peer, peer.leave())
         peer.runtime.close()
-        self._moving.pop(peer.contact, None)
         self._copies.went_down(peer)
 
     async def _relocate(self) -> None:
@@ -182,10 +185,7 @@ class Churn:
         if peer is None:
             return
         self._count("relocations")
-        self._moving[peer.contact] = None
-        await self._done(peer, peer.leave())
-        peer.runtime.close()
-        self._copies.went_down(peer)
+        await self._depart(peer)
         place = await self._overlay.place()
         again = self._overlay.reincarnate(
             peer, self._stream.getrandbits(self._overlay.config.bits) if place is None else place

@@ -74,7 +74,7 @@ class Amendments:
         if known is not None and known.carried.kind == GONE and not back:
             refused = "deleted" if operation.moved_to else ""
             if not refused:  # by another holder of a part of it, perhaps, whose copies are others
-                self._shelf.place((await write([known.carried]))[0])
+                await write([known.carried])
             return Summary(self._buried_in(part, task.mark), refused=refused)
         if operation.moved_to:
             return await self._leave(sent, task, known, write)

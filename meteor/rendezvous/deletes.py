@@ -148,13 +148,11 @@ class Deletes:
     ) -> None:
         """What another holder of a part of it was the first to bury, and this peer has as its copy,
         is to be with the copies of this part as well: these are others."""
-        stones, done = self._shelf.buried(operation_id), set(mine)
+        stones = self._shelf.buried(operation_id)
         while some := list(islice(stones, COUNTED_AT_ONCE)):
-            others = [one.carried for one in some if key_of(one.carried) not in done]
-            others = [one for one in others if self._shelf.meets(one, part)]
-            done.update(map(key_of, others))
-            for stone in await write(others) if others else ():
-                self._shelf.place(stone)
+            others = [one.carried for one in some if key_of(one.carried) not in mine]
+            if others := [one for one in others if self._shelf.meets(one, part)]:
+                await write(others)  # not placed anew: it is here, and counts once
             if len(some) == COUNTED_AT_ONCE:
                 await self._runtime.sleep(0.0)
 

@@ -19,6 +19,29 @@ from tests.meteor.copies_world import (
 from tests.meteor.test_copies_apart import HEALED_WITHIN_S
 
 
+class Apart:
+    """A ring of nine that is cut in two, a client on either side, and a record from before."""
+
+    def __init__(self, seed: int) -> None:
+        self.overlay, self.drawn = build(seed, 9, disk_s=0.001), random.Random(seed)
+        (self.first,) = store_some(self.overlay, self.overlay.client(), self.drawn, 1)
+        assert_whole_within(self.overlay)
+        peers = self.drawn.sample(self.overlay.peers, 9)
+        sides = peers[:4], peers[4:]
+        self.clients = [
+            self.overlay.client(peer=self.overlay.peers.index(side[0])) for side in sides
+        ]
+        self._cut = self.overlay.faults.partition(
+            *([peer.contact for peer in side] for side in sides)
+        )
+        self.overlay.run_for(8.0)
+
+    def heal(self) -> None:
+        self._cut.heal()
+        assert_whole_within(self.overlay, HEALED_WITHIN_S)
+        self.overlay.run_for(10.0)
+
+
 @pytest.mark.parametrize(("moves", "ahead_s"), [(1, 0), (2, 0), (4, 0), (2, 3600)])
 @pytest.mark.parametrize("deleted_on", [0, 1])
 @pytest.mark.parametrize(
@@ -29,14 +52,8 @@ def test_what_was_deleted_on_one_side_does_not_live_on_where_the_other_moved_it(
 ) -> None:
     """The tombstone lies at its old place, and beside it the word of where it went; by a clock that
     is ahead of the peers' it was newer there than any delete, and lived on."""
-    overlay, drawn = build(seed, 9, disk_s=0.001), random.Random(seed)
-    (first,) = store_some(overlay, overlay.client(), drawn, 1)
-    assert_whole_within(overlay)
-    peers = drawn.sample(overlay.peers, 9)
-    sides = peers[:4], peers[4:]
-    clients = [overlay.client(peer=overlay.peers.index(side[0])) for side in sides]
-    cut = overlay.faults.partition(*([peer.contact for peer in side] for side in sides))
-    overlay.run_for(8.0)
+    world = Apart(seed)
+    overlay, drawn, first, clients = world.overlay, world.drawn, world.first, world.clients
     assert overlay.run(clients[deleted_on].cancel(first)).matches == 1
     newest = first
     clients[1 - deleted_on]._session._author._first += ahead_s * 1_000_000
@@ -46,28 +63,18 @@ def test_what_was_deleted_on_one_side_does_not_live_on_where_the_other_moved_it(
         assert moved.complete
         assert index_of(moved.id) != index_of(newest)
         newest = moved.id
-    cut.heal()
-    assert_whole_within(overlay, HEALED_WITHIN_S)
-    overlay.run_for(10.0)
+    world.heal()
     assert ask(overlay, clients[0]) == (set(), True)
 
 
 @pytest.mark.parametrize("seed", [16, *seeds(1, 5)])
 def test_what_both_sides_moved_is_where_the_later_one_moved_it(seed: int) -> None:
     """Nobody who comes by its old place is led to the other one: copies kept differing about it."""
-    overlay, drawn = build(seed, 9, disk_s=0.001), random.Random(seed)
-    (first,) = store_some(overlay, overlay.client(), drawn, 1)
-    assert_whole_within(overlay)
-    peers = drawn.sample(overlay.peers, 9)
-    sides = peers[:4], peers[4:]
-    clients = [overlay.client(peer=overlay.peers.index(side[0])) for side in sides]
-    cut = overlay.faults.partition(*([peer.contact for peer in side] for side in sides))
-    overlay.run_for(8.0)
+    world = Apart(seed)
+    overlay, drawn, first, clients = world.overlay, world.drawn, world.first, world.clients
     for client in clients:
         moved = overlay.run(client.replace(first, profile(draw_data(drawn)), b"y", ttl=7200))
         assert moved.complete
         overlay.run_for(0.1)
-    cut.heal()
-    assert_whole_within(overlay, HEALED_WITHIN_S)
-    overlay.run_for(10.0)
+    world.heal()
     assert ask(overlay, clients[0]) == ({moved.id}, True)

@@ -47,14 +47,7 @@ def test_nothing_is_given_while_a_rival_is_heard_of_and_not_written_down(
 def test_it_is_written_down_though_its_view_becomes_another_meanwhile(
     world: AnsweredBeside,
 ) -> None:
-    replication, tries = world.peer.core.replication, []
-    written = replication.rival
-
-    async def fail_once(number: int, **changes: object) -> None:
-        tries.append(number)
-        await written(-1 if len(tries) == 1 else number, **changes)  # type: ignore[arg-type]
-
-    replication.rival = fail_once  # type: ignore[method-assign,assignment]
+    tries = world.fail_to_write_once()
     world.say(copies=())
     world.overlay.run_for(1.0)
     assert len(tries) > 1

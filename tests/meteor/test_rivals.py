@@ -57,6 +57,18 @@ class AnsweredBeside:
         view = self.note_rival(self.peer.contact)
         self.peer.core.views.take_in(view, view.intervals)
 
+    def fail_to_write_once(self) -> list[int]:
+        """A rival is noted first in a view that is another one meanwhile; the tries so far."""
+        replication, tries = self.peer.core.replication, list[int]()
+        written = replication.rival
+
+        async def fail_once(number: int, **changes: object) -> None:
+            tries.append(number)
+            await written(-1 if len(tries) == 1 else number, **changes)  # type: ignore[arg-type]
+
+        replication.rival = fail_once  # type: ignore[method-assign,assignment]
+        return tries
+
     def copy(self) -> SimPeer:
         """A living copy of the peer's."""
         (view,) = self.peer.core.views.own.values()
@@ -310,14 +322,7 @@ def test_a_part_of_a_view_has_the_rivals_of_that_part(world: AnsweredBeside) -> 
 
 def test_a_rival_is_noted_though_its_view_becomes_another_meanwhile(world: AnsweredBeside) -> None:
     """The number under which the interval was held is gone when the note is to be written."""
-    peer, replication = world.peer, world.peer.core.replication
-    written, tries = replication.rival, []
-
-    async def fail_once(number: int, **changes: object) -> None:
-        tries.append(number)
-        await written(-1 if len(tries) == 1 else number, **changes)  # type: ignore[arg-type]
-
-    replication.rival = fail_once  # type: ignore[method-assign,assignment]
+    peer, tries = world.peer, world.fail_to_write_once()
     world.say(copies=())
     world.overlay.run_for(1.0)
     assert len(tries) > 1

@@ -43,6 +43,7 @@ from chord.messages import MESSAGES as RING_MESSAGES
 from chord.messages import FindOwner as FindOwner
 from chord.messages import GetNeighbours as GetNeighbours
 from chord.messages import Neighbours as Neighbours
+from chord.messages import Ping as Ping
 from chord.node import ChordNode as ChordNode
 from chord.node import Observer as Observer
 from chord.placement import Burden as Burden
@@ -74,6 +75,7 @@ __all__ = [
     "Arc", "between", "distance", "identifier",
     "ChordNode", "ChordConfig", "Observer", "RingState", "Owner", "LookupTally", "Route", "Finger",
     "ArcCache", "KnownArc", "IdealPlace", "ideal_ring", "FindOwner", "GetNeighbours", "Neighbours",
+    "Ping",
     "MESSAGES",
     "MeteorError", "RingError", "CallError", "DialRefused", "DialRejected", "LinkClosed",
     "RequestTimeout", "Busy", "RemoteFault", "Fault", "LookupFailed", "NotJoined", "JoinRefused",

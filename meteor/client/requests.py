@@ -25,6 +25,7 @@ from chord import (
 from meteor.client.config import ClientConfig
 from meteor.client.shortcuts import Shortcuts
 from meteor.client.uplink import Uplink
+from meteor.client.vouching import Renewing
 from meteor.errors import MeteorError, NotConnected, Timeout, from_fault
 from meteor.wire.collector import Attempt, Collect
 from meteor.wire.messages import (
@@ -91,6 +92,9 @@ class Requests:
     ) -> None:
         self._runtime, self._uplink, self._config = runtime, uplink, config
         self.shortcuts = Shortcuts(runtime, config, uplink.is_to)
+        self._renewing = Renewing(
+            runtime, self.shortcuts, lambda: uplink.peer if uplink.vouches else None
+        )
         self._attempts: dict[int, Attempt] = {}
         self._tokens = count(first_token + 1)
 
@@ -196,6 +200,8 @@ class Requests:
         asked_s = self._runtime.now()
         if way.owner is not None:
             self.shortcuts.began(way.owner, token)
+            if asked.point is not None:
+                self._renewing.went(way.owner, asked.point)
         try:
             reply = await self._runtime.call(peer, request, left_s)
         finally:

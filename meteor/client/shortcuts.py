@@ -8,10 +8,10 @@ never been there.  An exact post then takes two messages less, and the two peers
 (Cassandra's and Redis Cluster's clients do the same).
 
 What theirs do not ask is whether the client's own peer reaches that owner too: a client that
-reaches both sides of a cut would be on both at once.  So a post goes by the own peer every few
-tenths of a second, and that one vouches for the owner that answered until another could own its
-place; what is answered straight later than that counts for nothing, and is asked again by the own
-peer.
+reaches both sides of a cut would be on both at once.  So the own peer vouches for an owner that
+answered it until another could own its place, is asked to do so anew every few tenths of a second
+(`meteor.client.vouching`), and gets the post itself where it did not; what is answered straight
+later than that counts for nothing, and is asked again by the own peer.
 """
 
 from __future__ import annotations
@@ -44,6 +44,9 @@ IDLE_S: Final = 60.0
 AVOIDED_S, AVOIDED_S_MAX = 5.0, 320.0
 """How long an owner that failed is not tried again; twice as long each time in a row."""
 GREETED_WITHIN_S: Final = 3.0
+FADES: Final = 4
+"""Such a part of the time for which an owner is vouched for passes before that is asked for anew,
+by the next post: owners that get ten posts a second have one in time then, nearly always."""
 ANSWERED: Final = 2.0
 """What went straight while its owner was vouched for may be answered within so many times that
 time, see `CopiesConfig.vouches_s`."""
@@ -131,6 +134,11 @@ class Shortcuts:
         way = self._ways[owner]
         vouched_s = self._runtime.now() - way.vouched_since_s
         return way.vouched_by == own_peer and vouched_s < way.vouched_for_s
+
+    def fades(self, owner: Contact) -> bool:
+        """Whether it is time to have it vouched for anew."""
+        way = self._ways[owner]
+        return self._runtime.now() - way.vouched_since_s > way.vouched_for_s / FADES
 
     def counts(self, owner: Contact, own_peer: Contact) -> bool:
         """Whether what was answered straight just now holds on the own peer's side of a cut."""

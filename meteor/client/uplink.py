@@ -58,6 +58,8 @@ class Uplink:
         self.space = space
         self.id_bits = 0
         """Of the ring's identifiers; 0 while it is not known, or inside a peer."""
+        self.vouches = False
+        """Whether the peer that serves can be asked to vouch for owners."""
         self.closed = False
         self._runtime, self._observer, self._config = runtime, observer, config
         self._peers = list(peers)
@@ -207,6 +209,7 @@ class Uplink:
         self.space = _agreed_space(space, greeting)
         self.peer, self._whom = contact, whom
         self.id_bits = greeting.id_bits if isinstance(greeting, Greeting) else 0
+        self.vouches = isinstance(greeting, Greeting) and greeting.vouches
 
 
 def _agreed_space(ours: KeywordSpace | None, greeting: object) -> KeywordSpace:

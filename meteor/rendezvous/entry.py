@@ -17,12 +17,10 @@ from chord import (
     Deferred,
     Fault,
     Handler,
-    KnownArc,
     LinkClosed,
     RemoteFault,
     RequestTimeout,
     Runtime,
-    replace,
 )
 from meteor.admission import (
     ACTIONS,
@@ -41,6 +39,7 @@ from meteor.rendezvous.fair_queue import FairQueue
 from meteor.rendezvous.performing import Performing
 from meteor.rendezvous.reading import reading
 from meteor.rendezvous.tally import Tally, action_of, counted_as
+from meteor.rendezvous.vouching import Vouching
 from meteor.security.gatekeeper import Admitted, Gatekeeper
 from meteor.wire.messages import (
     LAIN,
@@ -84,12 +83,10 @@ class Entry:
         space: KeywordSpace,
         performing: Performing,
         gatekeeper: Gatekeeper,
-        owner_of: Callable[[int], KnownArc | None],
-        vouches_s: float,
+        vouching: Vouching,
     ) -> None:
-        """`vouches_s`: how long clients may go straight to an owner that this peer has heard."""
         self._runtime, self._space, self._curve = runtime, space, space.curve
-        self._gatekeeper, self._owner_of, self._vouches_s = gatekeeper, owner_of, vouches_s
+        self._gatekeeper, self._vouching = gatekeeper, vouching
         self._asking = Asking(runtime, router, space.curve, gatekeeper)
         self._amending = Amending(
             runtime, router, space.curve, self._asking, self._place, gatekeeper
@@ -296,23 +293,7 @@ class Entry:
                 sender, post.token, box, operation, post.timeout_s, wanted
             )
             answered(reply)
-        return self._with_owner(post, reply, box, now)
-
-    def _with_owner(self, post: Post, reply: PostReply, box: Box, since_s: float) -> PostReply:
-        """Name the owner of a point to who asks, or came here for it in vain, so that the next one
-        goes there straight; not where this peer has a policy, as what clients post passes here
-        then, nor an owner that was not heard since: it may be on the other side of a cut."""
-        is_astray = post.straight and reply.hops > 0
-        if not box.is_point or not (post.asks_owner or is_astray) or not self._gatekeeper.is_open:
-            return reply
-        known = self._owner_of(self._curve.encode(box.low))
-        if known is None:
-            return reply
-        is_here = known.owner.id == self._runtime.contact.id
-        if not is_here and self._runtime.link(known.owner).last_heard_s < since_s:
-            return reply
-        named = KnownArc(known.owner, known.arc)
-        return replace(reply, owner=named, owner_for_s=self._vouches_s)
+        return self._vouching.with_owner(post, reply, box, now)
 
     async def _delete(
         self, sender: Contact, post: Post, box: Box, operation: Operation, admitted: Admitted

@@ -71,6 +71,7 @@ class Introspection:
             digest=self._space.digest,
             ready=self._is_ready() and self._node.joined,
             id_bits=self._id_bits,
+            vouches=True,
         )
 
     def _difference(self, toml: str) -> str:

@@ -49,6 +49,7 @@ from meteor.rendezvous.performing import Performing
 from meteor.rendezvous.point import RendezvousPoint
 from meteor.rendezvous.ring_note import RingNote
 from meteor.rendezvous.telling import Telling
+from meteor.rendezvous.vouching import Vouching
 from meteor.security.gatekeeper import Gatekeeper
 from meteor.security.policy import OPEN, Policy
 from meteor.wire.client_messages import check_sender
@@ -121,10 +122,13 @@ class RendezvousPeer:
         runtime, space = self._runtime, self.space
         shift = self._config.bits - space.curve.index_bits
         self._performing = Performing(runtime, self.router, self.point, space, self.actions)
-        self.entry = Entry(
-            runtime, self.router, space, self._performing, self.gatekeeper,
+        self.vouching = Vouching(
+            runtime, space.curve, self.gatekeeper,
             lambda index: self.node.owner_of(index << shift), self.copies_config.vouches_s,
         )  # fmt: skip
+        self.entry = Entry(
+            runtime, self.router, space, self._performing, self.gatekeeper, self.vouching
+        )
         self.point.changes.deleted_where_it_was = lambda word, version: runtime.spawn(
             self.entry.bury(word, version)
         )
@@ -143,6 +147,7 @@ class RendezvousPeer:
             **self.forgetting.handlers,
             **self._performing.handlers,
             **self.entry.handlers,
+            **self.vouching.handlers,
             **self.telling.handlers,
             **self.placing.handlers,
             **self._introspection.handlers,

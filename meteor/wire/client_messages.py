@@ -19,10 +19,11 @@ from meteor.wire.messages import (
     Greet,
     Post,
     RingQuestion,
+    Vouch,
 )
 
 FROM_CLIENTS: Final = frozenset({
-    Greet, Post, Amend, Acknowledge, AcknowledgeAll, RingQuestion, Forget, FindPlace
+    Greet, Post, Amend, Acknowledge, AcknowledgeAll, RingQuestion, Forget, FindPlace, Vouch
 })  # fmt: skip
 
 

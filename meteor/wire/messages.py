@@ -75,6 +75,8 @@ class Greeting:
     ready: bool
     """Whether the peer is a member of a ring and serves."""
     id_bits: int = 160
+    vouches: bool = False
+    """Whether it can be asked to `Vouch`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +156,24 @@ class PostReply:
     owner_for_s: float = 0.0
     """For how long, from when that was asked, this peer vouches for that owner, which it has just
     heard: nobody can have passed it over until then, for all that this peer may be cut off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vouch:
+    """A client whose posts go straight to the owners of these points asks its own peer whether it
+    reaches them still.  The reply is `Vouched`."""
+
+    points: Annotated[tuple[WideInt, ...], "few"]
+    """Curve indexes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vouched:
+    """The owners that just answered a peer, and for how long from when it was asked, as in
+    `PostReply`, it vouches for them."""
+
+    owners: tuple[KnownArc, ...] = ()
+    for_s: float = 0.0
 
 
 @described
@@ -338,6 +358,8 @@ MESSAGES: tuple[type, ...] = (
     Post,
     Amend,
     PostReply,
+    Vouch,
+    Vouched,
     Found,
     ResultPage,
     Notice,

@@ -37,6 +37,11 @@ class Outcome:
     """Whether something is missing because the question is older than what a peer can speak of:
     one that begins now misses nothing of it."""
 
+    @classmethod
+    def alone(cls, contact: Contact, summary: bytes) -> Outcome:
+        """Of what the origin answered itself, all of it."""
+        return cls(complete=True, missing=(), summaries=((contact, summary),), peers=1, hops=0)
+
 
 class OriginatedOperation:
     """The origin's side of one operation in flight."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Final
 
 from chord import (
     ChordNode,
@@ -27,13 +26,14 @@ from chord import (
 )
 from squid.dyadic_shares import Share, Stretch
 from squid.handing_on import HandingOn, remaining_ms
-from squid.intervals import Interval, intersect, merge, subtract
+from squid.intervals import Interval, intersect, merge
 from squid.keyword_space import KeywordSpace
 from squid.keyword_tuple import KeywordTuple, box_of
 from squid.messages import HandOn, HandOnTaken, Report, ResultFrame
 from squid.observer import RouteObserver
 from squid.operation import OriginatedOperation, Outcome, Wanted
 from squid.region import Box
+from squid.reporting import Reporting
 from squid.router_config import Addressing, RouterConfig
 from squid.share_check import check_share
 from squid.still_open import StillOpen
@@ -41,9 +41,6 @@ from squid.worker import Work, Worker
 
 RESOLVING_MAX = 8192
 """Shares in hand at once; more are refused, and tried again by who sent them."""
-
-FRAMES_AT_ONCE: Final = 8
-"""Pages that are sent in one turn: at most half a megabyte is encoded, and leaves as one."""
 
 
 class Router:
@@ -67,12 +64,13 @@ class Router:
             node, runtime, self._curve, worker, self, self._config, id_bits
         )
         self._still_open = StillOpen(runtime, self._operations)
-        self._parts = self._resolving = 0
+        self._reporting = Reporting(runtime, self._on_frame, self._on_report)
+        self._resolving = 0
         self._observer: RouteObserver | None = None
 
     def observe(self, observer: RouteObserver) -> None:
         """Let somebody look on from now on, instead of whoever did."""
-        self._observer = self._handing_on.observer = observer
+        self._observer = self._handing_on.observer = self._reporting.observer = observer
 
     @property
     def handlers(self) -> Mapping[type, Handler]:
@@ -110,34 +108,62 @@ class Router:
         `age_s` is how long ago the question began that this is a part of.  What is not wanted any
         more is not tried again.
         """
-        job = self._job_of(box)
-        operation_id = self._runtime.random.randbytes(16)
-        began_s = self._runtime.now() - age_s
-        operation = OriginatedOperation(self._curve, box, job, on_frame, began_s, is_wanted)
-        self._operations[operation_id] = operation
+        operation_id, now = self._runtime.random.randbytes(16), self._runtime.now()
         if self._observer is not None:
             self._observer.began(operation_id, box, body)
-        deadline = self._runtime.now() + timeout_s
-        patience_s = self._config.reissue_s
-        attempt = 0
+        job, deadline = self._job_of(box), now + timeout_s
+        lasts_s = min(self._config.reissue_s, timeout_s)
+        share = self._first_share(operation_id, box, job, body, lasts_s, asks)
+        work = self._answer_whole(share) if asks and box.is_point else None
+        if work is not None and work.settles(age_s):
+            return self._ended(operation_id, self._alone(share, work, on_frame))
+        operation = OriginatedOperation(self._curve, box, job, on_frame, now - age_s, is_wanted)
+        self._operations[operation_id] = operation
         try:
-            while True:
-                left_s = max(deadline - self._runtime.now(), 0.0)
-                lasts_s = min(patience_s, left_s)
-                share = self._first_share(operation_id, attempt, box, job, body, lasts_s, asks)
-                if not (asks and self._answer_at_once(share)):
-                    self._runtime.begin(self.resolve(share, lasts_s))
-                if not operation.settled:  # by what this peer itself did in this turn
-                    with suppress(RequestTimeout):
-                        await self._runtime.expect(operation_id, lasts_s)
-                if await self._is_over(operation, deadline):
-                    return self._ended(operation_id, operation.outcome())
-                attempt += 1
-                operation.begin(attempt)
-                patience_s = min(2 * patience_s, self._config.reissue_s_max)
-                job = operation.gaps()
+            if work is not None:
+                self._tell_origin(share, work, job, 0)
+            else:
+                self._do_or_begin(share, lasts_s)
+            await self._until_settled(operation, share, deadline)
         finally:
             del self._operations[operation_id]
+        return self._ended(operation_id, operation.outcome())
+
+    async def _until_settled(
+        self, operation: OriginatedOperation, share: HandOn, deadline: float
+    ) -> None:
+        """Wait for what a first share comes to, and issue again what stays open."""
+        patience_s, attempt = self._config.reissue_s, 0
+        while True:
+            lasts_s = min(patience_s, max(deadline - self._runtime.now(), 0.0))
+            if attempt:
+                again = replace(
+                    share, attempt=attempt, job=operation.gaps(), stretch=None,
+                    remaining_ms=remaining_ms(lasts_s),
+                )  # fmt: skip
+                self._do_or_begin(again, lasts_s)
+            if not operation.settled:  # by what this peer itself did in this turn
+                with suppress(RequestTimeout):
+                    await self._runtime.expect(share.operation, lasts_s)
+            if await self._is_over(operation, deadline):
+                return
+            attempt += 1
+            operation.begin(attempt)
+            patience_s = min(2 * patience_s, self._config.reissue_s_max)
+
+    def _do_or_begin(self, share: HandOn, lasts_s: float) -> None:
+        if not (share.asks and self._answer_at_once(share)):
+            self._runtime.begin(self.resolve(share, lasts_s))
+
+    def _alone(
+        self, share: HandOn, work: Work, on_frame: Callable[[Contact, bytes], None] | None
+    ) -> Outcome:
+        """What nobody else has a part in: there is nothing to keep account of."""
+        if on_frame is not None:
+            for page in work.frames:
+                on_frame(share.origin, page)
+        self._reporting.saw(share, work)
+        return Outcome.alone(share.origin, work.body)
 
     async def _is_over(self, operation: OriginatedOperation, deadline: float) -> bool:
         if operation.settled or self._runtime.now() >= deadline:
@@ -165,17 +191,16 @@ class Router:
             return ((index, index),)
         return ((0, self._curve.size - 1),)
 
-    def _stretch(self, box: Box, attempt: int) -> Stretch | None:
+    def _stretch(self, box: Box) -> Stretch | None:
         """Fingers see to a first attempt only: whatever it was that left it open, lookups find a
         way round.  A point has one owner, whom nobody else need lead to."""
-        if self._config.addressing is Addressing.FIRST_MATCH or box.is_point or attempt:
+        if self._config.addressing is Addressing.FIRST_MATCH or box.is_point:
             return None
         return self._handing_on.whole_circle()
 
     def _first_share(
         self,
         operation_id: bytes,
-        attempt: int,
         box: Box,
         job: tuple[Interval, ...],
         body: bytes,
@@ -183,10 +208,10 @@ class Router:
         asks: bool,
     ) -> HandOn:
         return HandOn(
-            operation=operation_id, attempt=attempt, origin=self._runtime.contact,
+            operation=operation_id, attempt=0, origin=self._runtime.contact,
             digest=self._space.digest, low=box.low, high=box.high, job=job, hops=0,
             remaining_ms=remaining_ms(left_s), body=body, asks=asks,
-            stretch=self._stretch(box, attempt),
+            stretch=self._stretch(box),
         )  # fmt: skip
 
     def _on_frame(self, sender: Contact, message: object, _: float) -> None:
@@ -265,10 +290,7 @@ class Router:
         is_whole = mine == share.job
         if not is_whole and not (share.asks and self._handing_on.concerns(share, mine)):
             return False
-        try:
-            work = self._worker.answer(share, mine)
-        except MeteorError as error:
-            raise Fault("ProtocolError", f"the operation cannot be read: {error}") from error
+        work = self._answer_in(share, mine)
         if work is None:
             return False
         blocks = [] if is_whole else self._handing_on.plan(share, share.job, held)
@@ -279,6 +301,29 @@ class Router:
             self._runtime.spawn(self._hand_on_rest(share, blocks, deadline))
         self._tell_origin(share, work, mine, len(blocks))
         return True
+
+    def _answer_whole(self, share: HandOn) -> Work | None:
+        """The answer to all of a question that lies here, if it can be had in this very turn."""
+        is_here = intersect(share.job, self._worker.held()) == share.job
+        return self._answer_in(share, share.job) if is_here else None
+
+    def _answer_in(self, share: HandOn, part: tuple[Interval, ...]) -> Work | None:
+        try:
+            return self._worker.answer(share, part)
+        except MeteorError as error:
+            raise Fault("ProtocolError", f"the operation cannot be read: {error}") from error
+
+    def _tell_origin(
+        self, share: HandOn, work: Work, mine: tuple[Interval, ...], handed: int
+    ) -> None:
+        tell_rest = self._reporting.tell(share, work, mine, handed)
+        if tell_rest is not None:
+            self._resolving += 1
+            self._runtime.spawn(self._in_hand(tell_rest()))
+
+    async def _in_hand(self, rest: Awaitable[None]) -> None:
+        await rest
+        self._resolving -= 1
 
     async def _hand_on_rest(self, share: HandOn, blocks: Sequence[Share], deadline: float) -> None:
         await self._handing_on.hand_on(share, blocks, deadline)
@@ -304,90 +349,7 @@ class Router:
         if is_doubtful and not await self._still_open.is_open(share):
             return
         work = await self._worker.perform(share, mine)
-        part = self._next_part()
-        await self._send_frames(share, part, 0, work.frames)
-        self._report(share, work, mine, handed, part)
+        await self._reporting.tell_all(share, work, mine, handed)
         if work.undone:
             blocks = self._handing_on.plan(share, merge(work.undone), self._worker.held())
             await self._handing_on.hand_on(share, blocks, deadline)
-
-    def _tell_origin(
-        self, share: HandOn, work: Work, mine: tuple[Interval, ...], handed: int
-    ) -> None:
-        part = self._next_part()
-        for number, body in enumerate(work.frames):
-            self._send_frame(share, part, number, body)
-        if work.rest is None:
-            self._report(share, work, mine, handed, part)
-        else:
-            self._resolving += 1
-            self._runtime.spawn(self._tell_rest(share, work, work.rest, mine, handed, part))
-
-    async def _tell_rest(
-        self,
-        share: HandOn,
-        work: Work,
-        bring: Callable[[], Awaitable[Work]],
-        mine: tuple[Interval, ...],
-        handed: int,
-        part: int,
-    ) -> None:
-        """Send the pages that were not made at once, then report."""
-        rest = await bring()
-        await self._send_frames(share, part, len(work.frames), rest.frames)
-        frames = (*work.frames, *rest.frames)
-        done = replace(work, frames=frames, body=rest.body, speaks_for_s=rest.speaks_for_s)
-        self._report(share, done, mine, handed, part)
-        self._resolving -= 1
-
-    async def _send_frames(
-        self, share: HandOn, part: int, first: int, frames: Sequence[bytes]
-    ) -> None:
-        for number, body in enumerate(frames, first):
-            self._send_frame(share, part, number, body)
-            if (number - first + 1) % FRAMES_AT_ONCE == 0:
-                await self._runtime.sleep(0.0)
-
-    def _next_part(self) -> int:
-        self._parts += 1
-        return self._parts
-
-    def _send_frame(self, share: HandOn, part: int, number: int, body: bytes) -> None:
-        self._say(share.origin, ResultFrame(share.operation, share.attempt, part, number, body))
-
-    def _report(
-        self,
-        share: HandOn,
-        work: Work,
-        mine: tuple[Interval, ...],
-        handed: int,
-        part: int,
-    ) -> None:
-        if self._observer is not None:
-            self._observer.worked(share, work)
-        done = subtract(mine, work.undone) if work.undone else mine
-        if not done:
-            return
-        open_here = bool(work.missing or work.doubted)
-        report = Report(
-            operation=share.operation,
-            attempt=share.attempt,
-            part=part,
-            covered=subtract(done, merge(work.missing, work.doubted)) if open_here else done,
-            missing=subtract(work.missing, work.doubted) if work.doubted else work.missing,
-            frames=len(work.frames),
-            hops=share.hops,
-            body=work.body,
-            handed=handed,
-            speaks_for_s=work.speaks_for_s,
-        )
-        self._say(share.origin, report)
-
-    def _say(self, origin: Contact, word: ResultFrame | Report) -> None:
-        """Tell the origin; oneself at once, as nobody needs a message to know what he did."""
-        if origin != self._runtime.contact:
-            self._runtime.send(origin, word)
-        elif isinstance(word, Report):
-            self._on_report(origin, word, 0.0)
-        else:
-            self._on_frame(origin, word, 0.0)

@@ -34,6 +34,11 @@ class Work:
     """Brings the pages that follow in later turns, and the summary of all; None where `frames` are
     all there is."""
 
+    def settles(self, age_s: float) -> bool:
+        """Whether nothing of the part is open to a question of that age."""
+        is_open = self.missing or self.undone or self.doubted or self.rest is not None
+        return not is_open and (self.speaks_for_s is None or self.speaks_for_s >= age_s)
+
 
 class Worker(Protocol):
     """The layer above: what a peer holds, and what it does there."""

@@ -23,6 +23,9 @@ FILES_WANTED = 8192
 THRESHOLDS = (10_000, 20, 50)
 """New objects until the collector looks at the young ones, and such looks until the older ones."""
 
+NAME_LENGTH_MAX, NAME_BEGINNING = 200, 40
+"""How long a value may be in a test's name, and what of a longer one is in it."""
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # a shell ignores Ctrl-C for what it runs in the background, and programs that tests start and
     # interrupt would inherit that and never end
@@ -59,6 +62,14 @@ def pytest_configure(config: pytest.Config) -> None:
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     config.pluginmanager.register(SkipGuard(allowed_skips(SKIPS.read_text())), "skip-guard")
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """A long value is called by its beginning and its length: a name of megabytes goes from each
+    worker to the one that reports, and with every report of its test again."""
+    if type(val) in (str, bytes) and len(val) > NAME_LENGTH_MAX:  # none that lies about its length
+        return f"{val[:NAME_BEGINNING]!a} and so on, {len(val)}"
+    return None
 
 
 def pytest_collection_finish() -> None:

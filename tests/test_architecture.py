@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PurePosixPath
 
@@ -92,9 +92,15 @@ def sources() -> Iterator[tuple[PurePosixPath, str]]:
             yield PurePosixPath(path.relative_to(ROOT).as_posix()), path.read_text()
 
 
+@lru_cache(maxsize=2)
+def nodes_of(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """All of a tree, which every rule looks at: going through it is what these tests cost."""
+    return tuple(ast.walk(tree))
+
+
 def imports(tree: ast.AST) -> Iterator[tuple[int, str, str | None]]:
     """Line, module and, for `from module import name`, the name."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name, None) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -108,7 +114,7 @@ def public_names(package: str) -> dict[str, str]:
     tree = ast.parse((ROOT / package / "__init__.py").read_text())
     exported = {
         element.value
-        for node in ast.walk(tree)
+        for node in nodes_of(tree)
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
         for element in ast.walk(node.value)
         if isinstance(element, ast.Constant)
@@ -120,7 +126,7 @@ def public_names(package: str) -> dict[str, str]:
 
 def lazy_names(tree: ast.AST) -> dict[str, str]:
     """Names that a package imports on first use: its table `_LAZY = {name: module}`."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Dict):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             if ast.unparse(target) == "_LAZY":
@@ -165,19 +171,29 @@ def banned_breaches(path: PurePosixPath, tree: ast.AST) -> Iterator[str]:
     if is_edge(path):
         return
     from_imports = {(module, name) for _, module, name in imports(tree)}
+    has_random = imports_random(tree)
     if any(module == "random" and name not in (None, "Random") for module, name in from_imports):
         yield f"{path}: global randomness imported"
-    for node in ast.walk(tree):
-        text = ast.unparse(node) if isinstance(node, ast.Attribute | ast.Name) else ""
+    for node in nodes_of(tree):
+        text = dotted(node)
         named = f"{path}:{getattr(node, 'lineno', 0)}: {text}"
-        if text.startswith("random.") and text != "random.Random" and imports_random(tree):
+        if text.startswith("random.") and text != "random.Random" and has_random:
             yield f"{named} is global randomness"
         elif text in ("os.environ", "os.getenv", "os.urandom", "time.time"):
             yield f"{named} reads the environment"
         elif text.endswith(("datetime.now", "datetime.utcnow", "datetime.today", "date.today")):
             yield f"{named} reads the clock"
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "print":
+        elif isinstance(node, ast.Call) and dotted(node.func) == "print":
             yield f"{path}:{node.lineno}: print"
+
+
+def dotted(node: ast.AST) -> str:
+    """Names with dots between them, as they are written; what is no name has none."""
+    parts = list[str]()
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id if isinstance(node, ast.Name) else "", *reversed(parts)])
 
 
 def imports_random(tree: ast.AST) -> bool:
@@ -189,7 +205,7 @@ def size_breaches(path: PurePosixPath, tree: ast.AST, text: str) -> Iterator[str
     lines = text.count("\n")
     if lines > LINES_MAX:
         yield f"{path}: {lines} lines"
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             size = (node.end_lineno or node.lineno) - node.lineno + 1
             if size > FUNCTION_LINES_MAX:
@@ -216,7 +232,7 @@ def unfinished_breaches(path: PurePosixPath, tree: ast.AST, text: str) -> Iterat
     for number, line in enumerate(text.splitlines(), 1):
         if any(mark in line for mark in ("TODO", "FIXME", "XXX", "HACK")):
             yield f"{path}:{number}: {line.strip()}"
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Name) and node.id == "NotImplementedError":
             yield f"{path}:{node.lineno}: NotImplementedError"
         if isinstance(node, ast.ExceptHandler) and [ast.unparse(s) for s in node.body] == ["pass"]:
@@ -310,6 +326,7 @@ DOC = '"""What this is."""\n'
         ("arms/a.py", "import random\nN = random.random()"),
         ("arms/a.py", "from random import choice"),
         ("arms/a.py", "import datetime\nN = datetime.datetime.now()"),
+        ("arms/a.py", "N = __import__('datetime').datetime.now()"),
         ("meteor/client/session.py", "import os\nN = os.environ['HOME']"),
         ("chord/a.py", "print(1)"),
         ("chord/a.py", "def ask():\n    return 1"),

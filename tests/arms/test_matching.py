@@ -16,6 +16,9 @@ from arms.values import ANY_VALUE, NO_VALUE, NONE, Value, covers, meets, numbers
 from arms.written import GROUP, Element
 from tests.arms.strategies import SPACE, typed_roots
 
+MORE = settings(max_examples=2 * settings().max_examples)
+"""Much hangs on these."""
+
 ends = st.sampled_from((-1.0, 0.0, 0.5, 1.0))
 values = st.one_of(
     st.just(NO_VALUE),
@@ -42,7 +45,7 @@ def test_what_is_covered_meets_no_more_than_its_cover(a: Value, b: Value, c: Val
     assert covers(a, a) == (a.axis != NONE)
 
 
-@settings(max_examples=300)
+@MORE
 @given(typed_roots(), typed_roots(), typed_roots(selector=False))
 def test_a_contained_interest_selects_nothing_else(
     outer: Element, inner: Element, subject: Element
@@ -105,7 +108,7 @@ def is_within(selector: Node, stored: Node) -> bool:
     return not verdicts or (any(verdicts) if selector.any_of else all(verdicts))
 
 
-@settings(max_examples=200)
+@MORE
 @given(typed_roots(), typed_roots(), st.booleans())
 def test_an_interest_is_contained_when_every_alternative_is(
     outer: Element, inner: Element, same: bool
@@ -143,7 +146,7 @@ few_roots = st.builds(
 )
 
 
-@settings(max_examples=300)
+@MORE
 @given(few_roots, few_roots)
 def test_containment_is_exact_where_names_and_values_are_few(delete: Node, interest: Node) -> None:
     alternatives = alternatives_of(interest)

@@ -10,6 +10,9 @@ from arms.written import Element
 from squid import Absent, Hull, NumberInterval, Prefix, Whole, WordInterval
 from tests.arms.strategies import SPACE, typed_roots
 
+MORE = settings(max_examples=2 * settings().max_examples)
+"""Much hangs on these."""
+
 
 def asked(text: str) -> dict[str, object]:
     return dict(Profile.parse(text).selector_terms(SPACE))
@@ -19,7 +22,7 @@ def offered(text: str) -> dict[str, object]:
     return dict(Profile.parse(text).subject_terms(SPACE))
 
 
-@settings(max_examples=400)
+@MORE
 @given(typed_roots(), typed_roots(selector=False))
 def test_a_match_implies_a_shared_cell(selector: Element, subject: Element) -> None:
     interest, data = (Profile.from_element(root, SPACE) for root in (selector, subject))
@@ -29,7 +32,7 @@ def test_a_match_implies_a_shared_cell(selector: Element, subject: Element) -> N
         assert there.intersection(here) is not None
 
 
-@settings(max_examples=200)
+@MORE
 @given(typed_roots(selector=False), typed_roots(), st.booleans())
 def test_a_drawn_subject_read_as_a_selector_finds_itself(
     subject: Element, other: Element, both: bool

@@ -20,7 +20,8 @@ from chord.successor_list import SuccessorList
 from sim import TailedLatency
 from sim.checkers.zave import principals, violations
 
-SEEDS = range(6)
+SEEDS = [*range(3), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 6))]
+"""One of each length of the successor list."""
 EVENTS = 120
 PAUSE_S = 0.35
 """Mean time between two events: some round trips, less than a stabilisation interval."""

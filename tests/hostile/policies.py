@@ -77,11 +77,15 @@ PAIRS: Final = (
 )  # fmt: skip
 
 
+_selector = cache(Profile.parse)
+"""Several pairs have the same ones, and reading thousands is what the tests of them cost."""
+
+
 @cache
 def policy_of(pair: Pair) -> Policy:
     """A thousand rules, for everybody; what none speaks of is decided otherwise than they do."""
     rules = tuple(
-        Rule(f"r{at}", pair.allows, ("anyone",), selector=Profile.parse(pair.selector(at)))
+        Rule(f"r{at}", pair.allows, ("anyone",), selector=_selector(pair.selector(at)))
         for at in range(RULES)
     )
     return Policy(not pair.allows, rules).typed(SPACE)

@@ -19,7 +19,7 @@ LOOKED_AT_MAX = 2 * SPANS_MAX * 64
 def test_no_turn_looks_at_all_that_an_empty_copy_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     """With 100,000 records that was a turn of three seconds, in which the peer said nothing."""
     drawn, world = random.Random(1), World()
-    for _ in range(20_000):
+    for _ in range(6_000):
         world.primary.source.put(drawn_record(drawn, 1 << 40))
     looked: list[int] = []
     match = Comparison._match

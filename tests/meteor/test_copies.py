@@ -35,7 +35,7 @@ PROBE = "type=probe temperature=7 humidity=7"
 # -- that they are there
 
 
-@pytest.mark.parametrize("seed", seeds(3))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_all_copies_are_there_soon_after_every_join_leave_and_crash(seed: int) -> None:
     overlay, drawn = build(seed), random.Random(seed)
     client = overlay.client()
@@ -244,7 +244,7 @@ def test_a_pause_shorter_than_the_silence_evicts_nobody(seed: int) -> None:
 # -- that they are enough
 
 
-@pytest.mark.parametrize("seed", seeds(3))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_one_survivor_of_three_is_enough(seed: int) -> None:
     """Two neighbours fall in one moment; the third takes over whole, or gives to whom the ring
     names."""
@@ -316,7 +316,7 @@ def test_an_evicted_copy_gives_nothing(seed: int) -> None:
     assert complete
 
 
-@pytest.mark.parametrize("seed", seeds(3))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_nobody_who_takes_over_is_alone_with_it_for_a_moment(seed: int) -> None:
     """Found by a peer that was crashed in the very moment in which it had joined: those who had
     everything were not the ones that the ring names, and it began without any copy."""

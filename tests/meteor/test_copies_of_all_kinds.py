@@ -26,7 +26,7 @@ from tests.meteor.copies_world import (
 from tests.meteor.succession_world import holders_of, wait_until
 
 
-@pytest.mark.parametrize("seed", seeds(3))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_a_delete_wins_wherever_its_record_was_kept(seed: int) -> None:
     """Each holder of the record in turn is held or down while something is deleted, and comes
     back."""
@@ -69,7 +69,7 @@ def test_a_renewal_is_at_every_copy(seed: int) -> None:
     assert_whole_within(overlay)
 
 
-@pytest.mark.parametrize("seed", seeds(3))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_replacing_while_copies_change_leaves_one_of_two(seed: int) -> None:
     overlay, drawn = build(seed, 9), random.Random(seed)
     assert_whole_within(overlay)
@@ -124,7 +124,7 @@ class Listener:
             self.told.append(notification.id)
 
 
-@pytest.mark.parametrize("seed", seeds(3))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_nothing_is_told_twice_or_never_when_the_peer_that_matched_dies(seed: int) -> None:
     """The watermark of what the client has is at the copies, so that an heir tells the rest."""
     overlay, drawn = build(seed), random.Random(seed)

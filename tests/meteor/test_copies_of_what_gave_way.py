@@ -57,9 +57,9 @@ def stale(ring: list[SimPeer]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("seed", [5, 10])
-def test_nobody_keeps_a_copy_that_its_primary_does_not_count_on(seed: int) -> None:
-    _, ring, _ = world(seed)
+def test_nobody_keeps_a_copy_that_its_primary_does_not_count_on() -> None:
+    """Nor is there one in the worlds of the test below, each of which is cut once more."""
+    _, ring, _ = world(5)
     assert not stale(ring), "\n".join(stale(ring))
 
 
@@ -70,6 +70,7 @@ def test_what_was_deleted_when_all_was_one_does_not_come_back_at_the_next_cut(
     seed: int, owner: int, first: int, last: int
 ) -> None:
     overlay, ring, stored = world(seed)
+    assert not stale(ring), "\n".join(stale(ring))
     held = ring[owner].core.holdings.held
     client = overlay.client(peer=overlay.living.index(ring[owner - 1]))
     gone = next(one for one in stored if covers(held, index_of(one)))

@@ -291,7 +291,7 @@ def test_learning_for_a_thousand_strangers_takes_bounded_room(
 # -- what is kept for nobody
 
 
-@pytest.mark.parametrize("seed", seeds(3))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_what_is_learned_while_others_are_forgotten_stays(seed: int) -> None:
     """A peer forgets what it keeps for nobody, which takes as long as a note in its journal; in
     the middle of that it becomes a copy of the same once more, and keeps what it confirms."""

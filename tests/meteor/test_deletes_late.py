@@ -14,7 +14,7 @@ from squid import HandOn
 from tests.meteor.building import SPACE
 from tests.meteor.copies_world import assert_whole_within, build, primary_of
 from tests.meteor.security.signers import ALICE
-from tests.meteor.security.test_replays import Wire
+from tests.meteor.security.test_replays import Wire, remembering_for_long
 
 ALARMS = "type=alarm"
 ALARM = "type=alarm temperature=20 humidity=50"
@@ -138,7 +138,7 @@ def test_a_repeat_after_a_holder_fell_takes_nothing_that_came_since(seed: int) -
     reader._session.handlers[IsWanted] = lambda *_: Wants(True)  # it wants whatever it sent
     wire = Wire(overlay, alice, reader)
     places = places_of(overlay, alice)
-    overlay.run_for(700.0)
+    remembering_for_long(overlay)
     assert overlay.run(alice.delete_data(ALARMS)).complete
     delete = wire.read[-1]
     stored = {at: overlay.run(alice.store(one, b"new")).id for at, one in places.items()}

@@ -183,9 +183,14 @@ def renew_nothing(overlay: Overlay) -> None:
     ],
 )
 def test_what_goes_wrong_is_named(plant: Callable[[Overlay], None], checker: str) -> None:
-    assert not run(QUIET, 1).violations
     report = run(QUIET, 1, sabotage=after(1.0, plant))
     assert any(text.startswith(f"{checker}:") for text in report.violations), report.text()
+
+
+def test_nothing_is_named_where_nothing_goes_wrong() -> None:
+    """Of the very run into which those above are planted."""
+    report = run(QUIET, 1)
+    assert not report.violations, report.text()
 
 
 def test_a_quiet_run_does_each_and_nothing_fails() -> None:

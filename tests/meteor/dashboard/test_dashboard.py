@@ -16,7 +16,8 @@ from meteor.rest.config import RestConfig
 from tests.meteor.dashboard.conftest import SPACE
 from tests.meteor.dashboard.page import Keys, Page
 
-pytestmark = [pytest.mark.sockets, pytest.mark.processes]
+# One browser is enough: on two workers each would start its own.
+pytestmark = [pytest.mark.sockets, pytest.mark.processes, pytest.mark.xdist_group("browser")]
 
 PHONE = {"width": 375, "height": 812, "deviceScaleFactor": 1, "mobile": True}
 

@@ -369,7 +369,7 @@ def test_what_a_policy_was_made_of_is_given_back_piece_by_piece() -> None:
     """Python frees in one step whatever is let go of in one, and no thread runs meanwhile."""
     rules = [
         f'[[rules]]\nname = "{at}"\nwho = ["anyone"]\nselector = "{terms}"'
-        for at in range(100)
+        for at in range(40)
         for terms in [" | ".join(f"kind=a{at}x{term}" for term in range(60))]
     ]
     done_with = [made_ready(parse_policy('default = "deny"\n' + "\n".join(rules)), WIDE)]
@@ -378,7 +378,7 @@ def test_what_a_policy_was_made_of_is_given_back_piece_by_piece() -> None:
     freed = [before - (before := sys.getallocatedblocks()) for _ in taken_apart(done_with)]
     all_of_it -= sys.getallocatedblocks()
     assert max(freed) < 1000, "the elements of one rule, at most"
-    assert sum(freed) > 0.9 * all_of_it > 20_000
+    assert sum(freed) > 0.9 * all_of_it > 8_000
 
 
 def test_a_selector_must_fit_the_space() -> None:

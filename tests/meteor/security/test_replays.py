@@ -265,6 +265,12 @@ def test_an_action_of_the_application_runs_once(
 # -- what nobody remembers
 
 
+def remembering_for_long(overlay: Overlay) -> None:
+    """What nothing is remembered of is long over, as when minutes went by."""
+    for peer in overlay.peers:
+        peer.core.point._recall = Recall(peer.core.shelf.wall_ms() - 700_000)
+
+
 def forget(overlay: Overlay, how: str) -> None:
     """Every peer loses its memory, as it does in these ways."""
     for peer in overlay.peers:
@@ -286,7 +292,7 @@ WAYS = ("a restart", "a change of arc", "too many others")
 def test_a_forgotten_delete_takes_nothing_that_came_later(
     overlay: Overlay, alice: Client, wire: Wire, how: str, mode: Literal["within", "overlap"]
 ) -> None:
-    wait(overlay, 700)  # what nothing is remembered of is long over
+    remembering_for_long(overlay)
     overlay.run(alice.store(A, b"1"))
     assert overlay.run(alice.delete_data("type=light", mode=mode)).matches == 1
     delete = wire.read[-1]
@@ -303,7 +309,7 @@ def test_a_forgotten_delete_takes_nothing_that_came_later(
 def test_a_forgotten_renewal_lets_nothing_live_longer(
     overlay: Overlay, alice: Client, wire: Wire, how: str
 ) -> None:
-    wait(overlay, 700)
+    remembering_for_long(overlay)
     full_id = overlay.run(alice.store(A, b"1", ttl=20)).id
     overlay.run(alice.renew(full_id, ttl=30))
     wait(overlay, 25)
@@ -317,7 +323,7 @@ def test_a_forgotten_renewal_lets_nothing_live_longer(
 def test_what_had_run_out_does_not_come_back(
     overlay: Overlay, alice: Client, wire: Wire, how: str
 ) -> None:
-    wait(overlay, 700)
+    remembering_for_long(overlay)
     overlay.run(alice.store(A, b"1", ttl=5))
     overlay.run(alice.store(A, b"2", ttl=60))
     wait(overlay, 10)

@@ -64,7 +64,9 @@ class KeepingVerbs(Poster):
         allow_partial: bool = False,
     ) -> Awaitable[Receipt]:
         """Let what you posted live for `ttl` seconds from now (3600 if not given; an interest: as
-        before); `receipt.matches` is 0 if it lives no more."""
+        before); `receipt.matches` is 0 if it lives no more.  Where it lay at several peers and has
+        run out at one of them, that is missing, as it may be found by a part of it alone: store it
+        again."""
         return posting.renew(self._session, id, ttl, timeout, allow_partial)
 
     def cancel(

@@ -115,6 +115,8 @@ class Amending:
                 outcome = self._unmet(outcome, went.id)
                 break
             full_id, came_with = went.id, went.version
+        if amend.verb == "renew" and _is_in_part(summaries):
+            outcome = self._unmet(outcome, full_id)
         return PostReply(
             id=full_id,
             complete=outcome.complete,
@@ -331,6 +333,13 @@ class Amending:
             missing += reply.missing
             removed += reply.matches
         return PostReply("", complete, missing, removed, peers=0)
+
+
+def _is_in_part(summaries: Sequence[Summary]) -> bool:
+    """Whether a record was found at the first of its holders, and not at all: it ran out at some of
+    them before it was renewed at the others."""
+    is_found = any(summary.matches for summary in summaries)
+    return is_found and not all(summary.known for summary in summaries)
 
 
 def _left_by(amend: Amend, operation: Operation, told: Sequence[Summary]) -> list[Operation]:

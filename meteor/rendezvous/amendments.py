@@ -119,7 +119,8 @@ class Amendments:
         operation, told = task.operation, self.elsewhere(task, known)
         left = living(self._shelf, task.old_key)
         if left is not None and _is_word_of(operation, left.carried):
-            return Summary(0)  # this was carried out before
+            await write([left.carried])  # by another holder, perhaps, whose copies are others
+            return Summary(0)
         if known is not None and known.carried.id == operation.id:
             if known.carried.version > operation.version:
                 return Summary(0, refused="older", version=known.carried.version)
@@ -132,6 +133,8 @@ class Amendments:
         elif told.version >= operation.version:
             return Summary(0, refused="older", version=told.version)
         elif told.moved_to and told.version > operation.came_with:
+            if left is not None:
+                await write([left.carried])  # as above: a replace that is tried again finds it so
             return told  # word of what is over leads nowhere: see `outlived`
         await self._lay_to_rest(task, write)
         return Summary(0)

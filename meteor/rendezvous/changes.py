@@ -20,6 +20,7 @@ from meteor.keeping.placement import GONE, MOVED, Key, Placed, key_of
 from meteor.keeping.shelf import Shelf
 from meteor.rendezvous.amendments import Amendments, living, route_since
 from meteor.rendezvous.deletes import TOMBSTONE_MS, Deletes, Write
+from meteor.rendezvous.halfway import Halfway
 from meteor.rendezvous.moves import KEPT_S, Moves
 from meteor.rendezvous.ownership import Ownership
 from meteor.rendezvous.reactions import Reactions, carried_of
@@ -52,10 +53,11 @@ class Changes:
         telling: Telling,
         reactions: Reactions,
         moves: Moves,
+        halfway: Halfway,
     ) -> None:
         self._runtime, self._holdings, self._shelf = runtime, holdings, shelf
         self._rendezvous, self._telling = rendezvous, telling
-        self._reactions, self._moves = reactions, moves
+        self._reactions, self._moves, self._halfway = reactions, moves, halfway
         self._ownership = Ownership(shelf)
         self.deletes = Deletes(runtime, holdings, shelf, rendezvous, telling, reactions)
         """What is deleted by a selector."""
@@ -76,6 +78,8 @@ class Changes:
         if old.kind == new.kind and new.kind not in {GONE, MOVED}:
             now = self._runtime.now()
             self._moves.note(old.id, new.id, new, now, is_data=new.kind == DATA)
+            if new.kind == DATA:
+                self._halfway.note(old, now)
 
     def _note_word(self, word: Carried) -> None:
         """Who knew of a move may answer no query any more: whoever has its word knows of it too."""

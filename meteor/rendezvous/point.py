@@ -27,6 +27,8 @@ from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
 from meteor.rendezvous.changes import Changes
 from meteor.rendezvous.deletes import Write
+from meteor.rendezvous.finishing import finished
+from meteor.rendezvous.halfway import Halfway
 from meteor.rendezvous.moves import Moves
 from meteor.rendezvous.ownership import keys_of
 from meteor.rendezvous.reactions import Following, Reactions, carried_of
@@ -66,18 +68,17 @@ class RendezvousPoint:
         views: Views,
         step_up: Callable[[View], Awaitable[None]],
     ) -> None:
-        self._runtime, self._holdings, self._shelf = runtime, holdings, shelf
-        self._rendezvous, self._telling, self._settle = rendezvous, telling, settle
-        self._curve, self._replication, self._lease = curve, replication, lease
-        self._views, self._step_up = views, step_up
-        self._moves = Moves(curve, runtime.now())
-        self._recall = Recall(shelf.issued_ms())
+        self._runtime, self._holdings, self._shelf, self._views = runtime, holdings, shelf, views
+        self._rendezvous, self._telling, self._replication = rendezvous, telling, replication
+        self._curve, self._settle, self._lease, self._step_up = curve, settle, lease, step_up
+        self._moves, self.halfway = Moves(curve, runtime.now()), Halfway(shelf, curve)
+        self._recall, self._repeats = Recall(shelf.issued_ms()), Repeats(self.forgot)
         holdings.on_gain = self._gained
-        self._repeats, self._under_way = Repeats(self.forgot), UnderWay(runtime)
-        self._reactions = Reactions(runtime, shelf, telling)
+        self._under_way, self._reactions = UnderWay(runtime), Reactions(runtime, shelf, telling)
         self.changes = Changes(
-            runtime, holdings, shelf, rendezvous, telling, self._reactions, self._moves
-        )
+            runtime, holdings, shelf, rendezvous, telling, self._reactions, self._moves,
+            self.halfway,
+        )  # fmt: skip
 
     def _gained(self, part: Intervals) -> None:
         self._recall.gained(part, self._shelf.issued_ms())
@@ -118,7 +119,7 @@ class RendezvousPoint:
             return Work(missing=part)
         if not task.passes or not self._lease.in_touch(part) or self._holdings.doubted(part):
             return None
-        if task.follows:
+        if task.follows or (self.halfway and self.halfway.untold(task, part)):
             return None
         return self._told_at_once(task, part) or self._pass_now(task, part)
 
@@ -130,8 +131,8 @@ class RendezvousPoint:
     def may_be_done(self, share: HandOn, part: Intervals) -> bool:
         """Of what deletes, where `part` was another peer's a while ago."""
         task = read_task(share, self._curve)
-        takes = task is not None and task.takes
-        return takes and self._moves.known.is_new(part, self._runtime.now())
+        now = self._runtime.now()
+        return task is not None and task.takes and self._moves.known.is_new(part, now)
 
     def copied(self) -> Intervals:
         """The indexes of which a whole copy is kept here for others."""
@@ -254,9 +255,9 @@ class RendezvousPoint:
 
     async def _pass(self, task: Task, part: Intervals) -> Work:
         """A post without time to live meets what is kept in this part, and is gone."""
-        told = self._told_at_once(task, part)
-        if told is not None:
+        if (told := self._told_at_once(task, part)) is not None:
             return told
+        await finished(self._runtime, self.halfway, task, part)
         missing = self._missing_of(task, part)
         passing, now = self._passing(task)
         if task.asks:
@@ -268,8 +269,7 @@ class RendezvousPoint:
         return self._passed(following, passing, part, missing)
 
     def _pass_now(self, task: Task, part: Intervals) -> Work | None:
-        """A question's answer as far as it goes in this very turn; None, and nothing is done, for
-        what is no question."""
+        """A question's answer as far as it goes in this very turn; None for what is no question."""
         if not task.asks:
             return None
         passing, now = self._passing(task)
@@ -290,12 +290,11 @@ class RendezvousPoint:
 
     def _told_at_once(self, task: Task, part: Intervals) -> Work | None:
         """The answer to a question that is not for matching."""
+        lost = intersect(part, self._holdings.lost)
         if task.operation.verb == FIND:
             frames, summary = self.changes.find(task)
-            lost = intersect(part, self._holdings.lost)
             return Work(frames=frames, body=codec.encode(summary), missing=lost)
         if task.operation.verb == PERFORM and task.operation.dry_run:
-            lost = intersect(part, self._holdings.lost)
             return Work(body=codec.encode(Willing(part)), missing=lost)
         return None
 
@@ -309,7 +308,8 @@ class RendezvousPoint:
     def _missing_of(self, task: Task, part: Intervals) -> Intervals:
         """What a question can have no answer about; data that passes asks nothing."""
         is_data = KEPT_KINDS.get(task.operation.verb) == DATA
-        return () if is_data else intersect(part, self._holdings.lost)
+        lost = () if is_data else intersect(part, self._holdings.lost)
+        return merge(lost, self.halfway.untold(task, part)) if self.halfway else lost
 
     def _passed(
         self, following: Following, passing: Record, part: Intervals, missing: Intervals

@@ -42,6 +42,7 @@ from meteor.rendezvous.application_actions import ApplicationActions
 from meteor.rendezvous.census import Census
 from meteor.rendezvous.company import Find, meet_all, seek_company
 from meteor.rendezvous.entry import Entry
+from meteor.rendezvous.finishing import Finishing
 from meteor.rendezvous.introspection import Introspection
 from meteor.rendezvous.membership import Membership
 from meteor.rendezvous.monitor import Monitor
@@ -131,6 +132,9 @@ class RendezvousPeer:
         )
         self.point.changes.deleted_where_it_was = lambda word, version: runtime.spawn(
             self.entry.bury(word, version)
+        )
+        self._finishing = Finishing(
+            runtime, self.router, space.curve, self.holdings, self.shelf, self.point.halfway
         )
         self._handoff.reconciling.on_outvoted = lambda word, version: runtime.spawn(
             self.entry.bury(word, version, whatever=False)
@@ -286,6 +290,7 @@ class RendezvousPeer:
             await self._runtime.sleep(SWEEP_S)
             await self.point.changes.expire()
             self.telling.retry()
+            self._finishing.look()
             self._lease.pulse()
 
     # -- the ring's observer

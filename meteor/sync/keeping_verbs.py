@@ -64,7 +64,9 @@ class KeepingVerbs(Blocking):
         self, id: str, *, ttl: float | None = None, timeout: float = 10, allow_partial: bool = False
     ) -> Receipt:
         """Let what you posted live for `ttl` seconds from now (3600 if not given; an interest: as
-        before); `receipt.matches` is 0 if it lives no more."""
+        before); `receipt.matches` is 0 if it lives no more.  Where it lay at several peers and has
+        run out at one of them, that is missing, as it may be found by a part of it alone: store it
+        again."""
         return self._thread.wait(
             self._verbs.renew, id, ttl=ttl, timeout=timeout, allow_partial=allow_partial
         )

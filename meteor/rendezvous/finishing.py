@@ -22,6 +22,8 @@ from squid import HilbertCurve, Router
 WITHIN_S: Final = 10.0
 """How long each half may take; then it is tried again."""
 
+AT_ONCE: Final = 16
+"""So many are finished at a time: after a cut there may be a thousand."""
 WAITED_S: Final = 0.5
 """How long a question waits for the second half: milliseconds, where all can be reached."""
 LOOKED_EVERY_S: Final = 0.01
@@ -53,6 +55,8 @@ class Finishing:
     def look(self) -> None:
         """Begin to finish what is due."""
         for half, new in self._halfway.due(self._holdings.held, self._runtime.now()):
+            if len(self._under_way) >= AT_ONCE:
+                return
             if half not in self._under_way:
                 self._under_way.add(half)
                 self._runtime.spawn(self._finish(half, new))

@@ -1,9 +1,12 @@
-"""A quarter of a ring falls silent while a client asks: hardly an answer takes more than a second.
+"""A quarter of a ring falls silent while a client asks: no answer takes more than a second.
 
 Nothing is reset, and nobody says that they are gone.  Where the one copy that is left has to go on
 alone, it waits until the others were silent for long enough, asks its neighbours, and takes over;
 each of these waits came after the one before, and behind what else this peer was about to change:
-in virtual time one of eight draws had an answer after two seconds (DESIGN section 8).
+in virtual time one of eight draws had an answer after two seconds (DESIGN section 8).  In one of
+fifteen the question did not come to that copy for most of a second: 18 asked the heirs of who had
+taken over instead of him, in 21 the copy waited for whom it took for the holder, in 29 and 47 a
+lookup named the wrong owner.
 """
 
 from __future__ import annotations
@@ -25,11 +28,7 @@ from tests.meteor.copies_world import assert_whole_within, build
 PEERS, GONE, COPIES = 64, 16, 3
 PROFILES = 500
 LONGEST_S = 1.0
-TWICE_S = 2.0
-"""Where it is looked once more at the end whether an answer still holds, and the peer to which the
-ring leads by then does not know yet who has taken the interval over."""
 SETTLE_S = 5.0
-
 
 SILENCE_S = 0.6
 LATER_S = 0.2
@@ -60,19 +59,12 @@ def readings(drawn: random.Random) -> list[meteor.Profile]:
     ]
 
 
-ONCE = [*range(9, 18), 19, 20, 22, 23, 31]
-TWICE = [18, 21, 29]
+MORE = [*range(9, 24), 29, 31, 47]
 
 
-@pytest.mark.parametrize("seed", [8, *(pytest.param(one, marks=pytest.mark.long) for one in ONCE)])
+@pytest.mark.parametrize("seed", [8, *(pytest.param(one, marks=pytest.mark.long) for one in MORE)])
 def test_every_answer_comes_within_a_second(seed: int) -> None:
     assert slowest_of(seed) < LONGEST_S
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", TWICE)
-def test_or_within_two_where_the_ring_leads_to_who_does_not_know(seed: int) -> None:
-    assert slowest_of(seed) < TWICE_S
 
 
 def slowest_of(seed: int) -> float:

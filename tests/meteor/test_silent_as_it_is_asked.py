@@ -6,7 +6,8 @@ each of these waits came after the one before, and behind what else this peer wa
 in virtual time one of eight draws had an answer after two seconds (DESIGN section 8).  In one of
 fifteen the question did not come to that copy for most of a second: 18 asked the heirs of who had
 taken over instead of him, in 21 the copy waited for whom it took for the holder, in 29 and 47 a
-lookup named the wrong owner.
+lookup named the wrong owner; and in 82 who had taken over waited with its answer until other views
+were without those whom it had found silent.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def readings(drawn: random.Random) -> list[meteor.Profile]:
     ]
 
 
-MORE = [*range(9, 24), 29, 31, 47]
+MORE = [*range(9, 24), 29, 31, 47, 82]
 
 
 @pytest.mark.parametrize("seed", [8, *(pytest.param(one, marks=pytest.mark.long) for one in MORE)])
@@ -164,6 +165,25 @@ def test_who_went_on_alone_does_not_ask_whom_it_found_silent() -> None:
     part = copy.view.intervals
     assert not subtract(part, peer.core.holdings.held)
     assert seconds_of(overlay, peer.core._lease.confirm(part)) < SOON_S
+
+
+def test_who_went_on_alone_passes_over_the_silent_while_something_else_changes() -> None:
+    """They are no copies of what is asked for: it waited until other views were without them."""
+    overlay, peer, copy = rested(1)
+    alone(overlay, peer, copy)
+    overlay.run(peer.core._handoff.step_up(copy.view))
+    changing = peer.core.replication.changing
+    overlay.run(changing.enter())
+
+    async def change_for_long() -> None:
+        await peer.runtime.sleep(4 * SILENCE_S)
+        changing.leave()
+
+    overlay.kernel.spawn(change_for_long())
+    overlay.run_for(1.0)
+    part = copy.view.intervals
+    assert not subtract(part, peer.core.holdings.held)
+    assert SILENCE_S / 5 < seconds_of(overlay, peer.core._lease.confirm(part)) < SILENCE_S + SOON_S
 
 
 def test_neighbours_that_were_not_asked_lately_are_waited_for() -> None:

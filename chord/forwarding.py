@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from chord.arc_cache import KnownArc
 from chord.frozen import replace
 from chord.hand_on_limit import HandOnLimit
-from chord.identifiers import Arc
+from chord.identifiers import Arc, distance
 from chord.link import SILENCE
 from chord.messages import FindOwner, OwnerFound
 from chord.routing import CANDIDATES_MAX, Route
@@ -190,7 +190,14 @@ class Forwarding:
         predecessor = self._pointers.predecessor
         if not message.to_owner or message.stepped_back or predecessor is None:
             return route
+        if route.to_owner or self._is_ahead(message.key):
+            return route  # it came here as the owner, who comes after us, did not take it
         # The sender knew our arc as it was before a peer joined in it: most likely our
         # predecessor owns the key now.  One step back at most, then round the ring.
         others = tuple(contact for contact in route.candidates if contact.id != predecessor.id)
         return Route((predecessor, *others)[:CANDIDATES_MAX], to_owner=True)
+
+    def _is_ahead(self, key: int) -> bool:
+        """Whether a key is less far onward from us than back: no arc of ours was as long."""
+        own_id, bits = self._pointers.own.id, self._config.bits
+        return distance(own_id, key, bits) < distance(key, own_id, bits)

@@ -233,11 +233,6 @@ class ChordNode:
             return KnownArc(self.contact, arc)
         return self._lookups.arc_cache.recall(key)
 
-    def heirs(self, key: int) -> tuple[Contact, ...]:
-        """Who would inherit the arc in which a key is, as far as its owner has said."""
-        known = self._lookups.arc_cache.recall(key)
-        return () if known is None else known.heirs
-
     def forget(self, contact: Contact) -> None:
         """Drop what is remembered of a contact's arc."""
         self._lookups.arc_cache.forget(contact)

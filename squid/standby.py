@@ -39,12 +39,23 @@ class Standby:
         whoever is silent last.  What a silent heir would inherit goes to its own heirs: of two
         neighbours that fell at once the second names who has the content of both."""
         heirs: dict[int, Contact] = {}
-        for heir in self._node.heirs(key) or self._named(owner):
+        for heir in self._heirs(owner, key):
             beyond = self._named(heir) if self.is_silent(heir) else ()
             heirs |= {one.id: one for one in (heir, *beyond) if one.id != owner.id}
         line = [(one, True) for one in heirs.values()]
         line.insert(len(line) if self.is_silent(owner) else 0, (owner, False))
         return sorted(line, key=lambda one: self.is_silent(one[0]))
+
+    def _heirs(self, owner: Contact, key: int) -> tuple[Contact, ...]:
+        """Who would inherit the arc of a key, as the owner has said, or else the ring.  Where
+        somebody else has said since that it is his, oneself perhaps, the heirs that he named would
+        inherit it from him, and have nothing yet: he is the one to ask."""
+        known = self._node.owner_of(key)
+        if known is None:
+            return self._named(owner)
+        if known.owner.id == owner.id:
+            return known.heirs or self._named(owner)
+        return (*self._named(owner), known.owner)
 
     def _named(self, owner: Contact) -> tuple[Contact, ...]:
         """The heirs of somebody silent, as far as the ring has named them."""

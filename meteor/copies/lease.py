@@ -112,8 +112,11 @@ class Lease:
                 gone.append(witness)
             elif not reply.newer:
                 vouched = True
-        await self._replication.evict(*gone)
+        if view.copies:
+            await self._replication.evict(*gone)
         self._settle(view, token, vouched=vouched)
+        if not view.copies:  # they are copies of others at most: nobody waits until those go on
+            await self._replication.evict(*gone)
 
     async def _touch(self, witness: Contact, view: View, token: Token) -> Touched | None:
         reply = await self._replication.ask(witness, Touch(view.epoch, view.intervals))

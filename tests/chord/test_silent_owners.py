@@ -260,3 +260,22 @@ def test_a_list_that_became_short_does_not_reach_round_the_ring(sim_ring: Any) -
     known = node._lookups._forwarding._known_arc_of(last, last.id - 50)
     ring.settle(0.1)
     assert known is None
+
+
+@pytest.mark.parametrize(("key", "owner_id"), [(1950, 2000), (2050, 2100), (2950, 3000)])
+def test_whoever_is_before_a_key_does_not_answer_for_who_is_before_him(
+    sim_ring: Any, key: int, owner_id: int
+) -> None:
+    """Its owner was silent, so a lookup came to the one before that: he named his own silent
+    predecessor, and a question went there for most of a second."""
+    ring, node = warm_ring(sim_ring)
+    for silent in (1800, 2000):
+        ring.peers[silent].runtime.pause()
+    lookup = FindOwner(key, node.contact, 12345, hops=1, to_owner=True)
+
+    async def named() -> Owner:
+        reply = node._runtime.expect(("lookup", 12345), 1.0)
+        node._runtime.send(contact_of(ring, 1900), lookup)
+        return await reply  # type: ignore[no-any-return]
+
+    assert ring.run(named()).contact.id == owner_id

@@ -1,9 +1,13 @@
-"""A quarter of a ring falls silent while a client asks: hardly an answer takes more than a second.
+"""A quarter of a ring falls silent while a client asks: no answer takes more than a second.
 
 Nothing is reset, and nobody says that they are gone.  Where the one copy that is left has to go on
 alone, it waits until the others were silent for long enough, asks its neighbours, and takes over;
 each of these waits came after the one before, and behind what else this peer was about to change:
-in virtual time one of eight draws had an answer after two seconds (DESIGN section 8).
+in virtual time one of eight draws had an answer after two seconds (DESIGN section 8).  In one of
+fifteen the question did not come to that copy for most of a second: 18 asked the heirs of who had
+taken over instead of him, in 21 the copy waited for whom it took for the holder, in 29 and 47 a
+lookup named the wrong owner; and in 82 who had taken over waited with its answer until other views
+were without those whom it had found silent.
 """
 
 from __future__ import annotations
@@ -25,11 +29,7 @@ from tests.meteor.copies_world import assert_whole_within, build
 PEERS, GONE, COPIES = 64, 16, 3
 PROFILES = 500
 LONGEST_S = 1.0
-TWICE_S = 2.0
-"""Where it is looked once more at the end whether an answer still holds, and the peer to which the
-ring leads by then does not know yet who has taken the interval over."""
 SETTLE_S = 5.0
-
 
 SILENCE_S = 0.6
 LATER_S = 0.2
@@ -60,19 +60,12 @@ def readings(drawn: random.Random) -> list[meteor.Profile]:
     ]
 
 
-ONCE = [*range(9, 18), 19, 20, 22, 23, 31]
-TWICE = [18, 21, 29]
+MORE = [*range(9, 24), 29, 31, 47, 82]
 
 
-@pytest.mark.parametrize("seed", [8, *(pytest.param(one, marks=pytest.mark.long) for one in ONCE)])
+@pytest.mark.parametrize("seed", [8, *(pytest.param(one, marks=pytest.mark.long) for one in MORE)])
 def test_every_answer_comes_within_a_second(seed: int) -> None:
     assert slowest_of(seed) < LONGEST_S
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", TWICE)
-def test_or_within_two_where_the_ring_leads_to_who_does_not_know(seed: int) -> None:
-    assert slowest_of(seed) < TWICE_S
 
 
 def slowest_of(seed: int) -> float:
@@ -172,6 +165,25 @@ def test_who_went_on_alone_does_not_ask_whom_it_found_silent() -> None:
     part = copy.view.intervals
     assert not subtract(part, peer.core.holdings.held)
     assert seconds_of(overlay, peer.core._lease.confirm(part)) < SOON_S
+
+
+def test_who_went_on_alone_passes_over_the_silent_while_something_else_changes() -> None:
+    """They are no copies of what is asked for: it waited until other views were without them."""
+    overlay, peer, copy = rested(1)
+    alone(overlay, peer, copy)
+    overlay.run(peer.core._handoff.step_up(copy.view))
+    changing = peer.core.replication.changing
+    overlay.run(changing.enter())
+
+    async def change_for_long() -> None:
+        await peer.runtime.sleep(4 * SILENCE_S)
+        changing.leave()
+
+    overlay.kernel.spawn(change_for_long())
+    overlay.run_for(1.0)
+    part = copy.view.intervals
+    assert not subtract(part, peer.core.holdings.held)
+    assert SILENCE_S / 5 < seconds_of(overlay, peer.core._lease.confirm(part)) < SILENCE_S + SOON_S
 
 
 def test_neighbours_that_were_not_asked_lately_are_waited_for() -> None:

@@ -33,12 +33,14 @@ class NotingWorker:
     held_intervals: Intervals
     performed: list[tuple[bytes, Intervals]] = field(default_factory=list)
     kept_copies: Intervals = ()
+    holder: Contact | None = None
+    """Whom it takes for the holder of what it does not hold itself."""
 
     def held(self) -> Intervals:
         return self.held_intervals
 
     def holder_of(self, _: int) -> Contact | None:
-        return None
+        return self.holder
 
     def unreachable(self, holder: Contact) -> None:
         assert holder

@@ -250,6 +250,19 @@ def test_who_takes_an_arc_over_answers_questions_from_its_copy_meanwhile(asks: b
     assert not heir.performed
 
 
+def test_who_keeps_a_copy_itself_does_not_wait_for_a_silent_holder() -> None:
+    """It was waited for most of a second, as nobody else was named who might know of it."""
+    ring = RingOfWorkers(REPORT_RING, number_space(2, 3), id_bits=6)
+    heir = ring.workers[13]
+    arc, heir.held_intervals = heir.held_intervals, ()
+    heir.kept_copies, heir.holder = arc, ring.nodes[32].contact
+    ring.routers[32]._runtime.pause()  # type: ignore[attr-defined]
+    asking = ring.routers[60].disseminate(Box((2, 1), (2, 1)), b"", timeout_s=3.0, asks=True)
+    outcome = ring.kernel.run_until(ring.kernel.spawn(asking))
+    assert outcome.complete
+    assert ring.kernel.now() < ring.router_config.hand_on_s
+
+
 def test_a_share_of_another_space_or_out_of_bounds_is_refused() -> None:
     """A hostile share does nothing and is answered with a fault."""
     from chord import RemoteFault

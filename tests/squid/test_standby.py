@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from chord import ChordNode, Contact, Runtime
+from chord import Arc, ChordNode, Contact, KnownArc, Runtime
 from chord.runtime import NO_LINK, NoLink
 from squid.standby import (
     PATIENCE_S_DIAL,
@@ -23,9 +23,10 @@ OWNER, FIRST, SECOND, THIRD = (Contact(number, f"10.0.0.{number}:1") for number 
 
 @dataclass
 class World:
-    """What a ring has named, which links are silent, and the time."""
+    """Whom an owner has named, which links are silent, and the time."""
 
     heirs: tuple[Contact, ...] = ()
+    owner: Contact = OWNER
     suspected: set[Contact] = field(default_factory=set)
     now_s: float = 0.0
     links: dict[Contact, NoLink] = field(default_factory=dict)
@@ -35,8 +36,8 @@ class World:
         world = self
 
         class Named:
-            def heirs(self, _: int) -> tuple[Contact, ...]:
-                return world.heirs
+            def owner_of(self, _: int) -> KnownArc | None:
+                return KnownArc(world.owner, Arc(0, 1), world.heirs) if world.heirs else None
 
             def now(self) -> float:
                 return world.now_s
@@ -88,6 +89,16 @@ def test_the_heirs_of_a_silent_heir_are_asked_too() -> None:
     assert standby.order(OWNER, 0) == [
         (SECOND, True), (THIRD, True), (FIRST, True), (OWNER, False)
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("named", [(FIRST, THIRD), (THIRD,), ()])
+def test_the_heirs_that_somebody_else_named_are_not_asked(named: tuple[Contact, ...]) -> None:
+    """Who took over said so, and then the ring named the one before again: those that would inherit
+    it from him were asked instead of him, and had nothing of it."""
+    standby = World(heirs=(SECOND,), owner=FIRST).standby()
+    standby.silent(OWNER, named)
+    asked = [one for one, _ in standby.order(OWNER, 0)]
+    assert asked == [*dict.fromkeys((*named, FIRST)), OWNER]
 
 
 @pytest.mark.parametrize("named", [(OWNER,), (FIRST, OWNER)])

@@ -109,6 +109,7 @@ class CopyKeeper:
     async def _keep(self, primary_id: int, message: Keep) -> Kept:
         came = Admission()
         await self._shelf.admit(message.carried, came)
+        self._shelf.owe(message.carried, self._holdings.held)
         self._note_marks(primary_id, came.watermarks)
         if message.taken_in:
             self._views.taken_in.learn(message.taken_in, self._checked(message.part))

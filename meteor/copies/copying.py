@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from chord import Contact, MeteorError, Runtime
 from meteor.copies.turns import Sequence as Order
 from meteor.keeping.holdings import Holdings
+from meteor.keeping.placement import key_of
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Keep, Kept
@@ -74,6 +75,8 @@ class Copying:
         finally:
             self._order.end(ticket)
             self._shelf.end(numbered)
+        if self._shelf.owed:
+            self._shelf.paid(numbered, subtract(self._holdings.held, part))
         self._shelf.leave(numbered[len(changes) :])
         return numbered[: len(changes)]
 
@@ -85,7 +88,9 @@ class Copying:
         What peers have of the past is brought together all the same, that it is lost no more; and
         what became too few while it was written shows, as all that are there have it."""
         self._check_company(part)
-        kept = await self.keep(carried, part, ends_s)
+        changes = list(carried)
+        along = self._owed_beside(changes, part)
+        kept = (await self.keep([*changes, *along], part, ends_s))[: len(changes)]
         try:
             self._check_company(part)
         except Superseded:
@@ -98,10 +103,20 @@ class Copying:
         """The same of what is so already, and need not be written: return when a client may be told
         of it.  Who tried before may have written it here alone."""
         self._check_company(part)
+        if along := self._owed_beside((), part):
+            await self.keep(along, part, ends_s)
         while not self._counts(views := self._views.touching(part)):
             await self._let_count(views, ends_s)
         self._check_company(part)
         self._check_held(part)
+
+    def _owed_beside(self, changes: Sequence[Carried], part: Intervals) -> list[Carried]:
+        """What other holders wrote here that the copies of `part` may lack: nothing about that is
+        acknowledged before they have it."""
+        if not self._shelf.owed:
+            return []
+        keys = set(map(key_of, changes))
+        return [one for one in self._shelf.owed_in(part) if key_of(one) not in keys]
 
     def _check_company(self, part: Intervals) -> None:
         if self._views.company and any(map(self._too_few, self._views.touching(part))):

@@ -18,6 +18,7 @@ from meteor.journal.journal import Entry, Journal, UnreadJournal
 from meteor.journal.no_collections import no_collections
 from meteor.keeping.attic import Attic
 from meteor.keeping.expiry_clock import ExpiryClock
+from meteor.keeping.owed import Owed
 from meteor.keeping.placement import (
     GONE,
     MOVED,
@@ -55,6 +56,7 @@ class Shelf(ReadableShelf):
         self._journal = journal
         self._is_written = not isinstance(journal, UnreadJournal)
         self.attic = Attic(curve)
+        self.owed = Owed()
         self._over: list[Key] = []
         """What had run out before this peer was started, and is in the journal still."""
         self.number = 0  # the latest that was drawn here, or heard of
@@ -175,6 +177,28 @@ class Shelf(ReadableShelf):
             placed = self.find(key_of(one))
             if placed is not None and self._is_numbered_later(one, placed.carried):
                 self.show(one)
+
+    def owe(self, carried: Iterable[Carried], held: Intervals) -> None:
+        """Another holder wrote these here: what is `held` too of what lies at several is owed."""
+        for one in carried:
+            is_point = place_of(one.id, self._curve)[2] is not None
+            if not is_point and self.meets(one, held):
+                self.owed.note(one)
+
+    def owed_in(self, part: Intervals) -> list[Carried]:
+        """What is owed of `part`, as it is here now."""
+        found: list[Carried] = []
+        for key in self.owed:
+            placed = self.find(key)
+            if placed is None or placed.carried.ttl_ms <= self.wall_ms():
+                self.owed.forget(key)
+            elif self.meets(placed.carried, part):
+                found.append(placed.carried)
+        return found
+
+    def paid(self, written: Iterable[Carried], beyond: Intervals) -> None:
+        """One's own copies have these, but for what of them lies `beyond`."""
+        self.owed.paid(one for one in written if not self.meets(one, beyond))
 
     def _numbered_later(self, batch: Iterable[Keyed], news: Collection[Key]) -> list[Carried]:
         """Data that is here just as it came has the later of both numbers from now on: whoever

@@ -28,6 +28,7 @@ from meteor.copies.entropy import AntiEntropy
 from meteor.copies.forgetting import Forgetting
 from meteor.copies.handoff import Handoff
 from meteor.copies.lease import Lease
+from meteor.copies.paying import Paying
 from meteor.copies.replication import Replication
 from meteor.copies.returning import Returning
 from meteor.copies.tending import Tending
@@ -170,6 +171,7 @@ class RendezvousPeer:
             self.node, runtime, curve, self.holdings, self.shelf, self.telling.derive,
             views=self.views, replication=self.replication, keeper=self._keeper, id_bits=bits,
         )  # fmt: skip
+        self._paying = Paying(runtime, self.views, self.holdings, self.shelf, self.replication)
         self.replication.on_superseded = self._handoff.wake
         self._lease = Lease(
             runtime, self.views, self.replication, self._handoff.later, self.copies_config
@@ -291,6 +293,7 @@ class RendezvousPeer:
             await self.point.changes.expire()
             self.telling.retry()
             self._finishing.look()
+            self._paying.look()
             self._lease.pulse()
 
     # -- the ring's observer

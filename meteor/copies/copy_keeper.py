@@ -108,8 +108,10 @@ class CopyKeeper:
 
     async def _keep(self, primary_id: int, message: Keep) -> Kept:
         came = Admission()
+        news = self._shelf.news_of(message.carried, self._holdings.held)
         await self._shelf.admit(message.carried, came)
-        self._shelf.owe(message.carried, self._holdings.held)
+        for one in news:
+            self._shelf.owed.note(one)
         self._note_marks(primary_id, came.watermarks)
         if message.taken_in:
             self._views.taken_in.learn(message.taken_in, self._checked(message.part))

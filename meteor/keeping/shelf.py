@@ -178,12 +178,11 @@ class Shelf(ReadableShelf):
             if placed is not None and self._is_numbered_later(one, placed.carried):
                 self.show(one)
 
-    def owe(self, carried: Iterable[Carried], held: Intervals) -> None:
-        """Another holder wrote these here: what is `held` too of what lies at several is owed."""
-        for one in carried:
-            is_point = place_of(one.id, self._curve)[2] is not None
-            if not is_point and self.meets(one, held):
-                self.owed.note(one)
+    def news_of(self, carried: Iterable[Carried], held: Intervals) -> list[Carried]:
+        """What of these, that another holder writes here, is news of what is `held` as well: of
+        what lies at several peers.  What was known was written by this peer, or is owed."""
+        wide = [one for one in carried if place_of(one.id, self._curve)[2] is None]
+        return [one for one in self.news(wide) if self.meets(one, held)] if wide else []
 
     def owed_in(self, part: Intervals) -> list[Carried]:
         """What is owed of `part`, as it is here now."""

@@ -23,7 +23,7 @@ from meteor.rendezvous.outbox import Outbox
 from meteor.wire.codec import wire_codec
 from sim.kernel import Kernel
 from sim.overlay import Overlay
-from squid import Router
+from squid.reporting import Reporting
 from tests.meteor.building import SPACE
 from tests.meteor.counted_work import AT_ONCE, BURIED_AT_ONCE, STORED, SWEPT_AT_ONCE, Work, _Turns
 
@@ -92,13 +92,13 @@ def test_the_first_of_much_leaves_before_the_rest_is_looked_at(
     overlay: Overlay, client: Client, work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[int] = []
-    real = Router._send_frame
+    real = Reporting._send_frame
 
-    def noted(self: Router, *args: Any) -> None:
+    def noted(self: Reporting, *args: Any) -> None:
         sent.append(work.turn)
         real(self, *args)
 
-    monkeypatch.setattr(Router, "_send_frame", noted)
+    monkeypatch.setattr(Reporting, "_send_frame", noted)
     overlay.run(store_all(client))
     work.done.clear()
     assert len(overlay.run(client.retrieve("type=lamp").all())) == STORED

@@ -7,7 +7,7 @@ decoded, typed and placed again here, and everything malformed comes back as its
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
@@ -49,6 +49,8 @@ from meteor.wire.messages import (
     IsWanted,
     Post,
     PostReply,
+    Vouch,
+    Vouched,
     Wants,
 )
 from meteor.wire.operations import Notices, Operation, Route
@@ -86,7 +88,7 @@ class Entry:
         vouching: Vouching,
     ) -> None:
         self._runtime, self._space, self._curve = runtime, space, space.curve
-        self._gatekeeper, self._vouching = gatekeeper, vouching
+        self._gatekeeper, self.vouching = gatekeeper, vouching
         self._asking = Asking(runtime, router, space.curve, gatekeeper)
         self._amending = Amending(
             runtime, router, space.curve, self._asking, self._place, gatekeeper
@@ -101,7 +103,12 @@ class Entry:
     @property
     def handlers(self) -> Mapping[type, Handler]:
         """Message type to handler."""
-        return {Post: self._on_post, Amend: self._on_amend, Notices: self._on_notices}
+        return {
+            Post: self._on_post,
+            Amend: self._on_amend,
+            Vouch: self._on_vouch,
+            Notices: self._on_notices,
+        }
 
     @property
     def clients(self) -> tuple[Contact, ...]:
@@ -149,6 +156,18 @@ class Entry:
         if self._may_have_lain(sender) and _deletes(message):
             raise _to_be_asked_again()
         return self._in_turn(sender, message, lambda: self._post(sender, message))
+
+    def _on_vouch(self, sender: Contact, message: object, _: float) -> Deferred:
+        assert isinstance(message, Vouch)
+        return Deferred(self._vouch(sender, message.points))
+
+    async def _vouch(self, sender: Contact, points: Sequence[int]) -> Vouched:
+        """In turn, as everything that makes others work."""
+        try:
+            async with self.turn(sender.id, len(points), WANTED_S):
+                return await self.vouching.vouch(points)
+        except Busy as error:
+            raise to_fault(error) from error
 
     def _may_have_lain(self, sender: Contact) -> bool:
         """Whether a request may be an old one, as this peer was held just now: what a client
@@ -293,7 +312,7 @@ class Entry:
                 sender, post.token, box, operation, post.timeout_s, wanted
             )
             answered(reply)
-        return self._vouching.with_owner(post, reply, box, now)
+        return self.vouching.with_owner(post, reply, box, now)
 
     async def _delete(
         self, sender: Contact, post: Post, box: Box, operation: Operation, admitted: Admitted

@@ -124,12 +124,12 @@ class RendezvousPeer:
         runtime, space = self._runtime, self.space
         shift = self._config.bits - space.curve.index_bits
         self._performing = Performing(runtime, self.router, self.point, space, self.actions)
-        self.vouching = Vouching(
+        vouching = Vouching(
             runtime, space.curve, self.gatekeeper,
             lambda index: self.node.owner_of(index << shift), self.copies_config.vouches_s,
         )  # fmt: skip
         self.entry = Entry(
-            runtime, self.router, space, self._performing, self.gatekeeper, self.vouching
+            runtime, self.router, space, self._performing, self.gatekeeper, vouching
         )
         self.point.changes.deleted_where_it_was = lambda word, version: runtime.spawn(
             self.entry.bury(word, version)
@@ -152,7 +152,6 @@ class RendezvousPeer:
             **self.forgetting.handlers,
             **self._performing.handlers,
             **self.entry.handlers,
-            **self.vouching.handlers,
             **self.telling.handlers,
             **self.placing.handlers,
             **self._introspection.handlers,

@@ -7,13 +7,13 @@ the other side of a cut; what it acknowledges there nobody on this side knows of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
-from chord import CallError, Contact, Deferred, Fault, Handler, KnownArc, Ping, Runtime, replace
+from chord import CallError, Fault, KnownArc, Ping, Runtime, replace
 from meteor.security.gatekeeper import Gatekeeper
-from meteor.wire.messages import Post, PostReply, Vouch, Vouched
+from meteor.wire.messages import Post, PostReply, Vouched
 from squid import Box, HilbertCurve
 
 VOUCHED_MAX: Final = 64
@@ -39,11 +39,6 @@ class Vouching:
         self._runtime, self._curve, self._gatekeeper = runtime, curve, gatekeeper
         self._owner_of, self._vouches_s = owner_of, vouches_s
 
-    @property
-    def handlers(self) -> Mapping[type, Handler]:
-        """Message type to handler."""
-        return {Vouch: self._on_vouch}
-
     def with_owner(self, post: Post, reply: PostReply, box: Box, since_s: float) -> PostReply:
         """Name the owner of a point to who asks, or came here for it in vain, so that the next one
         goes there straight; not where this peer has a policy, as what clients post passes here
@@ -59,17 +54,15 @@ class Vouching:
             return reply
         return replace(reply, owner=_named(known), owner_for_s=self._vouches_s)
 
-    def _on_vouch(self, _: Contact, message: object, __: float) -> Deferred:
-        assert isinstance(message, Vouch)
-        if len(message.points) > VOUCHED_MAX:
-            raise Fault(
-                "LimitExceeded", f"{len(message.points)} points to vouch for; at most {VOUCHED_MAX}"
-            )
-        return Deferred(self._vouch(message.points))
-
-    async def _vouch(self, points: tuple[int, ...]) -> Vouched:
+    async def vouch(self, points: Sequence[int]) -> Vouched:
         """Ask the owners of some points for a sign of life, all at once.  That one was heard lately
-        is not enough: this peer may have been held, and only now read what lay here."""
+        is not enough: this peer may have been held, and only now read what lay here.
+
+        Raises `Fault` for too many."""
+        if len(points) > VOUCHED_MAX:
+            raise Fault(
+                "LimitExceeded", f"{len(points)} points to vouch for; at most {VOUCHED_MAX}"
+            )
         if not self._gatekeeper.is_open:
             return Vouched()
         known = [self._owner_of(point) for point in points if 0 <= point < self._curve.size]

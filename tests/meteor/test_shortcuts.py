@@ -295,6 +295,6 @@ def test_a_peer_does_not_name_an_owner_that_it_has_not_just_heard() -> None:
         peer=sensor.overlay.living.index(own_peer)).store(sensor.reading, b"x"))  # fmt: skip
     heard_s = own_peer.runtime.link(sensor.owner.contact).last_heard_s
     for since_s, owner in ((heard_s, sensor.owner.contact), (heard_s + 0.001, None)):
-        named = own_peer.core.vouching.with_owner(post, reply, Box(point, point), since_s)
+        named = own_peer.core.entry.vouching.with_owner(post, reply, Box(point, point), since_s)
         assert (named.owner and named.owner.owner) == owner
         assert (named.owner_for_s > 0) is (owner is not None)

@@ -10,6 +10,7 @@ import pytest
 from chord import Contact, Deferred, KnownArc, RemoteFault
 from meteor.client.requests import Requests
 from meteor.copies.config import CopiesConfig
+from meteor.rendezvous.fair_queue import DoorLimits
 from meteor.rendezvous.vouching import VOUCHED_MAX
 from meteor.wire.messages import PostReply, Vouch, Vouched
 from sim.overlay import SimPeer
@@ -199,3 +200,24 @@ def test_posts_wait_for_no_vouching(monkeypatch: pytest.MonkeyPatch) -> None:
     sensor.store()
     assert asked == [sensor.owner.address]
     own_peer.resume()
+
+
+def test_who_asks_very_often_waits_for_his_turn() -> None:
+    """A question is small, and makes a peer ask 64 others."""
+    sensor = Sensor(12)
+    sensor.open()
+    asker, runtime = Asker(sensor), sensor.client._runtime
+    question = Vouch((index_of(min(sensor.stored)),))
+    asked = [
+        sensor.overlay.kernel.spawn(runtime.call(asker.peer.contact, question, 30.0))
+        for _ in range(3 * DoorLimits().each)
+    ]
+    door = asker.peer.core.entry._door
+    most = 0
+    for _ in range(200):
+        sensor.overlay.run_for(0.0001)
+        most = max(most, door.waiting)
+    assert most > 0
+    assert door._in_progress <= DoorLimits().each
+    for one in asked:
+        assert sensor.overlay.kernel.run_until(one).owners

@@ -39,7 +39,9 @@ from tests.benchmarks.other_half import other_half
 pytestmark = [pytest.mark.benchmark, pytest.mark.sockets]
 
 PEERS, COPIES = 64, 3
-ROUNDS, ALONE, TOGETHER = 5, 200, 400
+ROUNDS, ALONE, TOGETHER = 4, 500, 1000
+"""A round is long enough for a client to be at it: after a pause its first post to every owner goes
+round by its own peer."""
 IN_FLIGHT = 16
 WARM_UP = 200
 SETTLE_S = 5.0

@@ -8,18 +8,15 @@ if that ever does, and answers by it; its own copies, which are others, do not h
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
 
 from meteor.keeping.placement import Key, key_of
 from meteor.keeping.standing import is_later
 from meteor.wire.operations import Carried
 
-OWED_MAX: Final = 4096
-"""Records that are remembered; the oldest are forgotten first, and found by comparing."""
-
 
 class Owed:
-    """Changes that one's own copies may lack."""
+    """Changes that one's own copies may lack: one a record at most of what is here, and none is
+    forgotten before it is there, or over."""
 
     def __init__(self) -> None:
         self._changes: dict[Key, Carried] = {}
@@ -30,13 +27,14 @@ class Owed:
     def __iter__(self) -> Iterator[Key]:
         return iter(list(self._changes))
 
+    def __contains__(self, key: Key) -> bool:
+        return key in self._changes
+
     def note(self, one: Carried) -> None:
         """Another holder wrote it here."""
         key = key_of(one)
         self._changes.pop(key, None)
         self._changes[key] = one
-        if len(self._changes) > OWED_MAX:
-            del self._changes[next(iter(self._changes))]
 
     def paid(self, written: Iterable[Carried]) -> None:
         """One's own copies have these; what came later than that they do not."""

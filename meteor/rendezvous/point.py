@@ -30,7 +30,7 @@ from meteor.rendezvous.deletes import Write
 from meteor.rendezvous.finishing import finished
 from meteor.rendezvous.halfway import Halfway
 from meteor.rendezvous.moves import Moves
-from meteor.rendezvous.ownership import keys_of
+from meteor.rendezvous.ownership import keys_of, looks_at
 from meteor.rendezvous.reactions import Following, Reactions, carried_of
 from meteor.rendezvous.recall import Recall
 from meteor.rendezvous.repeats import Repeats
@@ -130,8 +130,7 @@ class RendezvousPoint:
 
     def may_be_done(self, share: HandOn, part: Intervals) -> bool:
         """Of what deletes, where `part` was another peer's a while ago."""
-        task = read_task(share, self._curve)
-        now = self._runtime.now()
+        task, now = read_task(share, self._curve), self._runtime.now()
         return task is not None and task.takes and self._moves.known.is_new(part, now)
 
     def copied(self) -> Intervals:
@@ -337,6 +336,7 @@ class RendezvousPoint:
         self, task: Task, part: Intervals, ends: Ends
     ) -> tuple[list[bytes], Summary, float | None]:
         written: list[Carried] = []
+        owed = self._shelf.owed_in(part, *looks_at(task))  # nothing of it is promised before
 
         async def write(carried: Sequence[Carried]) -> list[Carried]:
             kept = await self._replication.keep_for_client(carried, part, ends())
@@ -347,7 +347,7 @@ class RendezvousPoint:
             task.operation, task.id, part, partial(self._lowest_in, task.box)
         )
         if first is not None:
-            await self._replication.enough(part, ends())
+            await self._replication.enough(part, ends(), owed)
             return [], first, None
         frames, speaks_for_s = list[bytes](), None
         if task.operation.verb in KEPT_KINDS:
@@ -355,8 +355,7 @@ class RendezvousPoint:
             frames, summary = await self.changes.keep(task, part, write, is_over=is_over)
         elif task.deletes:
             frames, summary = await self._delete(task, part, write, ends)
-            is_data = task.operation.verb == "delete_data"
-            owner = task.operation.owner
+            is_data, owner = task.operation.verb == "delete_data", task.operation.owner
             went, speaks_for_s = self._moved(task.box, part, owner, is_data=is_data)
             summary = telling(summary, went)
         else:
@@ -364,8 +363,9 @@ class RendezvousPoint:
             summary = await self.changes.amend(task, part, write, doubtful=doubtful)
         self._repeats.note(task.operation, task.id, part, summary, self._runtime.now())
         # What is so already may be so here alone; a refusal, or what only looks, promises nothing.
-        if not (written or task.operation.dry_run or summary.refused):
-            await self._replication.enough(part, ends())
+        promises = not (task.operation.dry_run or summary.refused)
+        if promises and (self._shelf.owed or not written):
+            await self._replication.enough(part, ends(), owed)
         return frames, summary, speaks_for_s
 
     def _lowest_in(self, box: Box, part: Intervals) -> int | None:

@@ -1,0 +1,83 @@
+"""What is owed is brought along while a later word on the same record is on its way to the journal:
+written behind that, it would be what a restart finds.  And there may be more of it than one message
+takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from meteor.keeping.placement import GONE, Admission
+from meteor.keeping.readable_shelf import PAGE_BYTES
+from meteor.keeping.shelf import OWED_AT_ONCE
+from meteor.wire.operations import Carried
+from tests.meteor.test_shelf import EVERYTHING, World, carried
+
+WIDE = "type=*"
+
+
+def owing(*records: Carried) -> World:
+    """Another holder wrote these here, and nobody else has them."""
+    world = World()
+    world.run(world.shelf.admit(records, Admission()))
+    world.shelf.owe([placed.carried for placed in world.shelf.table], EVERYTHING)
+    return world
+
+
+def test_a_tombstone_that_is_on_its_way_stays_the_last_word() -> None:
+    record = carried("lamp", WIDE, number=7)
+    world = owing(record)
+
+    async def bring_along() -> None:
+        await world.kernel.sleep(0.005)
+        for some in world.shelf.owed_in(EVERYTHING):
+            await world.shelf.write(some)
+
+    stone = replace(record, kind=GONE, number=9, blob=b"")
+    world.run(world.shelf.admit([stone], Admission()), bring_along())
+    assert [placed.carried.kind for placed in world.restarted().table] == [GONE]
+    assert len(world.shelf.owed) == 1, "whoever wrote the stone has it noted as owed then"
+
+
+def test_no_page_of_it_is_more_than_a_message_takes() -> None:
+    payload = b"x" * (PAGE_BYTES // 3)
+    world = owing(*(carried(f"s{at}", WIDE, number=at, data=payload) for at in range(1, 9)))
+    pages = list(world.shelf.owed_in(EVERYTHING))
+    assert [len(page) for page in pages] == [3, 3, 2]
+
+
+def test_what_was_paid_between_two_pages_is_not_in_the_second() -> None:
+    payload = b"x" * PAGE_BYTES
+    world = owing(*(carried(f"s{at}", WIDE, number=at, data=payload) for at in (1, 2)))
+    pages = world.shelf.owed_in(EVERYTHING)
+    next(pages)
+    world.shelf.paid([placed.carried for placed in world.shelf.table], ())
+    assert list(pages) == []
+
+
+def test_who_looks_in_vain_stops_now_and_then() -> None:
+    names = [f"s{at}" for at in range(OWED_AT_ONCE + 1)]
+    world = owing(*(carried(one, WIDE, number=at) for at, one in enumerate(names, 1)))
+    assert list(world.shelf.owed_in((), None)) == [[]]
+    found = [one.id for page in world.shelf.owed_in(EVERYTHING) for one in page]
+    assert len(found) == len(set(found)) == OWED_AT_ONCE + 1
+
+
+def test_who_names_a_record_waits_for_that_one_alone() -> None:
+    world = owing(carried("one", WIDE, number=1), carried("other", WIDE, number=2))
+    ((one,),) = world.shelf.owed_in(EVERYTHING, [("", "one"), ("", "none")])
+    assert one.id.startswith("one.")
+
+
+def test_who_selects_waits_for_what_is_there() -> None:
+    world = owing(carried("lamp", "type=lamp", number=1), carried("oven", "type=oven", number=2))
+    box = world.shelf.table["", "oven"].box
+    ((one,),) = world.shelf.owed_in(EVERYTHING, None, box)
+    assert one.id.startswith("oven.")
+
+
+def test_what_is_answered_for_elsewhere_is_owed_no_more() -> None:
+    world = owing(carried("one", WIDE, number=1))
+    world.shelf.owes_within(world.shelf.owed, EVERYTHING)
+    assert len(world.shelf.owed) == 1
+    world.shelf.owes_within(world.shelf.owed, ())
+    assert len(world.shelf.owed) == 0

@@ -26,6 +26,7 @@ from meteor.rendezvous.moves import runs_of, with_missing
 from meteor.rendezvous.reading import reading
 from meteor.rendezvous.task import AMENDS, FIND, FOUND
 from meteor.security.gatekeeper import Admitted, Gatekeeper
+from meteor.security.verifying import Actor
 from meteor.wire import codec
 from meteor.wire.collector import Collector, Relay, raise_refusals, summaries_of
 from meteor.wire.found_pages import readable
@@ -183,6 +184,20 @@ class Amending:
                     reply = await self._leave(sender, amend, first, admitted, reply, deadline)
             answered(reply)
             return reply
+
+    async def finish(
+        self, keep: Operation, old_id: str, timeout_s: float, is_wanted: Wanted
+    ) -> None:
+        """Carry out a replace that came halfway, of which this peer has the first half, as for its
+        client; raises `Refused` as well, when the new one is taken back, or was deleted."""
+        deadline, own = self._runtime.now() + timeout_s, self._runtime.contact
+        _, box = split_id(keep.id, self._curve)
+        reply = await self._asking.run(own, 0, box, keep, timeout_s, is_wanted)
+        if reply.complete and await is_wanted():
+            amend = Amend(0, "replace", old_id, keep.version, 0.0, timeout_s)
+            (first,) = _left_by(amend, keep, ())
+            admitted = Admitted(Actor(owner=keep.owner))
+            await self._leave(own, amend, first, admitted, reply, deadline)
 
     async def _leave(
         self,

@@ -80,6 +80,13 @@ class Changes:
             self._moves.note(old.id, new.id, new, now, is_data=new.kind == DATA)
             if new.kind == DATA:
                 self._halfway.note(old, now)
+        elif new.kind == GONE and old.kind == DATA and self._halfway.deleted(old, new):
+            word = replace(new, kind=MOVED, version=old.version, moved_to=old.id)
+            self.deleted_where_it_was(word, self._newest(word))
+
+    def _newest(self, word: Carried) -> int:
+        """A version that is later than any that it has come to elsewhere."""
+        return max(word.version + 1, self._shelf.issued_ms() * VERSIONS_A_MS)
 
     def _note_word(self, word: Carried) -> None:
         """Who knew of a move may answer no query any more: whoever has its word knows of it too."""
@@ -98,8 +105,7 @@ class Changes:
         if known is not None:
             stone, word = (one, known.carried) if one.kind == GONE else (known.carried, one)
             if stone.kind == GONE and stone.id == word.id and stone.version < word.version:
-                newest = max(word.version + 1, self._shelf.issued_ms() * VERSIONS_A_MS)
-                self.deleted_where_it_was(word, newest)
+                self.deleted_where_it_was(word, self._newest(word))
 
     async def compare_in(self, part: Intervals, stones: Sequence[Key]) -> None:
         """The same of all of these that lies in a part that is answered for here from now on: it

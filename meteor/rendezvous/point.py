@@ -71,7 +71,7 @@ class RendezvousPoint:
         self._runtime, self._holdings, self._shelf, self._views = runtime, holdings, shelf, views
         self._rendezvous, self._telling, self._replication = rendezvous, telling, replication
         self._curve, self._settle, self._lease, self._step_up = curve, settle, lease, step_up
-        self._moves, self.halfway = Moves(curve, runtime.now()), Halfway(shelf, curve)
+        self._moves, self.halfway = Moves(curve, runtime.now()), Halfway(shelf, holdings, curve)
         self._recall, self._repeats = Recall(shelf.issued_ms()), Repeats(self.forgot)
         holdings.on_gain = self._gained
         self._under_way, self._reactions = UnderWay(runtime), Reactions(runtime, shelf, telling)
@@ -214,13 +214,8 @@ class RendezvousPoint:
             # It showed meanwhile: an interest is asked for again, which changes nothing here.  What
             # a delete did counts, as it is not done twice: it says what it may have left.
             return Work(undone=merge(mine, undone))
-        return Work(
-            frames=frames,
-            body=codec.encode(summary),
-            missing=() if task.operation.verb == "store" else intersect(mine, self._holdings.lost),
-            undone=undone,
-            speaks_for_s=speaks_for_s,
-        )
+        missing, body = self._missing_of(task, mine), codec.encode(summary)
+        return Work(frames, body, missing, undone=undone, speaks_for_s=speaks_for_s)
 
     async def _settled(self, task: Task, part: Intervals, ends_s: float) -> None:
         """Wait until it is known whether all of this part is here, which is soon.  A question keeps

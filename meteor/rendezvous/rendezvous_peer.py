@@ -134,9 +134,7 @@ class RendezvousPeer:
         self.point.changes.deleted_where_it_was = lambda word, version: runtime.spawn(
             self.entry.bury(word, version)
         )
-        self._finishing = Finishing(
-            runtime, self.router, space.curve, self.holdings, self.shelf, self.point.halfway
-        )
+        self._finishing = Finishing(runtime, self.shelf, self.point.halfway, self.entry.finish)
         self._handoff.reconciling.on_outvoted = lambda word, version: runtime.spawn(
             self.entry.bury(word, version, whatever=False)
         )

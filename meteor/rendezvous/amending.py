@@ -351,10 +351,9 @@ class Amending:
 
 
 def _is_in_part(summaries: Sequence[Summary]) -> bool:
-    """Whether a record was found at the first of its holders, and not at all: it ran out at some of
-    them before it was renewed at the others."""
-    is_found = any(summary.matches for summary in summaries)
-    return is_found and not all(summary.known for summary in summaries)
+    """Whether a record was found at some of its holders alone: it ran out at the others before it
+    was renewed at these, where it lives on."""
+    return len({summary.known for summary in summaries}) > 1
 
 
 def _left_by(amend: Amend, operation: Operation, told: Sequence[Summary]) -> list[Operation]:

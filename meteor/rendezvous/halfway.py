@@ -5,8 +5,8 @@ whole region first, then the old one leaves.  A peer that has both, as a holder 
 either, keeps one of them: where the rest of the new region cannot be reached it has lost the old
 content, and the new one is told by whoever holds its first cell, that never had it.  So the old
 place is missing in whatever asks for it and is not told of the new content here, be it that it does
-not ask for that, until word of the move comes.  Remembered in memory only: who was started again since, or got the place from another
-peer, does not know of it.
+not ask for that, until word of the move comes.  Remembered in memory only: who was started again
+since, or got the place from another peer, does not know of it.
 """
 
 from __future__ import annotations

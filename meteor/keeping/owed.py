@@ -2,7 +2,8 @@
 
 Law of this file: pure.  A record that lies at several primaries is written by each to its own
 copies.  Who is a copy of another of them has that one's change before its own share of it comes,
-if that ever does, and answers by it; its own copies, which are others, do not have it yet.
+if that ever does, and answers by it; its own copies, which are others, do not have it yet.  So it
+is where somebody takes the place of a holder, whose share never came: he has what others wrote.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ class Owed:
     forgotten before it is there, or over."""
 
     def __init__(self) -> None:
-        self._changes: dict[Key, Carried] = {}
+        self._changes: dict[Key, Carried | None] = {}
+        """None: whatever is known of it here."""
 
     def __len__(self) -> int:
         return len(self._changes)
@@ -36,12 +38,21 @@ class Owed:
         self._changes.pop(key, None)
         self._changes[key] = one
 
+    def note_all(self, keys: Iterable[Key]) -> None:
+        """Whatever is known here of these, of which it was not looked at how it came."""
+        self._changes = dict.fromkeys(keys) | self._changes
+
+    def is_unseen(self, key: Key) -> bool:
+        """Whether it was noted without a look."""
+        return key in self._changes and self._changes[key] is None
+
     def paid(self, written: Iterable[Carried]) -> None:
         """One's own copies have these; what came later than that they do not."""
         for one in written:
-            known = self._changes.get(key_of(one))
-            if known is not None and not is_later(known, one):
-                del self._changes[key_of(one)]
+            key = key_of(one)
+            known = self._changes.get(key)
+            if key in self._changes and (known is None or not is_later(known, one)):
+                del self._changes[key]
 
     def forget(self, key: Key) -> None:
         """It is over."""

@@ -202,7 +202,9 @@ class Shelf(ReadableShelf):
         page, size = list[Carried](), 0
         for at, key in enumerate(self.owed if keys is None else keys, 1):
             placed = self.find(key) if key in self.owed else None
-            if placed is None or placed.carried.ttl_ms <= self.wall_ms():
+            if placed is None or (placed.is_point and self.owed.is_unseen(key)):
+                self.owed.forget(key)  # a point has one holder: its copies have what he has
+            elif placed.carried.ttl_ms <= self.wall_ms():
                 self.owed.forget(key)
             elif (box is None or placed.box.intersection(box)) and self.meets(placed.carried, part):
                 one = placed.carried

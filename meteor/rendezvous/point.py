@@ -84,6 +84,7 @@ class RendezvousPoint:
         self._recall.gained(part, self._shelf.issued_ms())
         self._moves.known.gained(part, self._runtime.now())
         if stones := self._shelf.table.stones():
+            self._shelf.owed.note_all(stones)  # another holder's, perhaps, whom it had them for
             self._runtime.spawn(self.changes.compare_in(part, stones))
 
     def forgot(self, ago_s: float) -> None:

@@ -81,3 +81,27 @@ def test_what_is_answered_for_elsewhere_is_owed_no_more() -> None:
     assert len(world.shelf.owed) == 1
     world.shelf.owes_within(world.shelf.owed, ())
     assert len(world.shelf.owed) == 0
+
+
+def test_of_what_nobody_looked_at_a_point_is_with_all_copies() -> None:
+    """It has one holder, from whom they have it too."""
+    world = World()
+    wide, point = (
+        carried("wide", WIDE, number=1),
+        carried("point", "type=a temperature=1 humidity=1", number=2),
+    )
+    world.run(world.shelf.admit([wide, point], Admission()))
+    keys = [("", "wide"), ("", "point"), ("", "gone since")]
+    world.shelf.owed.note_all(keys)
+    pages = world.shelf.owed_in(EVERYTHING)
+    assert [one.id for page in pages for one in page] == [wide.id]
+    assert list(world.shelf.owed) == [("", "wide")]
+    world.shelf.paid([wide], ())
+    assert len(world.shelf.owed) == 0
+
+
+def test_what_was_noted_as_it_came_stays_so() -> None:
+    world = owing(carried("wide", WIDE, number=1, version=3))
+    world.shelf.owed.note_all([("", "wide")])
+    world.shelf.paid([carried("wide", WIDE, number=1, version=2)], ())
+    assert len(world.shelf.owed) == 1

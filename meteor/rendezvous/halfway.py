@@ -25,7 +25,8 @@ from meteor.wire.record_id import place_of
 from squid import Box, HilbertCurve, covers, intersect, merge
 
 HALFWAY_MAX: Final = 1024
-"""So many are remembered; the oldest are forgotten first.  Most are over in milliseconds."""
+"""Of more than so many no question looks at each: all that it asks for is missing.  Most are over
+in milliseconds; what a cut leaves behind may be more."""
 RUNS: Final = 16
 """In so many intervals an old place is named."""
 NAMED_MAX: Final = 32
@@ -60,16 +61,17 @@ class Halfway:
     def __init__(self, shelf: Shelf, holdings: Holdings, curve: HilbertCurve) -> None:
         self._shelf, self._holdings, self._curve = shelf, holdings, curve
         self._halves: dict[Half, Left] = {}
+        self._room = HALFWAY_MAX
+        """With so many those that are over are forgotten."""
 
     def __len__(self) -> int:
         return len(self._halves)
 
     def note(self, old: Carried, now: float) -> None:
         """Something takes the place here of this one, that lives in another region."""
-        if len(self._halves) >= HALFWAY_MAX:
+        if len(self._halves) >= self._room:
             self._forget_over()
-        if len(self._halves) >= HALFWAY_MAX:
-            del self._halves[next(iter(self._halves))]
+            self._room = max(HALFWAY_MAX, 2 * len(self._halves))
         box = place_of(old.id, self._curve)[1]
         left = Left(now, box, replace(old, blob=b"", route=None))
         half = Half(key_of(old), old.id)
@@ -110,6 +112,8 @@ class Halfway:
         Who does not ask for the new place as well is not told of it."""
         if task.operation.verb not in TAKES:
             return ()
+        if self._are_too_many():
+            return () if after_s > -inf else part
         missing: Intervals = ()
         named = 0
         for half, left in self._halves.items():
@@ -123,6 +127,11 @@ class Halfway:
             if named == NAMED_MAX:
                 return part
         return missing
+
+    def _are_too_many(self) -> bool:
+        if len(self._halves) > HALFWAY_MAX:
+            self._forget_over()
+        return len(self._halves) > HALFWAY_MAX
 
     def _is_untold(self, half: Half, left: Left, task: Task, part: Intervals) -> bool:
         new, sees = self._shelf.find(half.key), partial(self._shelf.sees, task.operation.owner)

@@ -14,13 +14,15 @@ from typing import Final
 from chord import Runtime
 from meteor.errors import MeteorError
 from meteor.keeping.holdings import Intervals
+from meteor.keeping.placement import GONE
 from meteor.keeping.shelf import Shelf
-from meteor.rendezvous.halfway import Half, Halfway
+from meteor.rendezvous.halfway import Half, Halfway, newest_of
 from meteor.rendezvous.task import Task
 from meteor.wire.operations import Carried, Operation
 from squid import Wanted
 
 Finish = Callable[[Operation, str, float, Wanted], Awaitable[None]]
+Bury = Callable[[Carried, int], Awaitable[None]]
 
 WITHIN_S: Final = 10.0
 """How long both halves may take; then it is tried again."""
@@ -47,11 +49,14 @@ async def finished(runtime: Runtime, halfway: Halfway, task: Task, part: Interva
 class Finishing:
     """What one peer finishes."""
 
-    def __init__(self, runtime: Runtime, shelf: Shelf, halfway: Halfway, finish: Finish) -> None:
+    def __init__(
+        self, runtime: Runtime, shelf: Shelf, halfway: Halfway, finish: Finish, bury: Bury
+    ) -> None:
         """`finish` carries an operation out as its client's peer would, and lets the record leave
-        the place of an id, within a time and while it is wanted."""
+        the place of an id, within a time and while it is wanted; `bury` leaves word where a record
+        is no more, under a version that is later than any there."""
         self._runtime, self._shelf, self._halfway = runtime, shelf, halfway
-        self._carry_out = finish
+        self._carry_out, self._bury = finish, bury
         self._under_way: set[Half] = set()
 
     def look(self) -> None:
@@ -64,6 +69,17 @@ class Finishing:
                 self._runtime.spawn(self._finish(half, new.carried))
 
     async def _finish(self, half: Half, new: Carried) -> None:
+        try:
+            with suppress(MeteorError):  # it was deleted meanwhile, or went on
+                if new.kind != GONE:
+                    await self._complete(half, new)
+                elif (word := self._halfway.word_back(half, new)) is not None:
+                    await self._bury(word, newest_of(word, self._shelf.issued_ms()))
+        finally:
+            self._under_way.discard(half)
+            self._halfway.put_off(half)
+
+    async def _complete(self, half: Half, new: Carried) -> None:
         async def is_wanted() -> bool:
             return self._halfway.is_open(half, new)
 
@@ -77,9 +93,4 @@ class Finishing:
             route=new.route,
             visible_to=new.visible_to,
         )
-        try:
-            with suppress(MeteorError):  # it was deleted meanwhile, or went on
-                await self._carry_out(keep, half.old_id, WITHIN_S, is_wanted)
-        finally:
-            self._under_way.discard(half)
-            self._halfway.put_off(half)
+        await self._carry_out(keep, half.old_id, WITHIN_S, is_wanted)

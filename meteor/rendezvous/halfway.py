@@ -37,6 +37,15 @@ LEFT_ALONE_S: Final = 5.0
 """For so long a replace is its client's and its peer's."""
 
 
+VERSIONS_A_MS: Final = 1000
+"""An author's counter runs with the clock (`meteor.client.authors_counter`)."""
+
+
+def newest_of(word: Carried, now_ms: int) -> int:
+    """A version that is later than any that what was deleted has come to elsewhere."""
+    return max(word.version + 1, now_ms * VERSIONS_A_MS)
+
+
 @dataclass(frozen=True, slots=True)
 class Half:
     """A record that took the place of its former version from another region."""
@@ -79,15 +88,24 @@ class Halfway:
         self._halves[half] = left
 
     def due(self, now: float) -> list[tuple[Half, Placed]]:
-        """What whoever holds its old place is to finish, and what took that."""
+        """What whoever holds its old place is to finish, and what took that; at once, and whoever
+        knows of it, where that was deleted, and the former version is not."""
         found, held = [], self._holdings.held
         self._forget_over()
         for half, left in self._halves.items():
             new = self._shelf.find(half.key)
-            is_due = now - left.since_s >= LEFT_ALONE_S
-            if is_due and new is not None and self._shelf.meets(left.old, held):
+            is_due = now - left.since_s >= LEFT_ALONE_S and self._shelf.meets(left.old, held)
+            if new is not None and (is_due or new.carried.kind == GONE):
                 found.append((half, new))
         return found
+
+    def word_back(self, half: Half, stone: Carried) -> Carried | None:
+        """Of what was deleted where it went: as if it had gone from there to its old place,
+        which it is to leave.  None where that is over; asked for once, by who leaves it there."""
+        left = self._halves.pop(half, None)
+        if left is None:
+            return None
+        return replace(stone, kind=MOVED, version=left.old.version, moved_to=half.old_id)
 
     def is_open(self, half: Half, new: Carried) -> bool:
         """Whether it is halfway still, to this state of it."""
@@ -135,7 +153,7 @@ class Halfway:
 
     def _is_untold(self, half: Half, left: Left, task: Task, part: Intervals) -> bool:
         new, sees = self._shelf.find(half.key), partial(self._shelf.sees, task.operation.owner)
-        if new is None or self._is_over(half, left):
+        if new is None or new.carried.kind == GONE or self._is_over(half, left):
             return False
         if not (sees(left.old) or sees(new.carried)):
             return False
@@ -159,6 +177,6 @@ class Halfway:
         return has_word or not self._lives(new, half)
 
     def _lives(self, new: Placed | None, half: Half) -> bool:
-        if new is None or new.carried.kind in {GONE, MOVED} or new.carried.id == half.old_id:
+        if new is None or new.carried.kind == MOVED or new.carried.id == half.old_id:
             return False
         return new.carried.ttl_ms > self._shelf.wall_ms()

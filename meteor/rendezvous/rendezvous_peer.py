@@ -134,7 +134,9 @@ class RendezvousPeer:
         self.point.changes.deleted_where_it_was = lambda word, version: runtime.spawn(
             self.entry.bury(word, version)
         )
-        self._finishing = Finishing(runtime, self.shelf, self.point.halfway, self.entry.finish)
+        self._finishing = Finishing(
+            runtime, self.shelf, self.point.halfway, self.entry.finish, self.entry.bury
+        )
         self._handoff.reconciling.on_outvoted = lambda word, version: runtime.spawn(
             self.entry.bury(word, version, whatever=False)
         )

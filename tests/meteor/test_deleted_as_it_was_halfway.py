@@ -100,3 +100,12 @@ def test_what_is_cancelled_as_it_is_about_to_be_finished_stays_so(
     world.overlay.run_for(10.0)
     assert any(receipt.complete for receipt in told)
     world.assert_it_is_gone()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_deleted_where_it_went_is_deleted_where_it_was(seed: int) -> None:
+    world = AtSeveral(seed)
+    gone = world.overlay.run(world.overlay.client().cancel(world.is_at(world.peer)))
+    assert gone.complete
+    world.assert_it_is_gone()
+    assert all(len(peer.core.point.halfway) == 0 for peer in world.overlay.peers)

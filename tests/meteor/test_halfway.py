@@ -79,7 +79,8 @@ def test_of_more_than_can_be_looked_at_everything_is_missing() -> None:
     assert peer.untold("type=zebra", part) == part
     assert peer.untold("type=zebra", part, 0.0) == (), "nobody waits for so many"
     assert len(peer.halfway) == HALFWAY_MAX + 1
-    peer.comes(replace(peer.new[0], kind=GONE, blob=b""))
+    word = replace(peer.old[0], kind=MOVED, version=2, blob=b"", moved_to=peer.new[0].id)
+    peer.comes(word)
     assert peer.untold("type=zebra", part) == ()
     assert len(peer.halfway) == HALFWAY_MAX
 
@@ -91,3 +92,17 @@ def test_what_was_tried_in_vain_comes_behind_the_others() -> None:
     peer.halfway.put_off(next(half for half, _ in peer.halfway.due(10.0)))
     assert [half.key[1] for half, _ in peer.halfway.due(10.0)] == ["s1", "s2", "s0"]
     assert peer.halfway.due(4.0) == []
+
+
+def test_what_is_deleted_where_it_went_is_to_leave_where_it_was_at_once_and_once() -> None:
+    peer = Peer()
+    stone = replace(peer.new[0], kind=GONE, blob=b"")
+    peer.comes(stone)
+    assert peer.untold(OLD, lies_at(peer.old[0])) == ()
+    ((half, placed),) = peer.halfway.due(0.0)
+    assert placed.carried.kind == GONE
+    word = peer.halfway.word_back(half, stone)
+    assert word is not None
+    assert (word.id, word.moved_to, word.version) == (peer.new[0].id, peer.old[0].id, 1)
+    assert peer.halfway.word_back(half, stone) is None
+    assert peer.halfway.due(10.0) == []

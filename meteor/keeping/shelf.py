@@ -14,6 +14,7 @@ from itertools import chain
 
 from arms import DATA, Profile, Record, Store
 from chord import replace
+from meteor.errors import ProfileError
 from meteor.journal.journal import Entry, Journal, UnreadJournal
 from meteor.journal.no_collections import no_collections
 from meteor.keeping.attic import Attic
@@ -184,8 +185,14 @@ class Shelf(ReadableShelf):
     def news_of(self, carried: Iterable[Carried], held: Intervals) -> list[Carried]:
         """What of these, that another holder writes here, is news of what is `held` as well: of
         what lies at several peers.  What was known was written by this peer, or is owed."""
-        wide = [one for one in carried if place_of(one.id, self._curve)[2] is None]
+        wide = [one for one in carried if self._is_wide(one)]
         return [one for one in self.news(wide) if self.meets(one, held)] if wide else []
+
+    def _is_wide(self, carried: Carried) -> bool:
+        try:
+            return place_of(carried.id, self._curve)[2] is None
+        except ProfileError:  # another peer says so
+            return False
 
     def owe(self, changes: Iterable[Carried], held: Intervals) -> None:
         """These are here, and may not be with all copies of what of them is `held`."""

@@ -105,3 +105,10 @@ def test_what_was_noted_as_it_came_stays_so() -> None:
     world.shelf.owed.note_all([("", "wide")])
     world.shelf.paid([carried("wide", WIDE, number=1, version=2)], ())
     assert len(world.shelf.owed) == 1
+
+
+def test_what_cannot_be_read_is_news_to_nobody() -> None:
+    """Another peer says it, and what can be read of the same message counts."""
+    world, fine = World(), carried("fine", WIDE, number=1)
+    strange = [replace(fine, id=one) for one in ("fine", "fine.x", "", ".", "a.b.c", "fine.\0")]
+    assert [one.id for one in world.shelf.news_of([*strange, fine], EVERYTHING)] == [fine.id]

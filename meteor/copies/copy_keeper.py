@@ -110,8 +110,7 @@ class CopyKeeper:
         came = Admission()
         news = self._shelf.news_of(message.carried, self._holdings.held)
         await self._shelf.admit(message.carried, came)
-        for one in news:
-            self._shelf.owed.note(one)
+        self._shelf.owe(news, self._holdings.held)
         self._note_marks(primary_id, came.watermarks)
         if message.taken_in:
             self._views.taken_in.learn(message.taken_in, self._checked(message.part))

@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from chord import Contact, MeteorError, Runtime
 from meteor.copies.turns import Sequence as Order
 from meteor.keeping.holdings import Holdings
-from meteor.keeping.placement import key_of
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Keep, Kept
@@ -71,6 +70,7 @@ class Copying:
             await local
             for one in numbered:
                 self._shelf.show(one)
+            self._shelf.owe(numbered, self._holdings.held)
             raise
         finally:
             self._order.end(ticket)
@@ -88,9 +88,7 @@ class Copying:
         What peers have of the past is brought together all the same, that it is lost no more; and
         what became too few while it was written shows, as all that are there have it."""
         self._check_company(part)
-        changes = list(carried)
-        along = self._owed_beside(changes, part)
-        kept = (await self.keep([*changes, *along], part, ends_s))[: len(changes)]
+        kept = await self.keep(carried, part, ends_s)
         try:
             self._check_company(part)
         except Superseded:
@@ -99,24 +97,30 @@ class Copying:
             raise
         return kept
 
-    async def enough(self, part: Intervals, ends_s: float) -> None:
+    async def enough(
+        self, part: Intervals, ends_s: float, owed: Iterable[Sequence[Carried]]
+    ) -> None:
         """The same of what is so already, and need not be written: return when a client may be told
-        of it.  Who tried before may have written it here alone."""
+        of it.  Who tried before may have written it here alone, and what other holders wrote is
+        `owed` to one's own copies: see `Shelf.owed_in`."""
         self._check_company(part)
-        if along := self._owed_beside((), part):
-            await self.keep(along, part, ends_s)
+        await self.pay(owed, part, ends_s)
         while not self._counts(views := self._views.touching(part)):
             await self._let_count(views, ends_s)
         self._check_company(part)
         self._check_held(part)
 
-    def _owed_beside(self, changes: Sequence[Carried], part: Intervals) -> list[Carried]:
-        """What other holders wrote here that the copies of `part` may lack: nothing about that is
-        acknowledged before they have it."""
-        if not self._shelf.owed:
-            return []
-        keys = set(map(key_of, changes))
-        return [one for one in self._shelf.owed_in(part) if key_of(one) not in keys]
+    async def pay(
+        self, owed: Iterable[Sequence[Carried]], part: Intervals, ends_s: float
+    ) -> None:
+        """Bring what other holders wrote here to the copies of `part`, page by page."""
+        for some in owed:
+            if self._runtime.now() > ends_s:
+                raise Superseded("there is more than could be written in time")
+            if some:
+                await self.keep(some, part, ends_s)
+            else:
+                await self._runtime.sleep(0.0)
 
     def _check_company(self, part: Intervals) -> None:
         if self._views.company and any(map(self._too_few, self._views.touching(part))):

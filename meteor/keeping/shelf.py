@@ -14,6 +14,7 @@ from itertools import chain
 
 from arms import DATA, Profile, Record, Store
 from chord import replace
+from meteor.errors import ProfileError
 from meteor.journal.journal import Entry, Journal, UnreadJournal
 from meteor.journal.no_collections import no_collections
 from meteor.keeping.attic import Attic
@@ -30,13 +31,16 @@ from meteor.keeping.placement import (
     key_of,
     keyed,
 )
-from meteor.keeping.readable_shelf import ReadableShelf
+from meteor.keeping.readable_shelf import PAGE_BYTES, ReadableShelf
 from meteor.keeping.shelf_journal import Contents, Restored, anew, noted, read, row_of
 from meteor.keeping.standing import is_renewal, standing_of
 from meteor.keeping.views import Views
 from meteor.wire.operations import Carried
 from meteor.wire.record_id import place_of, stem_of
 from squid import Box, HilbertCurve, Intervals
+
+OWED_AT_ONCE = 256
+"""What is owed is looked at for so long in one turn."""
 
 
 class Shelf(ReadableShelf):
@@ -181,19 +185,51 @@ class Shelf(ReadableShelf):
     def news_of(self, carried: Iterable[Carried], held: Intervals) -> list[Carried]:
         """What of these, that another holder writes here, is news of what is `held` as well: of
         what lies at several peers.  What was known was written by this peer, or is owed."""
-        wide = [one for one in carried if place_of(one.id, self._curve)[2] is None]
+        wide = [one for one in carried if self._is_wide(one)]
         return [one for one in self.news(wide) if self.meets(one, held)] if wide else []
 
-    def owed_in(self, part: Intervals) -> list[Carried]:
-        """What is owed of `part`, as it is here now."""
-        found: list[Carried] = []
-        for key in self.owed:
-            placed = self.find(key)
-            if placed is None or placed.carried.ttl_ms <= self.wall_ms():
+    def _is_wide(self, carried: Carried) -> bool:
+        try:
+            return place_of(carried.id, self._curve)[2] is None
+        except ProfileError:  # another peer says so
+            return False
+
+    def owe(self, changes: Iterable[Carried], held: Intervals) -> None:
+        """These are here, and may not be with all copies of what of them is `held`."""
+        for one in changes:
+            if self.meets(one, held):
+                self.owed.note(one)
+
+    def owed_in(
+        self, part: Intervals, keys: Iterable[Key] | None = None, box: Box | None = None
+    ) -> Iterator[list[Carried]]:
+        """What is owed of `part`, of some identities or all, as it is here when each page is asked
+        for: what fits into one message, or nothing where many were looked at in vain.  Not what is
+        followed by what is on its way: behind that it would be what a restart finds."""
+        page, size = list[Carried](), 0
+        for at, key in enumerate(self.owed if keys is None else keys, 1):
+            placed = self.find(key) if key in self.owed else None
+            if placed is None or (placed.is_point and self.owed.is_unseen(key)):
+                self.owed.forget(key)  # a point has one holder: its copies have what he has
+            elif placed.carried.ttl_ms <= self.wall_ms():
                 self.owed.forget(key)
-            elif self.meets(placed.carried, part):
-                found.append(placed.carried)
-        return found
+            elif (box is None or placed.box.intersection(box)) and self.meets(placed.carried, part):
+                one = placed.carried
+                if not self.is_over(one):
+                    page.append(one)
+                    size += len(one.blob) + 200
+            if size >= PAGE_BYTES or at % OWED_AT_ONCE == 0:
+                yield page
+                page, size = [], 0
+        if page:
+            yield page
+
+    def owes_within(self, keys: Iterable[Key], held: Intervals) -> None:
+        """What of these is not answered for here any more is owed to nobody."""
+        for key in keys:
+            placed = self.find(key)
+            if placed is None or not self.meets(placed.carried, held):
+                self.owed.forget(key)
 
     def paid(self, written: Iterable[Carried], beyond: Intervals) -> None:
         """One's own copies have these, but for what of them lies `beyond`."""

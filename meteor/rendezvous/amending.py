@@ -26,6 +26,7 @@ from meteor.rendezvous.moves import runs_of, with_missing
 from meteor.rendezvous.reading import reading
 from meteor.rendezvous.task import AMENDS, FIND, FOUND
 from meteor.security.gatekeeper import Admitted, Gatekeeper
+from meteor.security.verifying import Actor
 from meteor.wire import codec
 from meteor.wire.collector import Collector, Relay, raise_refusals, summaries_of
 from meteor.wire.found_pages import readable
@@ -184,6 +185,20 @@ class Amending:
             answered(reply)
             return reply
 
+    async def finish(
+        self, keep: Operation, old_id: str, timeout_s: float, is_wanted: Wanted
+    ) -> None:
+        """Carry out a replace that came halfway, of which this peer has the first half, as for its
+        client; raises `Refused` as well, when the new one is taken back, or was deleted."""
+        deadline, own = self._runtime.now() + timeout_s, self._runtime.contact
+        _, box = split_id(keep.id, self._curve)
+        reply = await self._asking.run(own, 0, box, keep, timeout_s, is_wanted)
+        if reply.complete and await is_wanted():
+            amend = Amend(0, "replace", old_id, keep.version, 0.0, timeout_s)
+            (first,) = _left_by(amend, keep, ())
+            admitted = Admitted(Actor(owner=keep.owner))
+            await self._leave(own, amend, first, admitted, reply, deadline)
+
     async def _leave(
         self,
         sender: Contact,
@@ -336,10 +351,9 @@ class Amending:
 
 
 def _is_in_part(summaries: Sequence[Summary]) -> bool:
-    """Whether a record was found at the first of its holders, and not at all: it ran out at some of
-    them before it was renewed at the others."""
-    is_found = any(summary.matches for summary in summaries)
-    return is_found and not all(summary.known for summary in summaries)
+    """Whether a record was found at some of its holders alone: it ran out at the others before it
+    was renewed at these, where it lives on."""
+    return len({summary.known for summary in summaries}) > 1
 
 
 def _left_by(amend: Amend, operation: Operation, told: Sequence[Summary]) -> list[Operation]:

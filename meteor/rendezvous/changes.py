@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import inf, nextafter
-from typing import Final
 
 from arms import DATA, INTEREST, WATCH, Profile, Rendezvous
 from chord import Runtime, replace
@@ -20,7 +19,7 @@ from meteor.keeping.placement import GONE, MOVED, Key, Placed, key_of
 from meteor.keeping.shelf import Shelf
 from meteor.rendezvous.amendments import Amendments, living, route_since
 from meteor.rendezvous.deletes import TOMBSTONE_MS, Deletes, Write
-from meteor.rendezvous.halfway import Halfway
+from meteor.rendezvous.halfway import Halfway, newest_of
 from meteor.rendezvous.moves import KEPT_S, Moves
 from meteor.rendezvous.ownership import Ownership
 from meteor.rendezvous.reactions import Reactions, carried_of
@@ -36,9 +35,6 @@ ERASED_AT_ONCE = 1000
 """Rows of the journal, of what ran out while this peer was down: all in one transaction."""
 COMPARED_AT_ONCE = 256
 """Words that are looked at in one turn: a microsecond or two each."""
-
-VERSIONS_A_MS: Final = 1000
-"""An author's counter runs with the clock (`meteor.client.authors_counter`)."""
 
 
 class Changes:
@@ -80,6 +76,9 @@ class Changes:
             self._moves.note(old.id, new.id, new, now, is_data=new.kind == DATA)
             if new.kind == DATA:
                 self._halfway.note(old, now)
+        elif new.kind == GONE and old.kind == DATA and self._halfway.deleted(old, new):
+            word = replace(new, kind=MOVED, version=old.version, moved_to=old.id)
+            self.deleted_where_it_was(word, newest_of(word, self._shelf.issued_ms()))
 
     def _note_word(self, word: Carried) -> None:
         """Who knew of a move may answer no query any more: whoever has its word knows of it too."""
@@ -98,8 +97,7 @@ class Changes:
         if known is not None:
             stone, word = (one, known.carried) if one.kind == GONE else (known.carried, one)
             if stone.kind == GONE and stone.id == word.id and stone.version < word.version:
-                newest = max(word.version + 1, self._shelf.issued_ms() * VERSIONS_A_MS)
-                self.deleted_where_it_was(word, newest)
+                self.deleted_where_it_was(word, newest_of(word, self._shelf.issued_ms()))
 
     async def compare_in(self, part: Intervals, stones: Sequence[Key]) -> None:
         """The same of all of these that lies in a part that is answered for here from now on: it

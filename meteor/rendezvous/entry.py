@@ -93,7 +93,7 @@ class Entry:
         self._amending = Amending(
             runtime, router, space.curve, self._asking, self._place, gatekeeper
         )
-        self.bury = self._amending.bury
+        self.bury, self.finish = self._amending.bury, self._amending.finish
         self._performing = performing
         self._clients: dict[int, Contact] = {}
         self._door = FairQueue()

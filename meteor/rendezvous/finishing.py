@@ -1,87 +1,96 @@
 """Finishing: a replace whose client's peer came halfway is carried out by who has its first half.
 
-Law of this file: conversations, of which each step may be repeated: the same version is stored
-once, and refused where a later one, or a delete, came since; word of a move is left once.
+Law of this file: conversations, of which each step may be repeated, also by several peers: the same
+version is stored once, and refused where a later one, or a delete, came since, as it is for a
+client; word of a move is left once.  What went on here meanwhile is let be.
 """
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Final
 
 from chord import Runtime
-from meteor.keeping.holdings import Holdings, Intervals
-from meteor.keeping.placement import Placed
+from meteor.errors import MeteorError
+from meteor.keeping.holdings import Intervals
+from meteor.keeping.placement import GONE
 from meteor.keeping.shelf import Shelf
-from meteor.rendezvous.halfway import Half, Halfway
+from meteor.rendezvous.halfway import Half, Halfway, newest_of
 from meteor.rendezvous.task import Task
-from meteor.wire import codec
-from meteor.wire.operations import Operation
-from meteor.wire.record_id import split_id
-from squid import HilbertCurve, Router
+from meteor.wire.operations import Carried, Operation
+from squid import Wanted
+
+Finish = Callable[[Operation, str, float, Wanted], Awaitable[None]]
+Bury = Callable[[Carried, int], Awaitable[None]]
 
 WITHIN_S: Final = 10.0
-"""How long each half may take; then it is tried again."""
+"""How long both halves may take; then it is tried again."""
 
 AT_ONCE: Final = 16
 """So many are finished at a time: after a cut there may be a thousand."""
 WAITED_S: Final = 0.5
 """How long a question waits for the second half: milliseconds, where all can be reached."""
-LOOKED_EVERY_S: Final = 0.01
+LOOKED_FIRST_S: Final = 0.01
+"""Then it is looked after twice as long each time."""
 
 
 async def finished(runtime: Runtime, halfway: Halfway, task: Task, part: Intervals) -> None:
     """Return when nothing that is asked for is halfway to another place, or may be for long."""
-    until_s = runtime.now() + WAITED_S
-    while halfway and halfway.untold(task, part) and runtime.now() < until_s:
-        await runtime.sleep(LOOKED_EVERY_S)
+    until_s, pause_s = runtime.now() + WAITED_S, LOOKED_FIRST_S
+    while halfway and halfway.untold(task, part, runtime.now() - WAITED_S):
+        left_s = until_s - runtime.now()
+        if left_s <= 0:
+            return
+        await runtime.sleep(min(pause_s, left_s))
+        pause_s *= 2
 
 
 class Finishing:
     """What one peer finishes."""
 
     def __init__(
-        self,
-        runtime: Runtime,
-        router: Router,
-        curve: HilbertCurve,
-        holdings: Holdings,
-        shelf: Shelf,
-        halfway: Halfway,
+        self, runtime: Runtime, shelf: Shelf, halfway: Halfway, finish: Finish, bury: Bury
     ) -> None:
-        self._runtime, self._router, self._curve = runtime, router, curve
-        self._holdings, self._shelf, self._halfway = holdings, shelf, halfway
+        """`finish` carries an operation out as its client's peer would, and lets the record leave
+        the place of an id, within a time and while it is wanted; `bury` leaves word where a record
+        is no more, under a version that is later than any there."""
+        self._runtime, self._shelf, self._halfway = runtime, shelf, halfway
+        self._carry_out, self._bury = finish, bury
         self._under_way: set[Half] = set()
 
     def look(self) -> None:
         """Begin to finish what is due."""
-        for half, new in self._halfway.due(self._holdings.held, self._runtime.now()):
+        for half, new in self._halfway.due(self._runtime.now()):
             if len(self._under_way) >= AT_ONCE:
                 return
             if half not in self._under_way:
                 self._under_way.add(half)
-                self._runtime.spawn(self._finish(half, new))
+                self._runtime.spawn(self._finish(half, new.carried))
 
-    async def _finish(self, half: Half, new: Placed) -> None:
+    async def _finish(self, half: Half, new: Carried) -> None:
         try:
-            carried = new.carried
-            keep = Operation(
-                verb=carried.action,
-                id=carried.id,
-                version=carried.version,
-                owner=carried.owner,
-                ttl_ms=max(carried.ttl_ms - self._shelf.wall_ms(), 1),
-                document=carried.blob,
-                route=carried.route,
-                visible_to=carried.visible_to,
-            )
-            body = codec.encode(keep)
-            kept = await self._router.disseminate(new.box, body, timeout_s=WITHIN_S)
-            if not kept.complete:
-                return
-            leave = Operation(
-                "cancel", half.old_id, carried.version, carried.owner, 0, moved_to=carried.id
-            )
-            _, box = split_id(half.old_id, self._curve)
-            await self._router.disseminate(box, codec.encode(leave), timeout_s=WITHIN_S)
+            with suppress(MeteorError):  # it was deleted meanwhile, or went on
+                if new.kind != GONE:
+                    await self._complete(half, new)
+                elif (word := self._halfway.word_back(half, new)) is not None:
+                    await self._bury(word, newest_of(word, self._shelf.issued_ms()))
         finally:
             self._under_way.discard(half)
+            self._halfway.put_off(half)
+
+    async def _complete(self, half: Half, new: Carried) -> None:
+        async def is_wanted() -> bool:
+            return self._halfway.is_open(half, new)
+
+        keep = Operation(
+            verb=new.action,
+            id=new.id,
+            version=new.version,
+            owner=new.owner,
+            ttl_ms=max(new.ttl_ms - self._shelf.wall_ms(), 1),
+            document=new.blob,
+            route=new.route,
+            visible_to=new.visible_to,
+        )
+        await self._carry_out(keep, half.old_id, WITHIN_S, is_wanted)

@@ -4,17 +4,19 @@ Law of this file: pure, looks at the shelf and changes nothing there.  The new c
 whole region first, then the old one leaves.  A peer that has both, as a holder or a copy of
 either, keeps one of them: where the rest of the new region cannot be reached it has lost the old
 content, and the new one is told by whoever holds its first cell, that never had it.  So the old
-place is missing in whatever asks for it and is not told of the new content here, until word of the
-move comes.  Remembered in memory only: who was started again since, or got the place from another
-peer, does not know of it.
+place is missing in whatever asks for it and is not told of the new content here, be it that it does
+not ask for that, until word of the move comes.  Remembered in memory only: who was started again
+since, or got the place from another peer, does not know of it.
 """
 
 from __future__ import annotations
 
+from functools import partial
+from math import inf
 from typing import Final
 
-from chord import dataclass
-from meteor.keeping.holdings import Intervals
+from chord import dataclass, replace
+from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.placement import GONE, MOVED, Key, Placed, key_of
 from meteor.keeping.shelf import Shelf
 from meteor.rendezvous.task import Task
@@ -23,11 +25,25 @@ from meteor.wire.record_id import place_of
 from squid import Box, HilbertCurve, covers, intersect, merge
 
 HALFWAY_MAX: Final = 1024
-"""So many are remembered; the oldest are forgotten first.  Most are over in milliseconds."""
+"""Of more than so many no question looks at each: all that it asks for is missing.  Most are over
+in milliseconds; what a cut leaves behind may be more."""
 RUNS: Final = 16
 """In so many intervals an old place is named."""
+NAMED_MAX: Final = 32
+"""So many places are named to one question; where there are more, all that was asked for is."""
+TAKES: Final = frozenset({"retrieve", "delete_data"})
+"""What would miss what is at none of its places."""
 LEFT_ALONE_S: Final = 5.0
 """For so long a replace is its client's and its peer's."""
+
+
+VERSIONS_A_MS: Final = 1000
+"""An author's counter runs with the clock (`meteor.client.authors_counter`)."""
+
+
+def newest_of(word: Carried, now_ms: int) -> int:
+    """A version that is later than any that what was deleted has come to elsewhere."""
+    return max(word.version + 1, now_ms * VERSIONS_A_MS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,70 +54,129 @@ class Half:
     old_id: str
 
 
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What is remembered of the former version."""
+
+    since_s: float
+    box: Box
+    old: Carried
+    """Without its content: who might see it."""
+
+
 class Halfway:
     """The replaces that one peer has seen the first half of."""
 
-    def __init__(self, shelf: Shelf, curve: HilbertCurve) -> None:
-        self._shelf, self._curve = shelf, curve
-        self._halves: dict[Half, float] = {}
-        """Since when each of them is."""
+    def __init__(self, shelf: Shelf, holdings: Holdings, curve: HilbertCurve) -> None:
+        self._shelf, self._holdings, self._curve = shelf, holdings, curve
+        self._halves: dict[Half, Left] = {}
+        self._room = HALFWAY_MAX
+        """With so many those that are over are forgotten."""
 
     def __len__(self) -> int:
         return len(self._halves)
 
     def note(self, old: Carried, now: float) -> None:
         """Something takes the place here of this one, that lives in another region."""
-        if len(self._halves) >= HALFWAY_MAX:
+        if len(self._halves) >= self._room:
             self._forget_over()
-        if len(self._halves) >= HALFWAY_MAX:
-            del self._halves[next(iter(self._halves))]
-        self._halves.setdefault(Half(key_of(old), old.id), now)
+            self._room = max(HALFWAY_MAX, 2 * len(self._halves))
+        box = place_of(old.id, self._curve)[1]
+        left = Left(now, box, replace(old, blob=b"", route=None))
+        half = Half(key_of(old), old.id)
+        self._halves.pop(half, None)  # of an earlier time that it left this place
+        self._halves[half] = left
 
-    def due(self, held: Intervals, now: float) -> list[tuple[Half, Placed]]:
-        """What whoever holds its old place is to finish, and what took that."""
-        found = []
-        for half, since_s in list(self._halves.items()):
+    def due(self, now: float) -> list[tuple[Half, Placed]]:
+        """What whoever holds its old place is to finish, and what took that; at once, and whoever
+        knows of it, where that was deleted, and the former version is not."""
+        found, held = [], self._holdings.held
+        self._forget_over()
+        for half, left in self._halves.items():
             new = self._shelf.find(half.key)
-            if new is None or self._is_over(half):
-                del self._halves[half]
-            elif now - since_s >= LEFT_ALONE_S and self._is_held(half, held):
+            is_due = now - left.since_s >= LEFT_ALONE_S and self._shelf.meets(left.old, held)
+            if new is not None and (is_due or new.carried.kind == GONE):
                 found.append((half, new))
         return found
 
-    def untold(self, task: Task, part: Intervals) -> Intervals:
+    def word_back(self, half: Half, stone: Carried) -> Carried | None:
+        """Of what was deleted where it went: as if it had gone from there to its old place,
+        which it is to leave.  None where that is over; asked for once, by who leaves it there."""
+        left = self._halves.pop(half, None)
+        if left is None:
+            return None
+        return replace(stone, kind=MOVED, version=left.old.version, moved_to=half.old_id)
+
+    def is_open(self, half: Half, new: Carried) -> bool:
+        """Whether it is halfway still, to this state of it."""
+        left, placed = self._halves.get(half), self._shelf.find(half.key)
+        if left is None or placed is None or self._is_over(half, left):
+            return False
+        return (placed.carried.id, placed.carried.version) == (new.id, new.version)
+
+    def deleted(self, was: Carried, stone: Carried) -> bool:
+        """Whether a delete of the former version comes to what was halfway: others may have what
+        took its place, and nothing else."""
+        return self._halves.pop(Half(key_of(was), stone.id), None) is not None
+
+    def put_off(self, half: Half) -> None:
+        """It was tried in vain: the others are first now."""
+        if half in self._halves:
+            self._halves[half] = self._halves.pop(half)
+
+    def untold(self, task: Task, part: Intervals, after_s: float = -inf) -> Intervals:
         """The places in `part`, of what is asked for and its sender may see, where it is no more
-        and of which nobody may tell elsewhere."""
-        if task.operation.verb != "retrieve":
+        and of which nobody may tell elsewhere; of those alone that are halfway since `after_s`.
+        Who does not ask for the new place as well is not told of it."""
+        if task.operation.verb not in TAKES:
             return ()
-        self._forget_over()
-        box = task.box
+        if self._are_too_many():
+            return () if after_s > -inf else part
         missing: Intervals = ()
-        for half in self._halves:
-            new = self._shelf.find(half.key)
-            if new is not None and self._shelf.sees(task.operation.owner, new.carried):
-                lowest = self._shelf.lowest_in(box, new)
-                if lowest is not None and not covers(part, lowest):
-                    missing = merge(missing, self._old_place(half, box, part))
+        named = 0
+        for half, left in self._halves.items():
+            asked = left.box.intersection(task.box)
+            if asked is None or left.since_s < after_s:
+                continue
+            if not self._is_untold(half, left, task, part):
+                continue
+            missing = merge(missing, intersect(part, self._curve.clusters(asked, RUNS)))
+            named += 1
+            if named == NAMED_MAX:
+                return part
         return missing
 
-    def _old_place(self, half: Half, box: Box, part: Intervals) -> Intervals:
-        asked = place_of(half.old_id, self._curve)[1].intersection(box)
-        return () if asked is None else intersect(part, self._curve.clusters(asked, RUNS))
+    def _are_too_many(self) -> bool:
+        if len(self._halves) > HALFWAY_MAX:
+            self._forget_over()
+        return len(self._halves) > HALFWAY_MAX
 
-    def _is_held(self, half: Half, held: Intervals) -> bool:
-        _, box, _ = place_of(half.old_id, self._curve)
-        return any(self._curve.has_match(box, *interval) for interval in held)
+    def _is_untold(self, half: Half, left: Left, task: Task, part: Intervals) -> bool:
+        new, sees = self._shelf.find(half.key), partial(self._shelf.sees, task.operation.owner)
+        if new is None or new.carried.kind == GONE or self._is_over(half, left):
+            return False
+        if not (sees(left.old) or sees(new.carried)):
+            return False
+        if new.is_point and covers(self._holdings.held, new.lowest):
+            return False  # all of it is here, and whoever asks for it is told
+        lowest = self._shelf.lowest_in(task.box, new)
+        if lowest is None:  # a point has one holder, who has it all by now: ask there, and hear it
+            return not new.is_point
+        return not covers(part, lowest)
 
     def _forget_over(self) -> None:
-        for half in [one for one in self._halves if self._is_over(one)]:
+        for half in [one for one, left in self._halves.items() if self._is_over(one, left)]:
             del self._halves[half]
 
-    def _is_over(self, half: Half) -> bool:
-        """Word of the move came, or what took the place is gone."""
+    def _is_over(self, half: Half, left: Left) -> bool:
+        """Word of the move came, not of an earlier one from there, or what took the place is
+        gone."""
         new, (owner, _) = self._shelf.find(half.key), half.key
-        return self._shelf.find((owner, half.old_id)) is not None or not self._lives(new, half)
+        word = self._shelf.find((owner, half.old_id))
+        has_word = word is not None and word.carried.version > left.old.version
+        return has_word or not self._lives(new, half)
 
     def _lives(self, new: Placed | None, half: Half) -> bool:
-        if new is None or new.carried.kind in {GONE, MOVED} or new.carried.id == half.old_id:
+        if new is None or new.carried.kind == MOVED or new.carried.id == half.old_id:
             return False
         return new.carried.ttl_ms > self._shelf.wall_ms()

@@ -14,6 +14,7 @@ from meteor.keeping.placement import Key
 from meteor.keeping.shelf import Shelf
 from meteor.rendezvous.task import Task
 from meteor.wire.document import unpack_profile
+from squid import Box
 
 OWNER = "owner"
 DELEGATION = "delegation"
@@ -67,6 +68,11 @@ class Ownership:
             return True
         word = self._shelf.find((owner, task.operation.id))
         return word is not None and bool(word.carried.moved_to)
+
+
+def looks_at(task: Task) -> tuple[list[Key] | None, Box | None]:
+    """What a task is answered by: the identities that it names, or all that meets its region."""
+    return (None, task.box) if task.deletes else (keys_of(task), None)
 
 
 def keys_of(task: Task) -> list[Key]:

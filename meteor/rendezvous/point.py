@@ -30,7 +30,7 @@ from meteor.rendezvous.deletes import Write
 from meteor.rendezvous.finishing import finished
 from meteor.rendezvous.halfway import Halfway
 from meteor.rendezvous.moves import Moves
-from meteor.rendezvous.ownership import keys_of
+from meteor.rendezvous.ownership import keys_of, looks_at
 from meteor.rendezvous.reactions import Following, Reactions, carried_of
 from meteor.rendezvous.recall import Recall
 from meteor.rendezvous.repeats import Repeats
@@ -71,7 +71,7 @@ class RendezvousPoint:
         self._runtime, self._holdings, self._shelf, self._views = runtime, holdings, shelf, views
         self._rendezvous, self._telling, self._replication = rendezvous, telling, replication
         self._curve, self._settle, self._lease, self._step_up = curve, settle, lease, step_up
-        self._moves, self.halfway = Moves(curve, runtime.now()), Halfway(shelf, curve)
+        self._moves, self.halfway = Moves(curve, runtime.now()), Halfway(shelf, holdings, curve)
         self._recall, self._repeats = Recall(shelf.issued_ms()), Repeats(self.forgot)
         holdings.on_gain = self._gained
         self._under_way, self._reactions = UnderWay(runtime), Reactions(runtime, shelf, telling)
@@ -84,6 +84,7 @@ class RendezvousPoint:
         self._recall.gained(part, self._shelf.issued_ms())
         self._moves.known.gained(part, self._runtime.now())
         if stones := self._shelf.table.stones():
+            self._shelf.owed.note_all(stones)  # another holder's, perhaps, whom it had them for
             self._runtime.spawn(self.changes.compare_in(part, stones))
 
     def forgot(self, ago_s: float) -> None:
@@ -130,8 +131,7 @@ class RendezvousPoint:
 
     def may_be_done(self, share: HandOn, part: Intervals) -> bool:
         """Of what deletes, where `part` was another peer's a while ago."""
-        task = read_task(share, self._curve)
-        now = self._runtime.now()
+        task, now = read_task(share, self._curve), self._runtime.now()
         return task is not None and task.takes and self._moves.known.is_new(part, now)
 
     def copied(self) -> Intervals:
@@ -215,13 +215,8 @@ class RendezvousPoint:
             # It showed meanwhile: an interest is asked for again, which changes nothing here.  What
             # a delete did counts, as it is not done twice: it says what it may have left.
             return Work(undone=merge(mine, undone))
-        return Work(
-            frames=frames,
-            body=codec.encode(summary),
-            missing=() if task.operation.verb == "store" else intersect(mine, self._holdings.lost),
-            undone=undone,
-            speaks_for_s=speaks_for_s,
-        )
+        missing, body = self._missing_of(task, mine), codec.encode(summary)
+        return Work(frames, body, missing, undone=undone, speaks_for_s=speaks_for_s)
 
     async def _settled(self, task: Task, part: Intervals, ends_s: float) -> None:
         """Wait until it is known whether all of this part is here, which is soon.  A question keeps
@@ -337,6 +332,7 @@ class RendezvousPoint:
         self, task: Task, part: Intervals, ends: Ends
     ) -> tuple[list[bytes], Summary, float | None]:
         written: list[Carried] = []
+        owed = self._shelf.owed_in(part, *looks_at(task))  # nothing of it is promised before
 
         async def write(carried: Sequence[Carried]) -> list[Carried]:
             kept = await self._replication.keep_for_client(carried, part, ends())
@@ -347,7 +343,7 @@ class RendezvousPoint:
             task.operation, task.id, part, partial(self._lowest_in, task.box)
         )
         if first is not None:
-            await self._replication.enough(part, ends())
+            await self._replication.enough(part, ends(), owed)
             return [], first, None
         frames, speaks_for_s = list[bytes](), None
         if task.operation.verb in KEPT_KINDS:
@@ -355,8 +351,7 @@ class RendezvousPoint:
             frames, summary = await self.changes.keep(task, part, write, is_over=is_over)
         elif task.deletes:
             frames, summary = await self._delete(task, part, write, ends)
-            is_data = task.operation.verb == "delete_data"
-            owner = task.operation.owner
+            is_data, owner = task.operation.verb == "delete_data", task.operation.owner
             went, speaks_for_s = self._moved(task.box, part, owner, is_data=is_data)
             summary = telling(summary, went)
         else:
@@ -364,8 +359,9 @@ class RendezvousPoint:
             summary = await self.changes.amend(task, part, write, doubtful=doubtful)
         self._repeats.note(task.operation, task.id, part, summary, self._runtime.now())
         # What is so already may be so here alone; a refusal, or what only looks, promises nothing.
-        if not (written or task.operation.dry_run or summary.refused):
-            await self._replication.enough(part, ends())
+        promises = not (task.operation.dry_run or summary.refused)
+        if promises and (self._shelf.owed or not written):
+            await self._replication.enough(part, ends(), owed)
         return frames, summary, speaks_for_s
 
     def _lowest_in(self, box: Box, part: Intervals) -> int | None:

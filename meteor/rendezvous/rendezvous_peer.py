@@ -135,7 +135,7 @@ class RendezvousPeer:
             self.entry.bury(word, version)
         )
         self._finishing = Finishing(
-            runtime, self.router, space.curve, self.holdings, self.shelf, self.point.halfway
+            runtime, self.shelf, self.point.halfway, self.entry.finish, self.entry.bury
         )
         self._handoff.reconciling.on_outvoted = lambda word, version: runtime.spawn(
             self.entry.bury(word, version, whatever=False)

@@ -51,8 +51,9 @@ class Renewing:
                 await self._ask_about(tuple(some.values()))
                 for owner in some:
                     del self._due[owner]
-        finally:
+        finally:  # whatever ended it: what is due is asked about by the next post
             self._is_asking = False
+            self._due.clear()
 
     async def _ask_about(self, points: tuple[int, ...]) -> None:
         own_peer, asked_s = self._own_peer(), self._runtime.now()

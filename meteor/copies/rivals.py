@@ -105,14 +105,22 @@ class Rivals:
         self._standing_down.note(ended)
         for mine in self._views.touching(ended.intervals):
             part = intersect(mine.intervals, ended.intervals)
-            unknown = self._replication.adopted.before(
-                mine.number, part, ended.epoch, ended.primary
-            )
+            unknown = self._unknown(mine, ended, part)
             lost = intersect(ended.lost, unknown)
             of_it = Rival(unknown, ended.epoch, ended.holders, lost, ended.number)
             for rival in (of_it, *rivals_within(ended.rivals, part)):
                 noted = self.note(rival) and noted
         return noted
+
+    def _unknown(self, mine: View, ended: View, part: Intervals) -> Intervals:
+        """What of `part` may have been acknowledged under a view that ended and is not in `mine`.
+        Nothing was, under a brief one: whoever has what that stood for has all of it."""
+        before, settled = self._replication.adopted.before, ended.settled
+        unknown = before(mine.number, part, ended.epoch, ended.primary)
+        if settled is None:
+            return unknown
+        known = subtract(part, before(mine.number, part, settled.epoch, settled.primary))
+        return subtract(unknown, intersect(known, settled.intervals))
 
     def note(self, rival: Rival) -> bool:
         """Say of these intervals from now on that something may be missing, and see to it; whether

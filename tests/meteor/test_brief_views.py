@@ -4,6 +4,8 @@ had lost, or names beside itself, stays named, and no word of before hides what 
 
 from __future__ import annotations
 
+import pytest
+
 from chord import Contact, replace
 from meteor.copies.evidence import Evidence
 from meteor.copies.takeover import Asked, Step, plan
@@ -19,6 +21,9 @@ RIVAL = Rival((LOW,), 4, (Contact(5, "10.0.0.5:1"),))
 LAST = View(ANN, 5, 5, (PIECE,), (BOB, CLARA))
 CUTS = View(ANN, 3, 3, (HIGH,), ())
 """It began before all that is asked about, and only cuts this in two."""
+
+
+SETTLED = LAST.as_settled()
 
 
 def brief(before: View) -> View:
@@ -103,6 +108,23 @@ def test_what_is_heard_as_a_brief_view_ends_is_named_by_what_it_stands_for() -> 
     assert known.settled is not None, "nothing may be kept under it yet"
     assert (known.settled.rivals, known.settled.lost) == (known.rivals, known.lost)
     assert (len(known.rivals), known.lost) == (RIVALS_MAX, part)
+
+
+@pytest.mark.parametrize("adopted", [True, False])
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_brief_view_beside_ones_own_is_no_rival_where_what_it_stands_for_is_here(
+    adopted: bool, whole: bool
+) -> None:
+    """A primary fell as it recruited: the recruit had a view that nobody kept anything under, and
+    was named until somebody would show what that had.  `ring-that-loses-nothing`, seed 102."""
+    world = AnsweredBeside()
+    first, last = world.interval
+    middle = (first + last) // 2
+    of = world.interval if whole else (first, middle)
+    epoch = world.adopted if adopted else world.adopted + 1
+    world.say(copies=(), settled=replace(SETTLED, epoch=epoch, intervals=(of,)))
+    left = () if whole else ((middle + 1, last),)
+    assert world.unknown == (left if adopted else (world.interval,))
 
 
 def test_what_somebody_says_that_it_stands_for_is_not_remembered_of_what_began() -> None:

@@ -215,6 +215,7 @@ class RendezvousPoint:
             # It showed meanwhile: an interest is asked for again, which changes nothing here.  What
             # a delete did counts, as it is not done twice: it says what it may have left.
             return Work(undone=merge(mine, undone))
+        await finished(self._runtime, self.halfway, task, mine)
         missing, body = self._missing_of(task, mine), codec.encode(summary)
         return Work(frames, body, missing, undone=undone, speaks_for_s=speaks_for_s)
 

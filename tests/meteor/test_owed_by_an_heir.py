@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import pytest
 
-from meteor import Incomplete
-from meteor.copies.paying import Paying
 from tests.meteor.copies_world import crash
 from tests.meteor.test_deleted_beside_another_holder import keepers
 from tests.meteor.test_owed_to_ones_copies import SEEDS, Ring
@@ -17,11 +15,7 @@ def test_a_delete_that_is_tried_again_at_an_heir_is_with_all_copies(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ring = Ring(seed)
-    monkeypatch.setattr(Paying, "look", lambda self: None)
-    with monkeypatch.context() as patched:
-        ring.deaf(patched)
-        with pytest.raises(Incomplete):
-            ring.overlay.run(ring.client.delete_data("type=lamp", mode="within", timeout=0.2))
+    ring.delete_in_part(monkeypatch)
     assert keepers(ring.overlay, "lamp")
     crash(ring.last)
     client = ring.overlay.client(peer=ring.overlay.peers.index(ring.overlay.living[0]))

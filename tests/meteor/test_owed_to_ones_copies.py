@@ -72,6 +72,16 @@ class Ring:
         monkeypatch.setitem(self.last.core._handlers, HandOn, busy)
         monkeypatch.setattr(self.last.core.router, "_do_or_begin", lambda *_: None)
 
+    def delete_in_part(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The last holder takes no part in it, and pays nothing of what it owes."""
+        monkeypatch.setattr(Paying, "look", lambda self: None)
+        with monkeypatch.context() as patched:
+            self.deaf(patched)
+            with pytest.raises(Incomplete):
+                self.overlay.run(
+                    self.client.delete_data("type=lamp", mode="within", timeout=0.2)
+                )
+
 
 SEEDS = [1, 2, 4, 5, 8]
 """Of the first ten those with such a holder."""
@@ -82,11 +92,7 @@ def test_a_delete_that_is_tried_again_is_with_all_copies(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ring = Ring(seed)
-    monkeypatch.setattr(Paying, "look", lambda self: None)
-    with monkeypatch.context() as patched:
-        ring.deaf(patched)
-        with pytest.raises(Incomplete):
-            ring.overlay.run(ring.client.delete_data("type=lamp", mode="within", timeout=0.2))
+    ring.delete_in_part(monkeypatch)
     placed = ring.last.core.shelf.find(KEY)
     assert placed is not None
     assert placed.carried.kind == GONE, "it has the tombstone of the holder before it"

@@ -27,6 +27,13 @@ WIDE = "type=lamp temperature=-40..120"
 class Halfway:
     """A point at a peer that has a part of the wide region, of which another one has the first."""
 
+    tries = 50
+
+    @staticmethod
+    def draw(drawn: random.Random) -> str:
+        """Where it is."""
+        return f"type=lamp temperature={drawn.randrange(-40, 121)} humidity={drawn.randrange(90)}"
+
     def __init__(self, seed: int) -> None:
         self.overlay, drawn = build(seed, 9, disk_s=0.001), random.Random(seed)
         assert_whole_within(self.overlay)
@@ -36,9 +43,9 @@ class Halfway:
         placed = self.first.core.shelf.find(("", stem_of(probe)))
         assert placed is not None
         self.overlay.run(client.cancel(probe))
-        for _ in range(50):
-            at = f"type=lamp temperature={drawn.randrange(-40, 121)} humidity={drawn.randrange(90)}"
-            self.old = self.overlay.run(client.store(at, ttl=7200)).id
+        for _ in range(self.tries):
+            self.at = self.draw(drawn)
+            self.old = self.overlay.run(client.store(self.at, ttl=7200)).id
             self.peer = primary_of(self.overlay, self.old)
             around = [self.peer, *copies_of(self.overlay, self.old)]
             shelf, held = self.peer.core.shelf, self.peer.core.holdings.held

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from chord import Contact
-from meteor.wire.view import EPOCHS, RIVALS_MAX, Rival, View
+from meteor.wire.view import EPOCHS, RIVALS_MAX, Copy, Rival, View, ViewKey
 from squid import Intervals, intersect, merge, subtract
 
 
@@ -21,6 +21,9 @@ class Adopted:
         self._pieces: dict[int, tuple[tuple[Intervals, int], ...]] = {}
         self._given: dict[int, tuple[tuple[Intervals, Contact, int], ...]] = {}
         """By whom, and up to which epoch of its own."""
+
+        self._kept: dict[int, tuple[tuple[Intervals, ViewKey, int], ...]] = {}
+        """Of which view it was kept here, whole, until the own one began, and in which epoch."""
 
         self._rivals: dict[int, tuple[Rival, ...]] = {}
         """What it names that who had it before named."""
@@ -35,6 +38,12 @@ class Adopted:
         known of is here, also what copies took and it never began.  With `EPOCHS`, all that it had
         in that life: it died as it gave."""
         self._given[view.number] = ((view.intervals, giver, epoch),)
+
+    def note_kept(self, view: View, copy: Copy | None) -> None:
+        """A view begins now, instead of what was kept here until this moment, if anything was."""
+        if copy is not None and copy.whole:
+            part = intersect(view.intervals, copy.view.intervals)
+            self._kept[view.number] = ((part, copy.view.key, copy.view.epoch),)
 
     def join(self, number: int, views: Iterable[View]) -> None:
         """A view has what these have, or had until now: no more of a piece than that, as what was
@@ -52,6 +61,12 @@ class Adopted:
             for intervals, giver, epoch in self._given.get(one.number, ())
         )
         self._given[number] = tuple(dict.fromkeys(piece for piece in given if piece[0]))
+        kept = (
+            (intersect(intervals, one.intervals), key, epoch)
+            for one in views
+            for intervals, key, epoch in self._kept.get(one.number, ())
+        )
+        self._kept[number] = tuple(dict.fromkeys(piece for piece in kept if piece[0]))
         rivals = (rival for one in views for rival in self._rivals.get(one.number, ()))
         self._rivals[number] = tuple(dict.fromkeys(rivals))
 
@@ -59,6 +74,7 @@ class Adopted:
         """The other views ended."""
         self._pieces = {one: part for one, part in self._pieces.items() if one in numbers}
         self._given = {one: part for one, part in self._given.items() if one in numbers}
+        self._kept = {one: part for one, part in self._kept.items() if one in numbers}
         self._rivals = {one: named for one, named in self._rivals.items() if one in numbers}
 
     def note_had(self, number: int, rival: Rival) -> None:
@@ -84,6 +100,13 @@ class Adopted:
             and (last < EPOCHS or giver == primary)
         )  # fmt: skip
         return subtract(before, merge(*given))
+
+    def kept_before(self, number: int, later: View) -> Intervals:
+        """What of a view was kept here in an earlier epoch of a later view until the own one began.
+        Where that names this peer as a copy nothing was acknowledged under it: all of its copies
+        have it first, and this one never did."""
+        pieces = self._kept.get(number, ())
+        return merge(*(of for of, key, epoch in pieces if key == later.key and epoch < later.epoch))
 
     def latest(self, number: int) -> int:
         """The last of the epochs that a view was taken over from."""

@@ -180,3 +180,12 @@ def kept_by_all(replies: Sequence[object]) -> tuple[View, ...] | None:
     """The same; None where one may have taken the view, and did not say."""
     said = all(isinstance(reply, Instated) for reply in replies)
     return tuple(kept_by(replies)) if said else None
+
+
+def not_taken_by(view: View, replies: Iterable[object]) -> list[int]:
+    """The identifiers of the copies that were asked to take a view and have not done so."""
+    return [
+        copy.id
+        for copy, reply in zip(view.copies, replies, strict=True)
+        if not isinstance(reply, Instated) or reply.newer or not reply.known
+    ]

@@ -19,7 +19,7 @@ from meteor.copies.config import CopiesConfig
 from meteor.copies.copying import Copying
 from meteor.copies.followed import Followed
 from meteor.copies.gifts import Gifts
-from meteor.copies.inquiry import Inquiry, kept_by, kept_by_all
+from meteor.copies.inquiry import Inquiry, kept_by, kept_by_all, not_taken_by
 from meteor.copies.settling import Settling
 from meteor.copies.turns import Mutex
 from meteor.copies.witnesses import Witnesses
@@ -199,9 +199,7 @@ class Replication:
         self._views.tried.hear(view.number, kept_by_all(replies))
         self._views.see(view.epoch)
         self._beside += kept_by(replies)
-        return all(
-            isinstance(reply, Instated) and reply.known and not reply.newer for reply in replies
-        )
+        return not not_taken_by(view, replies)
 
     def announce(self, contact: Contact, view: View) -> None:
         """Tell a primary that it was passed over, should it live."""
@@ -304,10 +302,7 @@ class Replication:
             if self._is_over(view, replies, touched):
                 self._give_up(view, before)
                 return None
-            failed = [
-                copy.id for copy, reply in zip(view.copies, replies, strict=True)
-                if not isinstance(reply, Instated) or reply.newer or not reply.known
-            ]  # fmt: skip
+            failed = not_taken_by(view, replies)
             if not failed:
                 break
             self._views.tried.note_next(view, before)
@@ -321,6 +316,8 @@ class Replication:
         know = sum(isinstance(reply, Instated) and reply.known for reply in told)
         had = () if stands_for is None else stands_for.holder_ids
         self._witnesses.note_gone(view, {*had, *self._views.holders_of(view.intervals)}, know)
+        if stands_for is not None:
+            self.adopted.note_kept(view, self._views.copies.get(stands_for.key))
         self._views.put_own(view)
         if before is not None and before.number != view.number:
             self.gifts.note_left(before.number)

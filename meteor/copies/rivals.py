@@ -114,9 +114,13 @@ class Rivals:
 
     def _unknown(self, mine: View, ended: View, part: Intervals) -> Intervals:
         """What of `part` may have been acknowledged under a view that ended and is not in `mine`.
-        Nothing was, under a brief one: whoever has what that stood for has all of it."""
+        Nothing was, under a brief one: whoever has what that stood for has all of it.  Nor was it
+        under one of which this peer is a copy that never had it, and took over what came before."""
         before, settled = self._replication.adopted.before, ended.settled
         unknown = before(mine.number, part, ended.epoch, ended.primary)
+        if ended.counts_on(self._runtime.contact):
+            kept = self._replication.adopted.kept_before(mine.number, ended)
+            unknown = subtract(unknown, kept)
         if settled is None:
             return unknown
         known = subtract(part, before(mine.number, part, settled.epoch, settled.primary))

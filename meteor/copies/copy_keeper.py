@@ -325,7 +325,7 @@ class CopyKeeper:
             if view.primary.id != sender.id
         )
         copy = not subtract(part, self._views.kept_for(primary_id, whole=True))
-        if not copy and message.primary is None:  # it may all be with others, that began since
+        if not copy:  # it may all be with others, that began since
             begun = self._views.chronicle.of(part)
             newer += tuple(
                 view for view in begun

@@ -4,6 +4,8 @@ Law of this file: conversations.  A copy whose other holders are silent asks all
 goes on alone, as it may have been evicted and never told.  Who is silent is waited for a while; the
 clock of that runs while the other holders are waited for, so that a client does not wait for both,
 one after the other.  What those say who answer is asked for at the very end (DESIGN section 5).
+One that another holder speaks for asks them as well, as both may have been evicted together: there
+a first word is enough, once the others had the time to say otherwise.
 """
 
 from __future__ import annotations
@@ -11,12 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from chord import CallError, ChordNode, Contact, Runtime
+from chord import CallError, ChordNode, Contact, RequestTimeout, Runtime
 from meteor.keeping.views import Views
+from meteor.wire.copy_messages import Touch, Touched
 from meteor.wire.operations import Claim, ClaimAnswer
 from meteor.wire.view import View
 from squid import intersect
 
+OTHERWISE_S: Final = 0.02
+"""How long others who know of a later view may take to say so after the first reply."""
 AGAIN_S: Final = 1.0
 """Who was asked so long ago and was not heard since is waited for anew: it may be back."""
 
@@ -31,6 +36,8 @@ class LaterViews:
         self._patience_s = patience_s
         self._asked_s: dict[int, float] = {}
         """Since when neighbours are asked who were not heard meanwhile."""
+        self._mute_s: dict[int, float] = {}
+        """When neighbours had not said whether they object to a view."""
 
     @property
     def patience_s(self) -> float:
@@ -52,6 +59,49 @@ class LaterViews:
         asked = [self._runtime.spawn(self._is_later(one, view, wait_s))
                  for one, wait_s in waits if wait_s > 0]  # fmt: skip
         return any([await task for task in asked])
+
+    async def objected(self, view: View) -> bool:
+        """Whether a neighbour knows of a later view, as far as those say that answer soon.  Who was
+        silent just before is not waited for, unless all of them were."""
+        near, ids = list(self._near(view)), {one.id for one in self._named()}
+        self._mute_s = {id: at_s for id, at_s in self._mute_s.items() if id in ids}
+        asked = [one for one in near if not self._is_mute(one)] or near
+        if not asked:
+            return False
+        token, left = object(), len(asked)
+        settled = self._runtime.expect(token, self._patience_s)
+
+        async def ask(one: Contact) -> None:
+            nonlocal left
+            objects = await self._objects(one, view)
+            left -= 1
+            if objects is None:
+                self._mute_s[one.id] = self._runtime.now()
+            elif not objects and left:
+                await self._runtime.sleep(OTHERWISE_S)
+            if objects is not None or not left:
+                self._runtime.deliver(token, bool(objects))
+
+        for one in asked:
+            self._runtime.spawn(ask(one))
+        try:
+            return bool(await settled)
+        except RequestTimeout:
+            return False
+
+    def _is_mute(self, contact: Contact) -> bool:
+        since_s = self._mute_s.get(contact.id, -AGAIN_S)
+        heard = self._runtime.link(contact).last_heard_s >= since_s
+        return self._runtime.now() - since_s < AGAIN_S and not heard
+
+    async def _objects(self, contact: Contact, view: View) -> bool | None:
+        """Whether one neighbour knows of a later view; None where it does not answer."""
+        request = Touch(view.epoch, view.intervals, view.primary.id)
+        try:
+            reply = await self._runtime.call(contact, request, self._patience_s)
+        except CallError:
+            return None
+        return isinstance(reply, Touched) and bool(reply.newer)
 
     def silent(self) -> frozenset[int]:
         """The identifiers of neighbours that did not answer lately, and were not heard since."""

@@ -15,7 +15,7 @@ from typing import Final
 
 from chord import CallError, Contact, RequestTimeout, Runtime
 from meteor.copies.config import CopiesConfig
-from meteor.copies.later_views import LaterViews
+from meteor.copies.later_views import OTHERWISE_S, LaterViews
 from meteor.copies.replication import Replication
 from meteor.copies.turns import GAINED
 from meteor.keeping.views import Views
@@ -24,8 +24,6 @@ from meteor.wire.view import View
 from squid import Intervals, intersect, merge, subtract
 
 Token = tuple[str, int]
-OTHERWISE_S: Final = 0.02
-"""How long others who know of a later view may take to say so after the first reply."""
 ROUNDS: Final = 3
 """What is left of a view whose part ended is asked about anew, and so is one without copies."""
 
@@ -154,7 +152,8 @@ class Lease:
 
     async def unconfirmed(self, part: Intervals) -> list[View]:
         """The views of which copies are kept here of `part`, as far as no other holder says that
-        they are of the present epoch.  Not the primary: whoever asks has found that one silent."""
+        they are of the present epoch, or a neighbour says that they are not: two copies may have
+        been evicted together.  Not the primary: whoever asks has found that one silent."""
         own, left = self._runtime.contact.id, []
         for copy in list(self._views.copies.values()):
             view = copy.view.within(part) if copy.whole else None
@@ -181,6 +180,7 @@ class Lease:
         at_first_s = max(self._config.silence_s - self._later.patience_s, 0.0)
         settled = self._runtime.expect(token, at_first_s)
         request = Touch(view.epoch, view.intervals, view.primary.id)
+        objected = self._runtime.spawn(self._later.objected(view))
         for other in others:
             self._runtime.spawn(self._confirms(other, request, token))
         self._runtime.spawn(self._takes_over(view.intervals, token))
@@ -191,12 +191,12 @@ class Lease:
             # known who of the neighbours is silent as well.
             self._later.sound_out(view)
         else:
-            return True
+            return not await objected
         try:
             await self._runtime.expect(token, self._config.silence_s - at_first_s)
         except RequestTimeout:
             return False
-        return True
+        return not await objected
 
     async def _takes_over(self, part: Intervals, token: Token) -> None:
         ends_s = self._runtime.now() + self._config.silence_s

@@ -80,9 +80,11 @@ class Asking:
         timeout_s: float,
         is_wanted: Wanted | None = None,
         told: list[Summary] | None = None,
+        answered: list[Contact] | None = None,
     ) -> PostReply:
         """Carry an operation out in its whole region, within the time, and while it is wanted; what
-        it finds is sent to its client, and what peers said of it is `told`.  Raises `Refused`."""
+        it finds is sent to its client, what peers said of it is `told`, and who they are is in
+        `answered`.  Raises `Refused`."""
         relay, counted = Relay(waits_for_reply=box.is_point), Collector()
         deadline = self._runtime.now() + timeout_s
 
@@ -106,19 +108,15 @@ class Asking:
             raise_refusals(operation, summaries)
         if told is not None:
             told += summaries
+        if answered is not None:
+            answered += [contact for contact, _ in outcome.summaries]
         matches = len(counted) if operation.dry_run else sum([one.matches for one in summaries])
         return PostReply(
-            id=operation.id,
-            complete=outcome.complete,
-            missing=outcome.missing,
-            matches=matches,
-            peers=outcome.peers,
-            pages=relay.sent,
-            hops=outcome.hops,
-            ttl_s=operation.ttl_ms / 1000,
-            packed=relay.leave(),
+            id=operation.id, complete=outcome.complete, missing=outcome.missing, matches=matches,
+            peers=outcome.peers, pages=relay.sent, hops=outcome.hops,
+            ttl_s=operation.ttl_ms / 1000, packed=relay.leave(),
             repeated=any(one.repeated for one in summaries),
-        )
+        )  # fmt: skip
 
     async def _bury_the_rest(
         self, box: Box, operation: Operation, summaries: Sequence[Summary], deadline: float

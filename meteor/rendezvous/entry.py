@@ -303,16 +303,16 @@ class Entry:
         )
         if document.action.startswith("delete") and not post.dry_run:
             return await self._delete(sender, post, box, operation, admitted)
-        now = self._runtime.now()
+        answered, now = list[Contact](), self._runtime.now()
         with self._gatekeeper.charged(
             admitted, operation.id, post.version, post.ttl_s, now
-        ) as answered:
+        ) as note:
             wanted = self._wanted(sender, post) if kept else None
             reply = await self._asking.run(
-                sender, post.token, box, operation, post.timeout_s, wanted
+                sender, post.token, box, operation, post.timeout_s, wanted, answered=answered
             )
-            answered(reply)
-        return self.vouching.with_owner(post, reply, box, now)
+            note(reply)
+        return self.vouching.with_owner(post, reply, box, answered)
 
     async def _delete(
         self, sender: Contact, post: Post, box: Box, operation: Operation, admitted: Admitted

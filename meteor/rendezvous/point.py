@@ -143,6 +143,7 @@ class RendezvousPoint:
         task = read_task(share, self._curve)
         if task is None or not task.passes:
             return None
+        await finished(self._runtime, self.halfway, task, part)
         await self._lease.confirm(part)
         for view in await self._lease.unconfirmed(subtract(part, self._holdings.held)):
             if not self._lease.is_deserted(view):
@@ -179,7 +180,8 @@ class RendezvousPoint:
         if task.follows:
             # Where it was, a copy of this place perhaps, it shows no more as soon as it is written.
             await self._replication.barrier()
-        if task.passes:
+        if task.passes:  # what is given up in these waits is not answered for
+            await finished(self._runtime, self.halfway, task, part)
             await self._lease.confirm(part)
         else:
             await self._undisturbed(part, () if task.deletes else keys_of(task))
@@ -253,7 +255,6 @@ class RendezvousPoint:
         """A post without time to live meets what is kept in this part, and is gone."""
         if (told := self._told_at_once(task, part)) is not None:
             return told
-        await finished(self._runtime, self.halfway, task, part)
         missing = self._missing_of(task, part)
         passing, now = self._passing(task)
         if task.asks:

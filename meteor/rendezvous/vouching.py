@@ -1,8 +1,9 @@
 """Vouching: what a peer tells its clients of owners, so that they may go there straight.
 
-Law of this file: who is named was heard since it was asked for.  An owner that was not may be on
-the other side of a cut; what it acknowledges there nobody on this side knows of
-(`meteor.client.shortcuts`, `CopiesConfig.vouches_s`).
+Law of this file: who is named has answered what it was asked since the client asked.  An owner that
+has not may be on the other side of a cut; what it acknowledges there nobody on this side knows of
+(`meteor.client.shortcuts`, `CopiesConfig.vouches_s`).  That it is heard is not enough: its word may
+have lain here while this peer was held, or come through where nothing gets to it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
-from chord import CallError, Fault, KnownArc, Ping, Runtime, replace
+from chord import CallError, Contact, Fault, KnownArc, Ping, Runtime, replace
 from meteor.security.gatekeeper import Gatekeeper
 from meteor.wire.messages import Post, PostReply, Vouched
 from squid import Box, HilbertCurve
@@ -39,24 +40,22 @@ class Vouching:
         self._runtime, self._curve, self._gatekeeper = runtime, curve, gatekeeper
         self._owner_of, self._vouches_s = owner_of, vouches_s
 
-    def with_owner(self, post: Post, reply: PostReply, box: Box, since_s: float) -> PostReply:
+    def with_owner(
+        self, post: Post, reply: PostReply, box: Box, answered: Sequence[Contact]
+    ) -> PostReply:
         """Name the owner of a point to who asks, or came here for it in vain, so that the next one
         goes there straight; not where this peer has a policy, as what clients post passes here
-        then, nor an owner that was not heard since."""
+        then, nor an owner that is not among those that `answered`."""
         is_astray = post.straight and reply.hops > 0
         if not box.is_point or not (post.asks_owner or is_astray) or not self._gatekeeper.is_open:
             return reply
         known = self._owner_of(self._curve.encode(box.low))
-        if known is None:
-            return reply
-        is_here = known.owner.id == self._runtime.contact.id
-        if not is_here and self._runtime.link(known.owner).last_heard_s < since_s:
+        if known is None or known.owner.id not in [one.id for one in answered]:
             return reply
         return replace(reply, owner=_named(known), owner_for_s=self._vouches_s)
 
     async def vouch(self, points: Sequence[int]) -> Vouched:
-        """Ask the owners of some points for a sign of life, all at once.  That one was heard lately
-        is not enough: this peer may have been held, and only now read what lay here.
+        """Ask the owners of some points for a sign of life, all at once.
 
         Raises `Fault` for too many."""
         if len(points) > VOUCHED_MAX:

@@ -9,15 +9,17 @@ import random
 import pytest
 
 from meteor import Incomplete
+from meteor.rendezvous.finishing import WAITED_S
 from meteor.wire.record_id import stem_of
 from sim.overlay import Overlay
 from sim.simulated_peer import SimPeer
-from squid import Work
+from squid import HandOn, Intervals, Work
 from tests.meteor.copies_world import (
     ask,
     assert_whole_within,
     build,
     copies_of,
+    index_of,
     primary_of,
 )
 
@@ -95,3 +97,25 @@ def assert_it_was_replaced(overlay: Overlay, world: Halfway) -> None:
     assert (found, complete) == ({world.is_at(world.peer)}, True)
     assert found != {world.old}
     assert all(len(peer.core.point.halfway) == 0 for peer in overlay.peers)
+
+
+def test_what_is_given_up_while_a_question_waits_for_the_second_half_is_not_answered_for() -> None:
+    """It may be taken in by whoever has it now, and laid down here, before the wait is over."""
+    world = Halfway(1)
+    world.replace_in_part()
+    point, holdings, works = world.peer.core.point, world.peer.core.holdings, list[Work]()
+    perform = point.perform
+
+    async def performed(share: HandOn, part: Intervals) -> Work:
+        works.append(await perform(share, part))
+        return works[-1]
+
+    point.perform = performed  # type: ignore[method-assign]
+    asked = world.overlay.kernel.spawn(world.client.retrieve(world.at, allow_partial=True).all())
+    world.overlay.run_for(0.05)
+    assert not works, "it waits"
+    index = index_of(world.old)
+    holdings.give(((index, index),), copies_of(world.overlay, world.old)[0].contact)
+    world.overlay.run_for(WAITED_S)
+    assert works[0].undone == ((index, index),)
+    asked.cancel()

@@ -281,8 +281,9 @@ def test_what_is_answered_too_late_is_asked_again_by_the_own_peer(
     sensor.assert_all_is_there()
 
 
-def test_a_peer_does_not_name_an_owner_that_it_has_not_just_heard() -> None:
-    """It may be remembered, and on the other side of a cut."""
+def test_a_peer_does_not_name_an_owner_that_has_not_just_answered() -> None:
+    """It may be remembered, and on the other side of a cut; that something of it comes does not
+    count."""
     sensor = Sensor(13)
     index = index_of(min(sensor.stored))
     point = SPACE.curve.decode(index)
@@ -293,8 +294,7 @@ def test_a_peer_does_not_name_an_owner_that_it_has_not_just_heard() -> None:
     )
     sensor.overlay.run(sensor.overlay.client(
         peer=sensor.overlay.living.index(own_peer)).store(sensor.reading, b"x"))  # fmt: skip
-    heard_s = own_peer.runtime.link(sensor.owner.contact).last_heard_s
-    for since_s, owner in ((heard_s, sensor.owner.contact), (heard_s + 0.001, None)):
-        named = own_peer.core.entry.vouching.with_owner(post, reply, Box(point, point), since_s)
+    for answered, owner in ((sensor.owner.contact, sensor.owner.contact), (own_peer.contact, None)):
+        named = own_peer.core.entry.vouching.with_owner(post, reply, Box(point, point), [answered])
         assert (named.owner and named.owner.owner) == owner
         assert (named.owner_for_s > 0) is (owner is not None)

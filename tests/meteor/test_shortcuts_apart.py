@@ -9,6 +9,7 @@ import pytest
 from meteor import Client, MeteorError, Profile, profile
 from meteor.client.config import ClientConfig
 from meteor.client.shortcuts import POSTS
+from meteor.wire.messages import PostReply
 from sim.overlay import Overlay
 from tests.meteor.building import draw_data
 from tests.meteor.copies_world import assert_whole_within, build, primary_of, seeds
@@ -18,6 +19,7 @@ APART_S = 12.0
 QUIET_S = 6.0
 """A client that was silent for so long after the cut finds two rings, and the owner on the other
 side without those copies that its own side has."""
+HELD_S = 8.0
 STEP_S = 0.02
 HEALED_WITHIN_S = 60.0
 
@@ -55,9 +57,9 @@ class Sides:
         except MeteorError:
             self.open.add(stem)
 
-    def assert_not_silently_partial(self, client: Client) -> bool:
+    def assert_not_silently_partial(self, client: Client, timeout_s: float = 2.0) -> bool:
         """What the client's own peer says of it; whether that is complete."""
-        answer = client.retrieve(self.reading, allow_partial=True, timeout=2.0)
+        answer = client.retrieve(self.reading, allow_partial=True, timeout=timeout_s)
         found = {match.id for match in self.overlay.run(answer.all())}
         assert {one.partition(".")[0] for one in found - self.acknowledged} <= self.open
         if answer.complete:
@@ -102,3 +104,24 @@ def test_what_is_acknowledged_is_found_on_the_side_of_the_own_peer(how: str, see
     assert_whole_within(overlay, HEALED_WITHIN_S)
     assert sides.assert_not_silently_partial(sides.judge), "incomplete after all is one again"
     assert sides.assert_not_silently_partial(sides.client)
+
+
+@pytest.mark.parametrize("seed", seeds(3, 20))
+def test_an_own_peer_that_was_held_does_not_vouch_by_what_lay_there(seed: int) -> None:
+    """The owner was heard as it went on, with what it had sent before the cut."""
+    sides = Sides(seed)
+    overlay, own_peer = sides.overlay, sides.left[0]
+    for _ in range(3 * POSTS):
+        sides.post()
+    own_peer.pause()
+    sides.owner.runtime.send(own_peer.contact, PostReply("x", True, (), 0, 0))
+    overlay.run_for(STEP_S)
+    cut(overlay, sides, "apart")
+    overlay.run_for(HELD_S)
+    answer = sides.client.retrieve(sides.reading, allow_partial=True, timeout=60)
+    asked = overlay.kernel.spawn(answer.all())
+    overlay.run_for(STEP_S)
+    own_peer.resume()
+    overlay.kernel.run_until(asked)
+    sides.post()
+    sides.assert_not_silently_partial(sides.judge, HELD_S + 10.0)

@@ -18,6 +18,7 @@ from meteor.copies.choosing import Choosing
 from meteor.copies.config import CopiesConfig
 from meteor.copies.copying import Copying
 from meteor.copies.followed import Followed
+from meteor.copies.footing import Footing, Kept
 from meteor.copies.gifts import Gifts
 from meteor.copies.inquiry import Inquiry, kept_by, kept_by_all, not_taken_by
 from meteor.copies.settling import Settling
@@ -161,17 +162,18 @@ class Replication:
         giver: Contact | None = None,
         given: Yours = NOTHING,
         taken: View | None = None,
+        kept: Kept = None,
     ) -> View | None:
         """Be the primary of a view that is new here, whose content is here, as that of one that was
-        `taken` over, whose holders may be gone: None when a later one is known meanwhile, else the
-        view as its copies have it.  Of one that was passed over in part while it was noted here
-        that is what is left.  What copies kept for a `giver`, who froze it and gave all up to its
-        last epochs, is nothing beside it; what one that died as it gave had named beside itself by
-        then is."""
+        `taken` over, whose holders may be gone: None when a later one is known meanwhile, or what
+        was `kept` as that was decided is not so any more, else the view as its copies have it.  Of
+        one that was passed over in part while it was noted here that is what is left.  What copies
+        kept for a `giver`, who froze it and gave all up to its last epochs, is nothing beside it;
+        what one that died as it gave had named beside itself by then is."""
         await self.changing.enter()
         try:
             before = set(self._views.own)
-            installed = await self.install(view, adopted_epoch, taken)
+            installed = await self.install(view, adopted_epoch, taken, kept)
             if installed is None:
                 left = self._views.touching(view.intervals)
                 installed = next((one for one in left if one.number not in before), None)
@@ -283,15 +285,17 @@ class Replication:
         return View(self._runtime.contact, epoch, epoch, intervals, tuple(copies), lost, rivals)
 
     async def install(
-        self, view: View, adopted_epoch: int = 0, stands_for: View | None = None
+        self, view: View, adopted_epoch: int = 0, stands_for: View | None = None, kept: Kept = None
     ) -> View | None:
         """Make an own view durable at all its copies and here; a copy that fails is left out, in a
         further epoch.  None when a later view is known meanwhile.  `changing` must be held.  Where
         it may be brief, nothing is kept under it yet that was not so under what it `stands_for`."""
-        before, touched = self._views.own.get(view.number), self._views.touching(view.intervals)
+        before, footing = self._views.own.get(view.number), Footing(self._views, view, kept)
+        if not footing.holds():
+            return None
         if before is not None and before.copies and self.gifts.are_open_of(before.number):
             view, adopted_epoch = self._beside_what_was_given(view, before), before.epoch
-        asked = {copy.id for old in (*touched, view) for copy in old.copies}
+        asked = {copy.id for old in (*footing.touched, view) for copy in old.copies}
         while True:
             view = replace(view, settled=self._witnesses.before_it(view, stands_for))
             self._views.see(view.epoch)
@@ -299,7 +303,7 @@ class Replication:
             self._beside += kept_by(replies)
             if before is None:
                 self._views.tried.hear(view.number, kept_by_all(replies))
-            if self._is_over(view, replies, touched):
+            if self._is_over(view, replies, footing):
                 self._give_up(view, before)
                 return None
             failed = not_taken_by(view, replies)
@@ -310,7 +314,7 @@ class Replication:
             rest = tuple(copy for copy in view.copies if copy.id not in failed)
             view = replace(view, epoch=self._views.next_epoch(), copies=rest)
         told = await self._witnesses.tell(view, asked)
-        if self._is_over(view, told, touched):
+        if self._is_over(view, told, footing):
             self._give_up(view, before)
             return None
         know = sum(isinstance(reply, Instated) and reply.known for reply in told)
@@ -350,14 +354,14 @@ class Replication:
                 self._runtime.send(learner, Instate(before))
         return view
 
-    def _is_over(self, view: View, replies: Iterable[object], touched: Sequence[View]) -> bool:
-        """Whether a later view than one that is being installed is known, or some of it was given
-        up meanwhile."""
+    def _is_over(self, view: View, replies: Iterable[object], footing: Footing) -> bool:
+        """Whether a later view than one that is being installed is known, or what it begins on is
+        not as it was."""
         for reply in replies:
             if isinstance(reply, Instated) and is_passed_over(view, reply.newer):
                 self.passed_over(reply.newer)
                 return True
-        return self._views.touching(view.intervals) != touched
+        return not footing.holds()
 
     def _give_up(self, view: View, before: View | None) -> None:
         """A view does not begin, though copies have it."""

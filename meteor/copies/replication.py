@@ -180,6 +180,8 @@ class Replication:
             if installed is not None:
                 self.adopted.keep_only(self._views.own)
                 self.adopted.note(installed, max(adopted_epoch, given.epoch))
+                if taken is not None and kept is not None:
+                    self._views.take_in(taken, installed.intervals)
                 if giver is not None:
                     self.adopted.note_given(installed, giver, max(given.epoch, given.tried))
                 self._holdings.gain(installed.intervals, lost=installed.unknown)

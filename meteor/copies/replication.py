@@ -67,7 +67,7 @@ class Replication:
         self.adopted, self.gifts = Adopted(), Gifts(runtime, views)
         self.resync: set[int] = set()
         """Views with content that their copies may lack: it came from a former life."""
-        self._beside: list[View] = []
+        self.beside: list[View] = []  # of others', what may be just about to begin here
         self.on_beside: Callable[[View], None] = lambda _: None
         """Hears what copies kept for others of what is held here."""
         self.on_ended: Callable[[View], None] = lambda _: None
@@ -173,6 +173,8 @@ class Replication:
         await self.changing.enter()
         try:
             before = set(self._views.own)
+            if not Footing(self._views, view, kept).holds():
+                return None
             installed = await self.install(view, adopted_epoch, taken, kept)
             if installed is None:
                 left = self._views.touching(view.intervals)
@@ -202,7 +204,7 @@ class Replication:
         replies = await self.ask_all(view.copies, Instate(view, adopted.epoch))
         self._views.tried.hear(view.number, kept_by_all(replies))
         self._views.see(view.epoch)
-        self._beside += kept_by(replies)
+        self.beside += kept_by(replies)
         return not not_taken_by(view, replies)
 
     def announce(self, contact: Contact, view: View) -> None:
@@ -293,8 +295,6 @@ class Replication:
         further epoch.  None when a later view is known meanwhile.  `changing` must be held.  Where
         it may be brief, nothing is kept under it yet that was not so under what it `stands_for`."""
         before, footing = self._views.own.get(view.number), Footing(self._views, view, kept)
-        if not footing.holds():
-            return None
         if before is not None and before.copies and self.gifts.are_open_of(before.number):
             view, adopted_epoch = self._beside_what_was_given(view, before), before.epoch
         asked = {copy.id for old in (*footing.touched, view) for copy in old.copies}
@@ -302,7 +302,7 @@ class Replication:
             view = replace(view, settled=self._witnesses.before_it(view, stands_for))
             self._views.see(view.epoch)
             replies = await self._inquiry.instate(view, before, adopted_epoch)
-            self._beside += kept_by(replies)
+            self.beside += kept_by(replies)
             if before is None:
                 self._views.tried.hear(view.number, kept_by_all(replies))
             if self._is_over(view, replies, footing):
@@ -372,7 +372,7 @@ class Replication:
 
     def _say_beside(self, giver: Contact | None = None) -> None:
         """Of what is held by now: what is just about to begin is told of when it does."""
-        beside, self._beside = self._beside, []
+        beside, self.beside = self.beside, []
         for one in beside:
             if giver is None or one.primary.id != giver.id:
                 self.on_beside(one)

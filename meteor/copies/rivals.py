@@ -96,6 +96,11 @@ class Rivals:
                 self._beside(ended, lived=True)
             return
         self._pass_on(ended)
+        early = ended.without(self._views.held())
+        if early is not None and self._replication.changing.is_busy:
+            # A copy may have told of what has not begun here yet: nobody says so again.
+            del self._replication.beside[HEARD_MAX:]
+            self._replication.beside.append(early)
         if self._beside(ended, lived=True):
             words = self._last_words.get(sender, ())[1 - WORDS_MAX :]
             word = self._runtime.now(), ended.intervals[:PIECES_MAX], ended.epoch

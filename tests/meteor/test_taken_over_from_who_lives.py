@@ -13,6 +13,7 @@ from chord import Contact
 from meteor import profile
 from meteor.copies.footing import Footing
 from meteor.keeping.views import Views
+from meteor.wire.copy_messages import Beside
 from meteor.wire.view import View
 from sim.simulated_peer import SimPeer
 from squid import covers
@@ -70,7 +71,14 @@ class TakesOver:
                 return self.stored[-1]
 
     def has_its_turn(self) -> None:
+        self.has_its_turn_within(0.0)
+        self.has_begun()
+
+    def has_its_turn_within(self, seconds: float) -> None:
         self._changing.leave()
+        self.overlay.run_for(seconds)
+
+    def has_begun(self) -> None:
         self.overlay.kernel.run_until(self._takes)
 
     def assert_nothing_is_silently_absent(self) -> None:
@@ -102,6 +110,20 @@ def test_an_heir_that_went_on_with_who_came_back_asks_again() -> None:
     assert_whole_within(world.overlay)
     assert is_shown(primary_of(world.overlay, stored), stored)
     world.assert_nothing_is_silently_absent()
+
+
+def test_what_the_primary_says_as_a_copy_told_it_is_heard_when_the_heir_begins() -> None:
+    """The copy had not been told of a next epoch, and is slow to write; nobody else was asked."""
+    world = TakesOver()
+    assert world.overlay.disk is not None
+    world.overlay.disk.write_latency_s = 0.1
+    world.primary.crash()
+    world.has_its_turn_within(0.01)
+    assert not world.heir.core.views.touching(world.view.intervals)
+    later = replace(world.view, epoch=world.view.epoch + 1, copies=())
+    world.heir.core._handoff.rivals.handlers[Beside](later.primary, Beside(later), 0.0)
+    world.has_begun()
+    assert world.heir.core.holdings.lost == world.view.intervals
 
 
 ANN, BOB = Contact(1, "10.0.0.1:1"), Contact(2, "10.0.0.2:1")

@@ -261,9 +261,7 @@ class Replication:
         await self.changing.enter()
         try:
             own = self._views.own
-            if own.get(one.number) != one or own.get(other.number) != other:
-                return
-            if self.gifts.are_open():
+            if self.gifts.are_open() or any(own.get(its.number) != its for its in (one, other)):
                 return
             view = replace(
                 one,
@@ -324,6 +322,7 @@ class Replication:
         self._witnesses.note_gone(view, {*had, *self._views.holders_of(view.intervals)}, know)
         if stands_for is not None:
             self.adopted.note_kept(view, self._views.copies.get(stands_for.key))
+        self.beside += footing.beside()
         self._views.put_own(view)
         if before is not None and before.number != view.number:
             self.gifts.note_left(before.number)

@@ -152,6 +152,20 @@ def test_what_is_kept_for_others_counts_as_far_as_a_view_is_of_it(now: View, hol
     assert not before.holds(), "it is just being filled"
 
 
+def test_another_heir_is_passed_over_or_gone_before() -> None:
+    """Both kept it, and are each other's copies: one of them goes on."""
+    theirs = View(Contact(3, "10.0.0.3:1"), 6, 6, ((0, 9),), (BOB,))
+    views = Views.of(BOB)
+    views.put(KEPT)
+    footing = Footing(views, MINE, dict(views.copies))
+    assert footing.beside() == []
+    views.put(theirs)
+    assert footing.holds()
+    assert footing.beside() == [replace(theirs, intervals=MINE.intervals)]
+    views.learn(replace(theirs, number=8, epoch=8))
+    assert not footing.holds()
+
+
 def test_own_views_count() -> None:
     views = Views.of(BOB)
     footing = Footing(views, MINE, None)

@@ -94,12 +94,22 @@ class Adopted:
         """What of `part` a view took over from an epoch before that one, of another primary."""
         pieces = self._pieces.get(number, ((part, 0),))
         before = intersect(part, merge(*(piece for piece, since in pieces if since < epoch)))
+        return subtract(before, self._given_by(number, epoch, primary))
+
+    def shows(self, number: int, part: Intervals, epoch: int, primary: Contact) -> Intervals:
+        """What of `part` a view took over from just that epoch, which is that primary's, or was
+        given by it in that or a later one of its own.  Not by any later epoch of somebody else's:
+        that may have begun on another side of a cut."""
+        just = (piece for piece, since in self._pieces.get(number, ()) if since == epoch)
+        return intersect(part, merge(*just, self._given_by(number, epoch, primary)))
+
+    def _given_by(self, number: int, epoch: int, primary: Contact | None) -> Intervals:
         given = (
             piece for piece, giver, last in self._given.get(number, ())
             if primary is not None and giver.id == primary.id and epoch <= last
             and (last < EPOCHS or giver == primary)
         )  # fmt: skip
-        return subtract(before, merge(*given))
+        return merge(*given)
 
     def kept_before(self, number: int, later: View) -> Intervals:
         """What of a view was kept here in an earlier epoch of a later view until the own one began.

@@ -26,6 +26,7 @@ from chord import (
     Runtime,
 )
 from meteor.copies.copy_keeper import CopyKeeper
+from meteor.copies.footing import Kept
 from meteor.copies.giving import Giving, HandoffConfig, checked_interval
 from meteor.copies.heirs import Heirs
 from meteor.copies.later_views import LaterViews
@@ -134,7 +135,7 @@ class Handoff:
 
     async def watch_over(self) -> None:
         """Take over what the ring gives to this peer, for ever."""
-        pressing_s = self._config.pressing_s
+        config, pressing_s = self._config, self._config.pressing_s
         self._runtime.spawn(self.rivals.go_on())
         while not self.leaving:
             before = self.uncovered()
@@ -145,10 +146,8 @@ class Handoff:
             if not left:
                 self._views.end_company()
             again = bool(left) and left == before  # nobody could say yet: ask ever more rarely
-            pressing_s = (
-                min(2 * pressing_s, self._config.idle_s) if again else self._config.pressing_s
-            )
-            await self._bell.wait(pressing_s if left else self._config.idle_s)
+            pressing_s = min(2 * pressing_s, config.idle_s) if again else config.pressing_s
+            await self._bell.wait(pressing_s if left else config.idle_s)
 
     @property
     def everything(self) -> Intervals:
@@ -246,17 +245,20 @@ class Handoff:
             if part and step.kind == "lost":
                 await self._take_lost(part, step.sources)
             elif part and step.kind == "adopt" and step.view is not None:
-                await self._adopt(part, step.view, step.sources)
+                await self._adopt(part, step.view, step.sources, found.kept)
 
-    async def _adopt(self, piece: Intervals, view: View, sources: tuple[Contact, ...]) -> None:
+    async def _adopt(
+        self, piece: Intervals, view: View, sources: tuple[Contact, ...], kept: Kept = None
+    ) -> None:
         """Take over what a dead primary had, from a copy of it."""
         self._views.see(view.epoch)
         others = tuple(one for one in sources if one.id != self._runtime.contact.id)
         if len(others) < len(sources):
             await self._keeper.bring_back(piece, view.epoch)
-            await self._take(piece, view, others, (view.primary,), lost=False)
+            await self._take(piece, view, others, (view.primary,), lost=False, kept=kept)
             return
         await self._keeper.clear(intersect(view.lost, piece))
+        kept = dict(self._views.copies) if intersect(view.lost, piece) else kept  # less, by that
         fence = self._replication.new_view(piece, others, view.lost, view.rivals)
         if not await self._replication.fence(fence, view):
             self.heirs.note_given_up(fence, view)
@@ -265,8 +267,8 @@ class Handoff:
         try:
             for source in others:
                 if await self.pulling.fetch(piece, source, view.epoch):
-                    told = Admission()  # what was heard here of clients is of other intervals
-                    await self._take(piece, view, others, (view.primary,), lost=False, told=told)
+                    told, gone = Admission(), (view.primary,)  # heard of clients was what is here
+                    await self._take(piece, view, others, gone, lost=False, told=told, kept=kept)
                     return
         finally:
             for hand_off in hand_offs:
@@ -278,12 +280,12 @@ class Handoff:
         copy = self._views.copies.get(view.key)
         if copy is None or copy.view.epoch != view.epoch or not copy.whole:
             return
-        view = copy.view  # some of it may be this peer's own by now
+        view, kept = copy.view, dict(self._views.copies)  # some of it may be its own by now
         if await self.later.known(view):
             return
         later = self._views.later_than(view.intervals, view.epoch)  # asked for last: it may be new
         if all(one.primary.id == self._runtime.contact.id for one in later):
-            await self._take(view.intervals, view, (), view.holders, lost=False)
+            await self._take(view.intervals, view, (), view.holders, lost=False, kept=kept)
 
     async def _take_lost(self, piece: Intervals, torn: tuple[Contact, ...]) -> None:
         """Hold a piece whose past nobody knows; a damaged last word shows, nothing older does."""
@@ -300,6 +302,7 @@ class Handoff:
         *,
         lost: bool,
         told: Admission | None = None,
+        kept: Kept = None,
     ) -> None:
         """Hold a piece whose content is here, or of which nobody knows the past; its clients were
         `told` as their primary said last, unless it is given."""
@@ -309,7 +312,7 @@ class Handoff:
         epoch = 0 if view is None else view.epoch
         if parts_of(self._views.remembered(), piece):
             told = Admission()  # no mark speaks of what lay here before: see `pulling`
-        begun = await self._replication.begin(new, epoch, taken=view)
+        begun = await self._replication.begin(new, epoch, taken=view, kept=kept)
         if begun is None:
             if view is not None:
                 self._views.tried.note(new, view)
@@ -365,8 +368,7 @@ class Handoff:
             raise Fault("Moved", "it is not known yet whether this is all of the past")
         for view in (*answer.copies, *answer.former):
             part = intersect(view.intervals, left)
-            absorb = self.reconciling.absorb
-            if not await absorb(part, source, view.epoch, view.primary.id):
+            if not await self.reconciling.absorb(part, source, view.epoch, view.primary.id):
                 raise Fault("Moved", "the offer could not be pulled")
         if not await self._take_in_with_it(taken_in, left, source):
             raise Fault("Moved", "the offer could not be pulled")

@@ -15,6 +15,7 @@ from typing import Final
 
 from chord import CallError, ChordNode, Contact, DialRefused, Runtime
 from meteor.copies.evidence import Evidence, as_before
+from meteor.copies.footing import Kept
 from meteor.copies.giving import HandoffConfig
 from meteor.copies.takeover import Asked, Step, plan
 from meteor.keeping.chronicle import keep_last
@@ -43,6 +44,8 @@ class Found:
     """Who answers for some of it."""
     lost: Intervals = ()
     """Of what of it these do not know the past."""
+    kept: Kept = None
+    """What the asker kept for others as it asked."""
     evidence: list[Evidence] = field(default_factory=list)
     gifts: dict[ViewKey, Contact] = field(default_factory=dict)
     """Views that begin by what a peer gave that does not know of it: by whom."""
@@ -97,7 +100,7 @@ class Heirs:
     async def ask(self, interval: Interval, elsewhere: Iterable[Contact]) -> Found:
         """Ask in waves until somebody holds some of it, or nobody is left to ask."""
         own = self._runtime.contact
-        found = Found(interval, answered={own.id: own})
+        found = Found(interval, answered={own.id: own}, kept=dict(self._views.copies))
         self._note_own(found)
         asked = {own.id}
         begun = self._named_later(self._views.chronicle.all_of((interval,)), found.evidence)

@@ -18,6 +18,7 @@ from meteor.copies.choosing import Choosing
 from meteor.copies.config import CopiesConfig
 from meteor.copies.copying import Copying
 from meteor.copies.followed import Followed
+from meteor.copies.footing import Footing, Kept
 from meteor.copies.gifts import Gifts
 from meteor.copies.inquiry import Inquiry, kept_by, kept_by_all, not_taken_by
 from meteor.copies.settling import Settling
@@ -66,7 +67,7 @@ class Replication:
         self.adopted, self.gifts = Adopted(), Gifts(runtime, views)
         self.resync: set[int] = set()
         """Views with content that their copies may lack: it came from a former life."""
-        self._beside: list[View] = []
+        self.beside: list[View] = []  # of others', what may be just about to begin here
         self.on_beside: Callable[[View], None] = lambda _: None
         """Hears what copies kept for others of what is held here."""
         self.on_ended: Callable[[View], None] = lambda _: None
@@ -161,23 +162,28 @@ class Replication:
         giver: Contact | None = None,
         given: Yours = NOTHING,
         taken: View | None = None,
+        kept: Kept = None,
     ) -> View | None:
         """Be the primary of a view that is new here, whose content is here, as that of one that was
-        `taken` over, whose holders may be gone: None when a later one is known meanwhile, else the
-        view as its copies have it.  Of one that was passed over in part while it was noted here
-        that is what is left.  What copies kept for a `giver`, who froze it and gave all up to its
-        last epochs, is nothing beside it; what one that died as it gave had named beside itself by
-        then is."""
+        `taken` over, whose holders may be gone: None when a later one is known meanwhile, or what
+        was `kept` as that was decided is not so any more, else the view as its copies have it.  Of
+        one that was passed over in part while it was noted here that is what is left.  What copies
+        kept for a `giver`, who froze it and gave all up to its last epochs, is nothing beside it;
+        what one that died as it gave had named beside itself by then is."""
         await self.changing.enter()
         try:
             before = set(self._views.own)
-            installed = await self.install(view, adopted_epoch, taken)
+            if not Footing(self._views, view, kept).holds():
+                return None
+            installed = await self.install(view, adopted_epoch, taken, kept)
             if installed is None:
                 left = self._views.touching(view.intervals)
                 installed = next((one for one in left if one.number not in before), None)
             if installed is not None:
                 self.adopted.keep_only(self._views.own)
                 self.adopted.note(installed, max(adopted_epoch, given.epoch))
+                if taken is not None and kept is not None:
+                    self._views.take_in(taken, installed.intervals)
                 if giver is not None:
                     self.adopted.note_given(installed, giver, max(given.epoch, given.tried))
                 self._holdings.gain(installed.intervals, lost=installed.unknown)
@@ -198,7 +204,7 @@ class Replication:
         replies = await self.ask_all(view.copies, Instate(view, adopted.epoch))
         self._views.tried.hear(view.number, kept_by_all(replies))
         self._views.see(view.epoch)
-        self._beside += kept_by(replies)
+        self.beside += kept_by(replies)
         return not not_taken_by(view, replies)
 
     def announce(self, contact: Contact, view: View) -> None:
@@ -255,9 +261,7 @@ class Replication:
         await self.changing.enter()
         try:
             own = self._views.own
-            if own.get(one.number) != one or own.get(other.number) != other:
-                return
-            if self.gifts.are_open():
+            if self.gifts.are_open() or any(own.get(its.number) != its for its in (one, other)):
                 return
             view = replace(
                 one,
@@ -283,23 +287,23 @@ class Replication:
         return View(self._runtime.contact, epoch, epoch, intervals, tuple(copies), lost, rivals)
 
     async def install(
-        self, view: View, adopted_epoch: int = 0, stands_for: View | None = None
+        self, view: View, adopted_epoch: int = 0, stands_for: View | None = None, kept: Kept = None
     ) -> View | None:
         """Make an own view durable at all its copies and here; a copy that fails is left out, in a
         further epoch.  None when a later view is known meanwhile.  `changing` must be held.  Where
         it may be brief, nothing is kept under it yet that was not so under what it `stands_for`."""
-        before, touched = self._views.own.get(view.number), self._views.touching(view.intervals)
+        before, footing = self._views.own.get(view.number), Footing(self._views, view, kept)
         if before is not None and before.copies and self.gifts.are_open_of(before.number):
             view, adopted_epoch = self._beside_what_was_given(view, before), before.epoch
-        asked = {copy.id for old in (*touched, view) for copy in old.copies}
+        asked = {copy.id for old in (*footing.touched, view) for copy in old.copies}
         while True:
             view = replace(view, settled=self._witnesses.before_it(view, stands_for))
             self._views.see(view.epoch)
             replies = await self._inquiry.instate(view, before, adopted_epoch)
-            self._beside += kept_by(replies)
+            self.beside += kept_by(replies)
             if before is None:
                 self._views.tried.hear(view.number, kept_by_all(replies))
-            if self._is_over(view, replies, touched):
+            if self._is_over(view, replies, footing):
                 self._give_up(view, before)
                 return None
             failed = not_taken_by(view, replies)
@@ -310,7 +314,7 @@ class Replication:
             rest = tuple(copy for copy in view.copies if copy.id not in failed)
             view = replace(view, epoch=self._views.next_epoch(), copies=rest)
         told = await self._witnesses.tell(view, asked)
-        if self._is_over(view, told, touched):
+        if self._is_over(view, told, footing):
             self._give_up(view, before)
             return None
         know = sum(isinstance(reply, Instated) and reply.known for reply in told)
@@ -318,6 +322,7 @@ class Replication:
         self._witnesses.note_gone(view, {*had, *self._views.holders_of(view.intervals)}, know)
         if stands_for is not None:
             self.adopted.note_kept(view, self._views.copies.get(stands_for.key))
+        self.beside += footing.beside()
         self._views.put_own(view)
         if before is not None and before.number != view.number:
             self.gifts.note_left(before.number)
@@ -350,14 +355,14 @@ class Replication:
                 self._runtime.send(learner, Instate(before))
         return view
 
-    def _is_over(self, view: View, replies: Iterable[object], touched: Sequence[View]) -> bool:
-        """Whether a later view than one that is being installed is known, or some of it was given
-        up meanwhile."""
+    def _is_over(self, view: View, replies: Iterable[object], footing: Footing) -> bool:
+        """Whether a later view than one that is being installed is known, or what it begins on is
+        not as it was."""
         for reply in replies:
             if isinstance(reply, Instated) and is_passed_over(view, reply.newer):
                 self.passed_over(reply.newer)
                 return True
-        return self._views.touching(view.intervals) != touched
+        return not footing.holds()
 
     def _give_up(self, view: View, before: View | None) -> None:
         """A view does not begin, though copies have it."""
@@ -366,7 +371,7 @@ class Replication:
 
     def _say_beside(self, giver: Contact | None = None) -> None:
         """Of what is held by now: what is just about to begin is told of when it does."""
-        beside, self._beside = self._beside, []
+        beside, self.beside = self.beside, []
         for one in beside:
             if giver is None or one.primary.id != giver.id:
                 self.on_beside(one)

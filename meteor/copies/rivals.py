@@ -90,40 +90,65 @@ class Rivals:
     def _on_beside(self, sender: Contact, message: object, _: float) -> None:
         assert isinstance(message, Beside)
         ended = self._checked(message.view)
-        if ended.primary.id == sender.id and self._beside(ended):
+        if ended.primary.id != sender.id:
+            mine = self._views.touching(ended.intervals)
+            if any(one.has_copy(sender.id) for one in mine):  # it gave that: see `_pass_on`
+                self._beside(ended, lived=True)
+            return
+        self._pass_on(ended)
+        early = ended.without(self._views.held())
+        if early is not None and self._replication.changing.is_busy:
+            # A copy may have told of what has not begun here yet: nobody says so again.
+            del self._replication.beside[HEARD_MAX:]
+            self._replication.beside.append(early)
+        if self._beside(ended, lived=True):
             words = self._last_words.get(sender, ())[1 - WORDS_MAX :]
             word = self._runtime.now(), ended.intervals[:PIECES_MAX], ended.epoch
             keep_last(self._last_words, sender, (*words, word), LAST_WORDS_MAX)
+
+    def _pass_on(self, ended: View) -> None:
+        """To whoever has it by now: a primary that gives up hears of the one that passed it over,
+        which may have given the interval since."""
+        for copy in list(self._views.copies.values()):
+            part = ended.within(copy.view.intervals) if copy.whole else None
+            if part is not None and ended.epoch < copy.view.epoch:
+                self._runtime.send(copy.view.primary, Beside(part))
 
     def _on_kept_beside(self, view: View) -> None:
         with suppress(Fault):  # nonsense
             self._beside(self._checked(view))
 
-    def _beside(self, ended: View) -> bool:
-        """Note what of a view that ended is not here; whether there was room for all of that."""
+    def _beside(self, ended: View, *, lived: bool = False) -> bool:
+        """Note what of a view that ended, be it that its primary `lived` until then and answered,
+        is not here; whether there was room for all of that."""
         noted = True
         self._standing_down.note(ended)
         for mine in self._views.touching(ended.intervals):
             part = intersect(mine.intervals, ended.intervals)
-            unknown = self._unknown(mine, ended, part)
+            unknown = self._unknown(mine, ended, part, lived)
             lost = intersect(ended.lost, unknown)
             of_it = Rival(unknown, ended.epoch, ended.holders, lost, ended.number)
             for rival in (of_it, *rivals_within(ended.rivals, part)):
                 noted = self.note(rival) and noted
         return noted
 
-    def _unknown(self, mine: View, ended: View, part: Intervals) -> Intervals:
+    def _unknown(self, mine: View, ended: View, part: Intervals, lived: bool) -> Intervals:
         """What of `part` may have been acknowledged under a view that ended and is not in `mine`.
         Nothing was, under a brief one: whoever has what that stood for has all of it.  Nor was it
-        under one of which this peer is a copy that never had it, and took over what came before."""
-        before, settled = self._replication.adopted.before, ended.settled
-        unknown = before(mine.number, part, ended.epoch, ended.primary)
+        under one of which this peer is a copy that never had it, and took over what came before.
+        Who answered until now may have done so on another side of a cut, and the epoch that `mine`
+        was taken over from be the later one: what is of an earlier one need not be left of it."""
+        adopted, settled = self._replication.adopted, ended.settled
+        unknown = adopted.before(mine.number, part, ended.epoch, ended.primary)
+        if lived:
+            here = adopted.shows(mine.number, part, ended.epoch, ended.primary)
+            unknown = merge(unknown, subtract(part, here))
         if ended.counts_on(self._runtime.contact):
-            kept = self._replication.adopted.kept_before(mine.number, ended)
-            unknown = subtract(unknown, kept)
+            unknown = subtract(unknown, adopted.kept_before(mine.number, ended))
         if settled is None:
             return unknown
-        known = subtract(part, before(mine.number, part, settled.epoch, settled.primary))
+        known = adopted.shows(mine.number, part, settled.epoch, settled.primary)
+        known = merge(known, self._views.taken_in.of(settled.primary.id, settled.epoch))
         return subtract(unknown, intersect(known, settled.intervals))
 
     def note(self, rival: Rival) -> bool:

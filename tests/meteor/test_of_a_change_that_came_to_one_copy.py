@@ -12,6 +12,7 @@ import pytest
 from chord import Contact, Deferred
 from meteor import profile
 from meteor.wire.copy_messages import Keep
+from meteor.wire.record_id import stem_of
 from tests.meteor.building import draw_data
 from tests.meteor.copies_world import (
     ask,
@@ -34,6 +35,7 @@ class InTheMiddle:
         self.id = self.overlay.run(
             self.overlay.client().store(profile(draw_data(drawn)), b"x", ttl=7200)
         ).id
+        self.key = "", stem_of(self.id)
         self.primary = primary_of(self.overlay, self.id)
         ids = [one.id for one in self.primary.core.node.successors]
         self.heir, self.other = sorted(
@@ -41,8 +43,8 @@ class InTheMiddle:
         )
         self.client = client_away_from(self.overlay, self.id)
 
-    def fall_in(self, change: Coroutine[Any, Any, None], monkeypatch: pytest.MonkeyPatch) -> None:
-        """The primary does, as one copy has a change and the other one has not."""
+    def start(self, change: Coroutine[Any, Any, None], monkeypatch: pytest.MonkeyPatch) -> None:
+        """One copy has the change now, and the other one has not."""
 
         async def silence() -> None:
             await self.other.runtime.sleep(3600.0)
@@ -54,7 +56,6 @@ class InTheMiddle:
             patched.setitem(self.other.core._handlers, Keep, later)
             self.overlay.kernel.spawn(change)
             self.overlay.run_for(0.1)
-        crash(self.primary)
 
 
 @pytest.mark.parametrize("seed", range(1, 9))
@@ -66,7 +67,8 @@ def test_what_an_heir_finds_deleted_is_so_at_its_copies(
     async def in_vain() -> None:
         await world.client.delete_data("type=*", everywhere=True, timeout=0.5, allow_partial=True)
 
-    world.fall_in(in_vain(), monkeypatch)
+    world.start(in_vain(), monkeypatch)
+    crash(world.primary)
     again = world.client.delete_data("type=*", everywhere=True, timeout=20)
     assert world.overlay.run(again).complete
     crash(world.heir)

@@ -93,6 +93,8 @@ class CopyKeeper:
         part = self._checked(message.part)
         left = subtract(part, self._views.kept_for(sender.id, whole=False))
         if not left:
+            if not message.carried and not message.taken_in:
+                return Kept()  # it only asks whether this is a copy still
             return Deferred(self._keep(sender.id, message))
         mine = [view for view in self._views.own.values() if intersect(view.intervals, left)]
         newer = [

@@ -43,12 +43,13 @@ class Copying:
         settle: Callable[[Iterable[View]], Awaitable[None]],
         passed_over: Callable[[Iterable[View]], None],
         on_lack: Callable[[], None],
+        level: Callable[[Intervals, float], Awaitable[bool]],
     ) -> None:
         self._runtime, self._views, self._holdings = runtime, views, holdings
         self._shelf, self._learners = shelf, learners
         self._ask_each, self._evict, self._settle = ask_each, evict, settle
         self._lacks, self._too_few = lacks, too_few
-        self._passed_over, self._on_lack = passed_over, on_lack
+        self._passed_over, self._on_lack, self._level = passed_over, on_lack, level
         self._order = Order(runtime, "changes in order")
 
     async def keep(
@@ -102,8 +103,11 @@ class Copying:
     ) -> None:
         """The same of what is so already, and need not be written: return when a client may be told
         of it.  Who tried before may have written it here alone, and what other holders wrote is
-        `owed` to one's own copies: see `Shelf.owed_in`."""
+        `owed` to one's own copies: see `Shelf.owed_in`.  So it is with what was here already when
+        this peer came to hold it."""
         self._check_company(part)
+        if not await self._level(part, ends_s):
+            raise Superseded("the copies could not be compared in time")
         await self.pay(owed, part, ends_s)
         while not self._counts(views := self._views.touching(part)):
             await self._let_count(views, ends_s)

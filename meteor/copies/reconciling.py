@@ -101,6 +101,8 @@ class Reconciling:
                 await self._absorb_pages(interval, source, epoch, primary_id, unless_partial)
             except (CallError, Superseded):
                 return False
+        if not await self._is_level(piece):
+            return False
         if self._views.taken_in.within(piece) != known:  # whoever gave it need not remember it now
             await self._shelf.note(self._views)
         return True
@@ -135,6 +137,11 @@ class Reconciling:
         if subtract((interval,), self._views.held()):
             raise Superseded("the interval was given up meanwhile")
 
+    async def _is_level(self, part: Intervals) -> bool:
+        """Whether one's copies have what was no news as well: it may have been here alone."""
+        ends_s = self._runtime.now() + MERGE_S
+        return await self._replication.levelling.until(part, ends_s)
+
     async def claimed(self, interval: Interval, holder: Contact) -> ClaimAnswer | None:
         """What another peer says of an interval; None when it does not answer."""
         try:
@@ -155,6 +162,8 @@ class Reconciling:
                     self._check_held(interval)
                 except Superseded:
                     return False
+        if lots and not await self._is_level(piece):
+            return False
         there, whole = self._views.lots_for(piece, epoch, primary_id)
         if there == lots:  # all the time
             self._views.taken_in.learn(self._views.lots_taken_in(lots, piece), piece)
@@ -219,6 +228,8 @@ class Reconciling:
                 self._runtime, self._config, source, Freeze(interval, last.cursor), Frozen
             )
             await self.merge(going_on(frozen.page, last).carried)
+            if not await self._is_level((interval,)):
+                return False
             self._views.see(frozen.epoch, frozen.highest)
             own_id = self._runtime.contact.id
             rivals = [  # that this peer holds it too is known here

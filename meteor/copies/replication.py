@@ -21,6 +21,7 @@ from meteor.copies.followed import Followed
 from meteor.copies.footing import Footing, Kept
 from meteor.copies.gifts import Gifts
 from meteor.copies.inquiry import Inquiry, kept_by, kept_by_all, not_taken_by
+from meteor.copies.levelling import Levelling
 from meteor.copies.settling import Settling
 from meteor.copies.turns import Mutex
 from meteor.copies.witnesses import Witnesses
@@ -76,11 +77,13 @@ class Replication:
         """Adds the rivals that are not written down yet."""
         self.on_superseded: Callable[[], None] = lambda: None
         self.on_changed: Callable[[], None] = lambda: None
+        self.levelling = Levelling(runtime, views, self.ask, self.evict, self.passed_over)
         self.copying = Copying(
             runtime, views, holdings, shelf, self.learners,
             ask_each=inquiry.ask_each, lacks=self.lacks, too_few=self._witnesses.too_few,
             evict=self.evict, settle=self.settling.settle,
             passed_over=self.passed_over, on_lack=self._look_for_copies,
+            level=self.levelling.until,
         )  # fmt: skip
         """Brings changes of records to the copies."""
         self.keep, self.barrier = self.copying.keep, self.copying.barrier
@@ -186,6 +189,7 @@ class Replication:
                     self._views.take_in(taken, installed.intervals)
                 if giver is not None:
                     self.adopted.note_given(installed, giver, max(given.epoch, given.tried))
+                self.levelling.note_begun(installed.intervals)
                 self._holdings.gain(installed.intervals, lost=installed.unknown)
                 known = subtract(installed.intervals, installed.lost)
                 self.resync |= {installed.number} if self._views.is_former(known) else set()
@@ -263,13 +267,10 @@ class Replication:
             own = self._views.own
             if self.gifts.are_open() or any(own.get(its.number) != its for its in (one, other)):
                 return
-            view = replace(
-                one,
-                epoch=self._views.next_epoch(),
-                intervals=merge(one.intervals, other.intervals),
-                lost=merge(one.lost, other.lost),
-                rivals=tuple(dict.fromkeys((*one.rivals, *other.rivals))),
-            )
+            rivals = tuple(dict.fromkeys((*one.rivals, *other.rivals)))
+            intervals, lost = merge(one.intervals, other.intervals), merge(one.lost, other.lost)
+            epoch = self._views.next_epoch()
+            view = replace(one, epoch=epoch, intervals=intervals, lost=lost, rivals=rivals)
             self.adopted.join(one.number, (one, other))
             await self.install(view, min(one.epoch, other.epoch))
         finally:

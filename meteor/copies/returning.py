@@ -143,10 +143,11 @@ class Returning:
         """What was had in a former life goes to whom the ring names, who has it all then."""
         for view in self._views.remembered():
             for interval in view.intervals:
+                # What it had until a moment ago, by the time of the answer, was not offered yet.
+                had = [(one.key, one.epoch) for one in self._views.remembered()]
                 for taken, owner in await self._offer(interval):
                     if not await self._counts_somewhere((taken,), owner):
-                        self._views.forget_former((taken,))
-                        self._views.forget_stored((taken,))
+                        self._views.forget_offered((taken,), had)
         await self._keeper.tidy_if_less()
 
     async def _counts_somewhere(self, part: Intervals, owner: Contact) -> bool:

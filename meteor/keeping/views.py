@@ -9,7 +9,7 @@ the earlier primary (DESIGN section 5).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from chord import Contact
@@ -269,6 +269,17 @@ class Views(KnownViews):
             left for one in self.former
             if (left := one.without(subtract(part, self._is_rival_of_own(one)))) is not None
         ]  # fmt: skip
+
+    def forget_offered(self, part: Intervals, had: Collection[tuple[ViewKey, int]]) -> None:
+        """Nor is what was `had` of it, by key and epoch, as it was offered, in the attic or not."""
+        since = [one for one in self.former if (one.key, one.epoch) not in had]
+        stored = [one for one in self.stored if (one.view.key, one.view.epoch) not in had]
+        self.former = [one for one in self.former if one not in since]
+        self.stored = [one for one in self.stored if one not in stored]
+        self.forget_former(part)
+        self.forget_stored(part)
+        self.former += since
+        self.stored += stored
 
     def _is_rival_of_own(self, former: View) -> Intervals:
         return merge(

@@ -362,7 +362,8 @@ class RendezvousPoint:
         self._repeats.note(task.operation, task.id, part, summary, self._runtime.now())
         # What is so already may be so here alone; a refusal, or what only looks, promises nothing.
         promises = not (task.operation.dry_run or summary.refused)
-        if promises and (self._shelf.owed or not written):
+        is_open = task.deletes and self._replication.levelling.is_open(part)
+        if promises and (self._shelf.owed or not written or is_open):
             await self._replication.enough(part, ends(), owed)
         return frames, summary, speaks_for_s
 

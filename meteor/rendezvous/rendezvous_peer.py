@@ -189,6 +189,7 @@ class RendezvousPeer:
             runtime, self.node, self.space, self.census, bits, lambda: self._ready
         )
         self._entropy = AntiEntropy(runtime, curve, source)
+        self.replication.levelling.compare = self._entropy.compare
         self._tending = Tending(
             runtime, self.views, self.shelf, self.replication, self._entropy,
             self.telling.watermarks, self.copies_config,

@@ -367,4 +367,14 @@ class Shelf(ReadableShelf):
         known = self.table.find(key)
         if known is not None and known.carried.id != carried.id:
             self.displaced(known.carried, carried)
+        elif known is not None and _is_earlier_elsewhere(carried, known):
+            carried = replace(carried, number=known.number)
         self.table.place(key, box, carried, now_ms, lowest)
+
+
+def _is_earlier_elsewhere(carried: Carried, known: Placed) -> bool:
+    """Whether another holder of what lies in several places says what becomes of it, under an
+    earlier number: the pairs of it that clients were told of here, or are to be, have the later."""
+    one = known.carried
+    same = (one.kind, one.version) == (carried.kind, carried.version)
+    return same and not known.is_point and carried.number < known.number

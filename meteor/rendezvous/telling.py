@@ -184,7 +184,9 @@ class Telling:
         if placed is not None and placed.carried.version != carried.version:
             return carried.acknowledged
         if placed is not None and placed.number < carried.number:
-            return carried.acknowledged  # posted again: all that lives is told once more
+            # Posted again: all that lives is told once more.  Or brought to one's own copies: how
+            # far the client is there, another holder had said.
+            return min(carried.acknowledged, self.watermark(carried.owner, stem_of(carried.id)))
         mark = self.watermark(carried.owner, stem_of(carried.id))
         owed = mark < carried.acknowledged and self._owes(carried)
         return mark if owed else max(carried.acknowledged, mark)

@@ -3,22 +3,37 @@ its client is there, hides nothing that the client was not told of by another on
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 import pytest
 
 from chord import replace
-from meteor import profile
+from meteor import Client, Profile, profile
 from meteor.keeping.placement import Admission
 from meteor.wire.messages import Notice, Told
+from squid import covers
+from tests.meteor.building import SPACE
 from tests.meteor.copies_world import build, crash
 from tests.meteor.notified_world import SETTLED_S, Listener, opened
 from tests.meteor.test_how_far_clients_are import Teller
 from tests.meteor.test_overlay_notifications import readings_of
 from tests.meteor.test_shelf import carried
+from tests.meteor.test_told_by_an_heir import client_of
 
 LONG = pytest.mark.long
 """What is looked at in long runs only."""
+CELL = "type=a temperature=38.2 humidity=74"
+WIDE = "type=a temperature=-40..125 humidity=0..100"
+
+
+def deaf(client: Client) -> Callable[[], None]:
+    """What its peers tell a client is lost on the way, until it hears again."""
+    handlers = client._session.handlers
+    heard = [(kind, handlers[kind]) for kind in (Notice, Told)]
+    for kind, _ in heard:
+        handlers[kind] = lambda *_: None
+    return lambda: handlers.update(heard)
 
 
 @pytest.mark.parametrize("seed", [2, *(pytest.param(seed, marks=LONG) for seed in (1, 4, 6))])
@@ -30,16 +45,14 @@ def test_an_heir_tells_what_lay_there_though_the_interest_was_renewed(seed: int)
     readings = readings_of(overlay, dies, Random(seed), 5)
     for number, one in enumerate(readings):
         overlay.run(sensor.store(profile(one), b"x", id=f"d{number}", ttl=7200))
-    handlers = client._session.handlers
-    heard = {kind: handlers.pop(kind) for kind in (Notice, Told)}
-    handlers |= dict.fromkeys(heard, lambda *_: None)  # what comes is lost on the way
+    hear_again = deaf(client)
     interest = overlay.run(opened(client, "temperature=-40..125 humidity>=0", ttl=600))
     overlay.run_for(3.0)
     overlay.run(interest.renew(600))
     overlay.run_for(5.0)  # the copies have heard how far the client is
     crash(dies)
     overlay.run_for(5.0)
-    handlers |= heard
+    hear_again()
     listener = Listener(client, interest).listen()
     overlay.run_for(SETTLED_S)
     listener.assert_once()
@@ -73,3 +86,79 @@ def test_what_is_brought_to_ones_copies_says_how_far_the_client_is_here() -> Non
     assert placed is not None
     (paid,) = teller.shelf.begin([placed.carried])
     assert teller.shelf.outgoing(paid).acknowledged < 20
+
+
+def test_no_mark_passes_what_is_under_way() -> None:
+    """What another holder wrote has a later number, and shows before it."""
+    teller = Teller()
+    asks = carried("asks", "temperature=0..10", kind="interest", number=1)
+    teller.run(teller.shelf.admit([asks], Admission()))
+    (waits,) = teller.shelf.begin([carried("waits", "type=a temperature=3")])
+    beside = carried("beside", "type=a temperature=0..10", number=9)
+    teller.run(teller.shelf.admit([beside], Admission()))
+    teller.gain(Admission())
+    teller.telling._acknowledge("", "asks", tuple(teller.pending("asks")), 77)
+    assert not teller.pending("asks")
+    assert teller.telling.watermark("", "asks") < waits.number
+    teller.shelf.end([waits])
+    assert teller.telling.watermark("", "asks") == beside.number
+
+
+class Slow:
+    """Something waits for a copy that is out of reach for half a second, at a peer that is a copy
+    of another holder, which is ahead, of what comes meanwhile."""
+
+    def __init__(self, seed: int) -> None:
+        self.overlay = build(seed, 8, disk_s=0.0)
+        ring = sorted(self.overlay.living, key=lambda peer: peer.contact.id)
+        cell = Profile.parse(CELL, SPACE).subject_terms(SPACE)
+        lowest = SPACE.curve.next_match(SPACE.box(cell), 0)
+        assert lowest is not None
+        at = next(n for n, peer in enumerate(ring) if covers(peer.core.holdings.held, lowest))
+        ring = ring[at:] + ring[:at]
+        self.matcher, self.heir, self.copy, self.before = ring[0], ring[1], ring[2], ring[-1]
+        self.poster = client_of(self.overlay, self.heir)
+        self.client = client_of(self.overlay, ring[4])
+
+    def store_late(self) -> list[bool]:
+        """Store what is under way for long; whether it is kept, once that is known."""
+        stored: list[bool] = []
+
+        async def store() -> None:
+            receipt = await self.poster.store(CELL, b"x", id="late", ttl=7200)
+            stored.append(receipt.complete)
+
+        self.overlay.faults.clog(self.matcher.contact, self.copy.contact, 0.5)
+        self.overlay.kernel.spawn(store())
+        self.overlay.run_for(0.02)
+        return stored
+
+    async def store_wide(self) -> None:
+        """It lies at all of them, and waits for the copy as well."""
+        await self.poster.store(WIDE, b"1", id="wide", ttl=7200)
+
+
+@pytest.mark.parametrize("after_s", [0.5, *(pytest.param(one, marks=LONG) for one in (0, 1, 1.5))])
+def test_an_heir_tells_what_was_under_way_as_its_primary_said_how_far_clients_are(
+    after_s: float,
+) -> None:
+    slow = Slow(3)
+    overlay, client = slow.overlay, slow.client
+    listener = Listener(client, overlay.run(opened(client, CELL, ttl=600))).listen()
+    busy = readings_of(overlay, slow.before, Random(3), 12)
+    overlay.run_for(5.0 + after_s)
+    stored = slow.store_late()
+    for one in busy:
+        overlay.run(slow.poster.store(profile(one), b"x", ttl=7200))
+    overlay.kernel.spawn(slow.store_wide())
+    overlay.run_for(0.15)
+    assert (stored, listener.came) == ([], ["wide"])
+    hear_again = deaf(client)
+    while not stored:
+        overlay.run_for(0.01)
+    crash(slow.matcher)
+    overlay.run_for(1.0)
+    hear_again()
+    overlay.run_for(SETTLED_S)
+    listener.assert_once()
+    assert set(listener.came) == {"wide", "late"}

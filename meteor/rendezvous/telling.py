@@ -214,9 +214,12 @@ class Telling:
         for names, more in self._outbox.parts():
             news = []
             for name in filter(self._outbox.knows, names):
+                key = owner_and_stem(name)
+                if self._shelf.is_begun((key,)):
+                    continue  # posted again, perhaps: its copies know that nothing counts of that
                 mark = marks[name] = self._beyond_its_own(name, self._outbox.watermark(name))
                 if known.get(name) != mark:
-                    news.append((*owner_and_stem(name), mark))
+                    news.append((*key, mark))
             if not more and self._marked is known:  # no interval was gained meanwhile
                 self._marked = marks
             yield news, more

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from chord import replace
-from meteor import Client, Profile, profile
+from meteor import Client, Interest, Profile, profile
 from meteor.keeping.placement import Admission
 from meteor.wire.messages import Notice, Told
 from squid import covers
@@ -162,3 +162,34 @@ def test_an_heir_tells_what_was_under_way_as_its_primary_said_how_far_clients_ar
     overlay.run_for(SETTLED_S)
     listener.assert_once()
     assert set(listener.came) == {"wide", "late"}
+
+
+@pytest.mark.parametrize("after_s", [0.5, *(pytest.param(one, marks=LONG) for one in (0, 1, 1.5))])
+def test_an_heir_tells_who_attached_as_its_primary_said_how_far_the_one_before_was(
+    after_s: float,
+) -> None:
+    slow = Slow(3)
+    overlay, poster = slow.overlay, slow.poster
+    second = overlay.client(peer=overlay.living.index(slow.before))
+    first = Listener(slow.client, overlay.run(opened(slow.client, CELL, ttl=600))).listen()
+    overlay.run_for(5.0 + after_s)
+    stems = {f"d{number}" for number in range(4)}
+    for stem in sorted(stems):
+        overlay.run(poster.store(CELL, b"x", id=stem, ttl=7200))
+    overlay.run_for(0.05)
+    assert set(first.came) == stems
+    first.client.abandon()
+    overlay.faults.clog(slow.matcher.contact, slow.copy.contact, 0.5)
+    hear_again = deaf(second)
+
+    async def attached() -> Interest:
+        return await second.attach(first.interest.id, queue=100)
+
+    interest = overlay.run(attached())
+    crash(slow.matcher)
+    overlay.run_for(1.0)
+    hear_again()
+    listener = Listener(second, interest).listen()
+    overlay.run_for(SETTLED_S)
+    listener.assert_once()
+    assert set(listener.came) == stems

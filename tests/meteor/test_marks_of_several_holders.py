@@ -8,9 +8,10 @@ from random import Random
 
 import pytest
 
-from chord import replace
+from chord import Deferred, replace
 from meteor import Client, Interest, Profile, profile
-from meteor.keeping.placement import Admission
+from meteor.keeping.placement import Admission, key_of
+from meteor.wire.copy_messages import Keep, Learn, Watermarks
 from meteor.wire.messages import Notice, Told
 from squid import covers
 from tests.meteor.building import SPACE
@@ -108,8 +109,8 @@ class Slow:
     """Something waits for a copy that is out of reach for half a second, at a peer that is a copy
     of another holder, which is ahead, of what comes meanwhile."""
 
-    def __init__(self, seed: int) -> None:
-        self.overlay = build(seed, 8, disk_s=0.0)
+    def __init__(self, seed: int, disk_s: float = 0.0) -> None:
+        self.overlay = build(seed, 8, disk_s=disk_s)
         ring = sorted(self.overlay.living, key=lambda peer: peer.contact.id)
         cell = Profile.parse(CELL, SPACE).subject_terms(SPACE)
         lowest = SPACE.curve.next_match(SPACE.box(cell), 0)
@@ -193,3 +194,36 @@ def test_an_heir_tells_who_attached_as_its_primary_said_how_far_the_one_before_w
     overlay.run_for(SETTLED_S)
     listener.assert_once()
     assert set(listener.came) == stems
+
+
+def test_a_mark_that_comes_while_a_renewal_is_written_down_is_the_later_one() -> None:
+    """Its primary gained an interval, whose pairs are earlier than how far the client was."""
+    slow = Slow(3, disk_s=0.01)
+    overlay, keeper = slow.overlay, slow.heir.core._keeper
+    interest = overlay.run(opened(slow.client, CELL, ttl=600))
+    placed = slow.heir.core.shelf.find(("", interest.id.partition(".")[0]))
+    assert placed is not None
+    one, primary = placed.carried, slow.matcher.contact
+    renewed = replace(one, ttl_ms=600_000, renewed=one.version + 1, acknowledged=50)
+    reply = keeper._on_keep(primary, Keep(((placed.lowest, placed.lowest),), (renewed,)), 0.0)
+    assert isinstance(reply, Deferred)
+
+    async def write_down() -> None:
+        await reply.conversation
+
+    overlay.kernel.spawn(write_down())
+    overlay.run_for(0.001)
+    keeper._on_watermarks(primary, Watermarks((("", interest.id.partition(".")[0], 7),)), 0.0)
+    overlay.run_for(0.02)
+    assert keeper.watermarks(primary.id).acknowledged(key_of(one)) == 7
+
+
+def test_who_is_to_be_a_copy_of_what_was_gained_forgets_how_far_clients_were() -> None:
+    slow = Slow(3)
+    primary, keeper = slow.matcher.contact, slow.heir.core._keeper
+    keeper._on_watermarks(primary, Watermarks((("", "asks", 50),)), 0.0)
+    assert keeper.watermarks(primary.id).acknowledged(("", "asks")) == 50
+    (own,) = slow.matcher.core.views.own.values()
+    beyond = tuple(slow.copy.core.holdings.held)
+    keeper._on_learn(primary, Learn(replace(own, number=own.number + 1, intervals=beyond)), 0.0)
+    assert not keeper.watermarks(primary.id).watermarks

@@ -9,7 +9,7 @@ is reported, never raised (DESIGN section 5).
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Literal
 
 from chord import RequestTimeout, Task, replace
@@ -20,7 +20,7 @@ from meteor.client.settling import receipt_of
 from meteor.errors import Closed, Incomplete, Interval, MeteorError, Refused, Timeout
 from meteor.receipt import Receipt
 from meteor.wire.collector import Collect
-from meteor.wire.messages import Notice, PostReply
+from meteor.wire.messages import Found, Notice, PostReply
 from meteor.wire.record_id import make_id
 
 State = Literal["new", "opening", "active", "expired", "closed", "detached", "failed"]
@@ -106,7 +106,7 @@ class Attachment:
         taking_back = self._session.runtime.begin(self._take_back())
         try:
             reply = await self._session.post(
-                self.draft, timeout_s, self._collect, lambda: not self.is_ended
+                self.draft, timeout_s, self._take_page, lambda: not self.is_ended
             )
             if not self.is_ended:
                 self._attached(reply)
@@ -149,6 +149,11 @@ class Attachment:
         now = self._session.runtime.now()
         self._seen.add(key, now + notice.found.ttl_ms / 1000, now)
         return True
+
+    def _take_page(self, found: Sequence[Found]) -> None:
+        """What lives comes, as the answer to a post; too late where it was ended meanwhile."""
+        if self._collect is not None and not self.is_ended:
+            self._collect(found)
 
     async def reattach(self) -> None:
         """Renew at the present link, or post again what the overlay has lost; never raises.  What
@@ -213,7 +218,7 @@ class Attachment:
             version=draft.version,
             ttl_s=ttl_s,
             document=draft.document,
-            collect=self._collect,
+            collect=self._take_page,
         )
         if self.is_active:
             self.draft = draft
@@ -288,7 +293,7 @@ class Attachment:
                 draft = self.draft = replace(draft, version=stamp)
             posted = replace(draft, ttl_s=ttl_s)
             reply = await self._session.post(
-                posted, timeout_s, self._collect, lambda: self.is_active
+                posted, timeout_s, self._take_page, lambda: self.is_active
             )
         if self.is_active and self.draft is draft:
             self._attached(reply, until_s)

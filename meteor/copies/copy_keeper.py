@@ -110,10 +110,12 @@ class CopyKeeper:
 
     async def _keep(self, primary_id: int, message: Keep) -> Kept:
         came = Admission()
+        for one in message.carried:  # what is said of marks while it is written down is said later
+            came.enter(key_of(one), one)
+        self._note_marks(primary_id, came.watermarks)
         news = self._shelf.news_of(message.carried, self._holdings.held)
         await self._shelf.admit(message.carried, came)
         self._shelf.owe(news, self._holdings.held)
-        self._note_marks(primary_id, came.watermarks)
         if message.taken_in:
             self._views.taken_in.learn(message.taken_in, self._checked(message.part))
         return Kept()
@@ -158,6 +160,8 @@ class CopyKeeper:
             return Instated(known=False, newer=newer)
         cleared = self._clear(view.lost)
         if not self._is_whole(view):
+            if self._is_gained(view):
+                self._forget_marks(view)
             self._views.learn(view)
         self.expect(view.intervals)
         return Deferred(self._cleared()) if cleared else Instated()
@@ -197,7 +201,7 @@ class CopyKeeper:
         newer = self._views.newer(view)
         if newer:
             return Instated(known=False, newer=newer)
-        gained = subtract(view.intervals, self._views.kept_for(view.primary.id, whole=False))
+        gained = self._is_gained(view)
         passed_over = self._views.passed_over_by(view)
         beside = self._views.beside(view, self._runtime.contact.id)
         if not view.has_copy(self._runtime.contact.id):
@@ -207,13 +211,19 @@ class CopyKeeper:
         elif self._views.in_sync(view, adopted_epoch):
             self._views.put(view)
             if gained or gift is not None:
-                # With it came pairs of earlier numbers, of which it has not told yet.
-                self._marks.pop(view.primary.id, None)
+                self._forget_marks(view)
         else:
             return Instated(known=False)
         for other in passed_over:
             self._runtime.send(other, Instate(view))
         return Deferred(self._installed(beside))
+
+    def _is_gained(self, view: View) -> bool:
+        return bool(subtract(view.intervals, self._views.kept_for(view.primary.id, whole=False)))
+
+    def _forget_marks(self, view: View) -> None:
+        """With what its primary gained came pairs of earlier numbers, of which it has not told."""
+        self._marks.pop(view.primary.id, None)
 
     async def _installed(self, beside: tuple[View, ...] = ()) -> Instated:
         await self._shelf.note(self._views)

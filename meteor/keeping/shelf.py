@@ -64,6 +64,8 @@ class Shelf(ReadableShelf):
         self._over: list[Key] = []
         """What had run out before this peer was started, and is in the journal still."""
         self.number = 0  # the latest that was drawn here, or heard of
+        self._drawn: dict[int, Carried] = {}
+        """The changes under way that have a number of their own, by it, the lowest first."""
         self.displaced: Callable[[Carried, Carried], None] = lambda _, __: None
         """Hears of a record that takes the place here of its own version from another region."""
         self.others: Callable[[], list[Entry]] = list
@@ -89,6 +91,8 @@ class Shelf(ReadableShelf):
         for one in carried:
             known = self.table.find(key_of(one))
             numbered.append(replace(one, number=self._number_for(one, known)))
+            if known is None or known.number != numbered[-1].number:
+                self._drawn[numbered[-1].number] = numbered[-1]
             if known is not None and known.carried.ttl_ms > now_ms:
                 word = self._word_over(numbered[-1], known.carried, now_ms)
                 words += [] if word is None else [word]
@@ -130,7 +134,15 @@ class Shelf(ReadableShelf):
 
     def end(self, numbered: Collection[Carried]) -> None:
         """The changes show, or will not."""
+        for one in numbered:
+            if self._drawn.get(one.number) is one:
+                del self._drawn[one.number]
         self._begun.remove(map(key_of, numbered), numbered)
+
+    def shown_up_to(self, number: int) -> int:
+        """The latest up to this number before which nothing is under way: what another holder
+        writes shows at once, also with a later number than what waits for a copy here."""
+        return min(number, next(iter(self._drawn), number + 1) - 1)
 
     def place(self, carried: Carried) -> None:
         """Note where a record lives that the store has taken, or a tombstone."""
@@ -367,4 +379,14 @@ class Shelf(ReadableShelf):
         known = self.table.find(key)
         if known is not None and known.carried.id != carried.id:
             self.displaced(known.carried, carried)
+        elif known is not None and _is_earlier_elsewhere(carried, known):
+            carried = replace(carried, number=known.number)
         self.table.place(key, box, carried, now_ms, lowest)
+
+
+def _is_earlier_elsewhere(carried: Carried, known: Placed) -> bool:
+    """Whether another holder of what lies in several places says what becomes of it, under an
+    earlier number: the pairs of it that clients were told of here, or are to be, have the later."""
+    one = known.carried
+    same = (one.kind, one.version) == (carried.kind, carried.version)
+    return same and not known.is_point and carried.number < known.number

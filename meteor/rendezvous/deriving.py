@@ -64,7 +64,9 @@ class Deriving:
         self._held_back.remove(number)
 
     def watermark_below(self, key: Key, mark: int) -> int:
-        """A watermark of an interest, as far as it may be told."""
+        """A watermark of an interest, as far as it may be told: of what is under way, nobody was
+        told yet."""
+        mark = self._shelf.shown_up_to(mark)
         if self._held_back:
             mark = min(mark, min(self._held_back) - 1)
         for admission in self._gained:

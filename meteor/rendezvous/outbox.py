@@ -65,6 +65,9 @@ class _Stream:
     unsent: dict[str, None] = field(default_factory=dict)
     """What of `pending` is to be sent next."""
     last_number: int = 0
+    last_noted: int = 0
+    """The same of what was noted here: a stream that is taken over begins with how far its client
+    was, which lies beyond its interest's number also where nothing was acknowledged yet."""
     missed: Position | None = None
     """The first pair that did not fit: derive again from there on when `pending` is empty."""
     backlog: Backlog | None = None
@@ -141,6 +144,7 @@ class Outbox:
             return None
         stream.size = size
         stream.last_number = max(stream.last_number, number)
+        stream.last_noted = max(stream.last_noted, number)
         pending[notice.id] = (number, notice)
         return stream
 
@@ -232,7 +236,7 @@ class Outbox:
         if stream is None:
             return False
         waits = any(number >= since for number, _ in stream.pending.values())
-        return waits or stream.last_number >= max(since, 1)
+        return waits or stream.last_noted >= max(since, 1)
 
     def acknowledge(self, stem: str, notice_ids: tuple[str, ...]) -> bool:
         """Forget what arrived; whether there is room now for more that is to come."""

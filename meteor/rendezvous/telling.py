@@ -184,7 +184,9 @@ class Telling:
         if placed is not None and placed.carried.version != carried.version:
             return carried.acknowledged
         if placed is not None and placed.number < carried.number:
-            return carried.acknowledged  # posted again: all that lives is told once more
+            # Posted again: all that lives is told once more.  Or brought to one's own copies: how
+            # far the client is there, another holder had said.
+            return min(carried.acknowledged, self.watermark(carried.owner, stem_of(carried.id)))
         mark = self.watermark(carried.owner, stem_of(carried.id))
         owed = mark < carried.acknowledged and self._owes(carried)
         return mark if owed else max(carried.acknowledged, mark)
@@ -212,9 +214,12 @@ class Telling:
         for names, more in self._outbox.parts():
             news = []
             for name in filter(self._outbox.knows, names):
+                key = owner_and_stem(name)
+                if self._shelf.is_begun((key,)):
+                    continue  # posted again, perhaps: its copies know that nothing counts of that
                 mark = marks[name] = self._beyond_its_own(name, self._outbox.watermark(name))
                 if known.get(name) != mark:
-                    news.append((*owner_and_stem(name), mark))
+                    news.append((*key, mark))
             if not more and self._marked is known:  # no interval was gained meanwhile
                 self._marked = marks
             yield news, more

@@ -123,8 +123,11 @@ class Views(KnownViews):
                 self.remember(past)
 
     def take_in(self, view: View, part: Intervals) -> None:
-        """All content of what an ended view has of `part` is on the shelf."""
+        """All content of what an ended view has of `part` is on the shelf; what a brief one stands
+        for is with it."""
         had = intersect(view.intervals, part)
+        if view.settled is not None and (before := view.settled.within(had)) is not None:
+            self.take_in(before, had)
         known = subtract(had, view.unknown)
         self.taken_in.note(view.primary.id, view.epoch, known)
         self.taken_in.note(view.primary.id, view.epoch, subtract(had, known), view.since)

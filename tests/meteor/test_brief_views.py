@@ -10,6 +10,7 @@ from chord import Contact, replace
 from meteor.copies.evidence import Evidence
 from meteor.copies.takeover import Asked, Step, plan
 from meteor.keeping.chronicle import Chronicle
+from meteor.keeping.views import Views
 from meteor.wire.view import RIVALS_MAX, Ended, Rival, View
 from squid import Intervals
 from tests.meteor.test_rivals import AnsweredBeside
@@ -125,6 +126,17 @@ def test_a_brief_view_beside_ones_own_is_no_rival_where_what_it_stands_for_is_he
     world.say(copies=(), settled=replace(SETTLED, epoch=epoch, intervals=(of,)))
     left = () if whole else ((middle + 1, last),)
     assert world.unknown == (left if adopted else (world.interval,))
+
+
+def test_who_has_all_of_a_brief_view_has_what_it_stands_for_as_well() -> None:
+    """So a recruit's word of it is no rival of what an heir took over from a brief view before:
+    `ring-that-loses-nothing`, seed 31."""
+    views = Views()
+    narrow = replace(brief(replace(LAST, intervals=(HIGH,))), primary=BOB)
+    views.take_in(replace(narrow, intervals=(PIECE,)), (PIECE,))
+    assert views.taken_in.of(narrow.primary.id, narrow.epoch) == (PIECE,)
+    assert narrow.settled is not None
+    assert views.taken_in.of(ANN.id, narrow.settled.epoch) == (HIGH,)
 
 
 def test_what_somebody_says_that_it_stands_for_is_not_remembered_of_what_began() -> None:

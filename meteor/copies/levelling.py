@@ -20,10 +20,12 @@ from meteor.copies.turns import Mutex
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Keep, Kept
 from meteor.wire.view import View
-from squid import Intervals, intersect, subtract
+from squid import Intervals, intersect, merge, subtract
 
 AGAIN_S: Final = 0.05
 """After a comparison that came to nothing."""
+OPEN_MAX: Final = 64
+"""Of more than so many beginnings it is not known apart any more what of it is compared already."""
 
 Compare = Callable[[Contact, Intervals], Awaitable[Differences]]
 
@@ -56,6 +58,8 @@ class Levelling:
         """It is held from now on."""
         self._begun += 1
         self._open[self._begun] = part
+        if len(self._open) > OPEN_MAX:
+            self._open = {self._begun: intersect(merge(*self._open.values()), self._views.held())}
 
     def is_open(self, part: Intervals) -> bool:
         """Whether copies may lack anything of what is here."""

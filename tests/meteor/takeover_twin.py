@@ -25,10 +25,14 @@ spans = st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1)).map(
 )
 parts = st.lists(spans, min_size=1, max_size=3).map(lambda found: merge(tuple(found)))
 peers = st.sampled_from(PEERS)
-views = st.builds(
+any_views = st.builds(
     View, peers, st.integers(1, 2), st.integers(1, 3), parts,
     st.lists(peers, max_size=2, unique=True).map(tuple),
 )  # fmt: skip
+views = any_views.map(
+    lambda one: replace(one, copies=tuple(copy for copy in one.copies if copy != one.primary))
+)
+"""Nobody is a copy of itself."""
 ended = st.builds(
     Ended, st.sampled_from(IDS), st.integers(1, 3), parts, st.sampled_from([0, 0, 1, 2, 3])
 )
@@ -74,7 +78,7 @@ def decided(index: int, evidence: Sequence[Evidence], asked: Asked, orphaned: bo
     if decision[0] == "lost" and 0 < len(left) < len(known):
         decision = decided_of(index, left, asked, orphaned)
     ended = [one for one in known if taken_in_by_others(one, known, index)]
-    left = [one for one in begun_of(known, asked) if one not in ended]
+    left = [one for one in begun_of(known, asked, index) if one not in ended]
     if decision[0] == "lost" and 0 < len(left) < len(known):
         asked = replace(asked, begun=[*asked.begun, *(one.view for one in ended)])
         decision = decided_of(index, left, asked, orphaned)
@@ -106,7 +110,7 @@ def decided_of(index: int, known: Sequence[Evidence], asked: Asked, orphaned: bo
     answered = {one.id for one in asked.answered}
     if not known:
         return ("lost" if orphaned or asked.patient else "wait", None, ())
-    said, begun = said_by(known, asked), begun_of(known, asked)
+    said, begun = said_by(known, asked), begun_of(known, asked, index)
     if not begun:
         return ("lost" if asked.patient else "wait", None, ())
     newest = max((one.view for one in begun), key=lambda view: (view.epoch, view.key, ids(view)))
@@ -184,15 +188,29 @@ def said_by(known: Sequence[Evidence], asked: Asked) -> dict[int, set[tuple[int,
             for one in known if one.contact.id in answered}  # fmt: skip
 
 
-def begun_of(known: Sequence[Evidence], asked: Asked) -> list[Evidence]:
-    """What may have begun as far as its primary says."""
+def was_not_taken(view: View, known: Sequence[Evidence], asked: Asked, index: int) -> bool:
+    """Whether a copy that it names has an earlier epoch of it alone, and nothing to show for this
+    one: none begins before all of its copies have it."""
+    for copy in view.copies:
+        theirs = [one for one in known if one.contact == copy and one.view.key == view.key]
+        if theirs and copy.id not in asked.forgetful and all(
+            one.view.epoch < view.epoch and not one.damaged and not shows(one, view, index)
+            for one in theirs
+        ):  # fmt: skip
+            return True
+    return False
+
+
+def begun_of(known: Sequence[Evidence], asked: Asked, index: int) -> list[Evidence]:
+    """What may have begun as far as its primary and its copies say."""
     said = said_by(known, asked)
     told = {(one.key, one.epoch) for one in asked.begun}
     telling = {peer: keys for peer, keys in said.items() if peer not in forgetful(asked)}
     return [one for one in known
             if (one.view.key, one.view.epoch) in told
             or (one.view.key in telling.get(one.view.primary.id, {one.view.key})
-                and (one.view.key, one.view.epoch) not in asked.tried)]  # fmt: skip
+                and (one.view.key, one.view.epoch) not in asked.tried
+                and not was_not_taken(one.view, known, asked, index))]  # fmt: skip
 
 
 def same_epoch(one: View, other: View) -> bool:

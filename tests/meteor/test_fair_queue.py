@@ -152,9 +152,9 @@ def test_a_flood_does_not_delay_another_client(
             waiting.append(entry._door.waiting)
         return real_arrive(client, *rest)
 
-    async def run(sender: Any, *rest: Any) -> Any:
+    async def run(sender: Any, *rest: Any, **more: Any) -> Any:
         seen.append("other" if sender.id == other_id else "flood")
-        return await real_run(sender, *rest)
+        return await real_run(sender, *rest, **more)
 
     def next_round() -> list[int]:
         begun = real_round()

@@ -16,6 +16,7 @@ import pytest
 
 from arms import Profile
 from chord import CallError, Contact, RemoteFault
+from meteor.admission import place_packed
 from meteor.wire import codec
 from meteor.wire.codec import wire_codec
 from meteor.wire.document import encode_document, pack_profile
@@ -125,6 +126,7 @@ def test_a_bug_in_reading_costs_one_request_and_is_logged(
     def meets_a_bug(*_: object) -> object:
         raise ZeroDivisionError("planted")
 
+    place_packed.cache_clear()  # it may have been read before, in this process
     with monkeypatch.context() as planted:
         planted.setattr(where, meets_a_bug)
         fault = Stranger(overlay).ask(request_)

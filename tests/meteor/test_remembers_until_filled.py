@@ -35,7 +35,12 @@ def test_who_offered_what_it_had_has_not_moved_on_before_it_is_filled(
     async def not_yet(*_: Any) -> bool:
         return False
 
+    async def is_level(*_: Any) -> bool:
+        return True
+
     monkeypatch.setattr(primary.core._tending, "_fill", not_yet)
+    # who takes the offer would compare with all copies first, and miss it by that
+    monkeypatch.setattr(primary.core.replication.levelling, "until", is_level)
     crash(first)
     restart_all(overlay, [first])
     overlay.run_for(0.1)  # it has offered what it had

@@ -25,6 +25,7 @@ from tests.meteor.takeover_twin import (
     of_step,
     parts,
     shows,
+    was_not_taken,
 )
 
 
@@ -61,8 +62,8 @@ def test_the_order_of_answers_does_not_matter(
 
 def can_have_begun(index: int, evidence: Sequence[Evidence], asked: Asked) -> list[View]:
     """The views of an index under which something may have been acknowledged: all, but those of
-    which their own primary, who answered and remembers something of the index, knows nothing, and
-    those of which it said that it tried them alone."""
+    which their own primary, who answered and remembers something of the index, knows nothing,
+    those of which it said that it tried them alone, and those that a copy never took."""
     known = [one for one in evidence if index in indexes(one.view.intervals)]
     answered = {one.id for one in asked.answered} - forgetful(asked)
     remembered = {(one.contact.id, one.view.key) for one in known if one.contact.id in answered}
@@ -71,6 +72,7 @@ def can_have_begun(index: int, evidence: Sequence[Evidence], asked: Asked) -> li
         one.view for one in known
         if (one.view.key, one.view.epoch) in {(told.key, told.epoch) for told in asked.begun}
         or ((one.view.key, one.view.epoch) not in asked.tried
+            and not was_not_taken(one.view, known, asked, index)
             and ((one.view.primary.id, one.view.key) in remembered
                  or one.view.primary.id not in telling))
     ]  # fmt: skip

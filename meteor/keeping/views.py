@@ -296,11 +296,13 @@ class Views(KnownViews):
         )
 
     def forget_stored(self, part: Intervals) -> None:
-        """Nor is what lies in the attic."""
+        """Nor is what lies in the attic, but for the same: it may be known in what came before a
+        view ended that this peer had on its own."""
         self.stored = [
             replace(one, view=left)
             for one in self.stored
-            if (left := one.view.without(part)) is not None
+            if (left := one.view.without(subtract(part, self._is_rival_of_own(one.view))))
+            is not None
         ]
 
     def end_company(self) -> None:

@@ -59,6 +59,23 @@ def test_only_that_part_of_it_is_remembered() -> None:
     assert [one.intervals for one in views.former] == [((12, 14),)]
 
 
+def test_so_it_is_where_it_lies_in_the_attic() -> None:
+    """The past of what was lost is found in what the peer had under a brief view; what that stood
+    for is its rival still, and nobody else has it (`test_small_rings.py`, 192)."""
+    views = Views(OWN.id)
+    had, brief = View(OWN, 5, 8, PART, ()), View(OWN, 9, 9, PART, ())
+    for lot, view in enumerate((had, brief)):
+        views.remember(view)
+        views.store(view, lot)
+    views.put_own(View(OWN, 20, 20, PART, (COPY,), rivals=(Rival(((12, 14),), 8, (OWN,)),)))
+    views.forget_stored(PART)
+    left = {(one.lot, piece) for one in views.stored for piece in one.view.intervals}
+    assert left == {(0, (12, 14)), (1, (12, 14))}, "in the later one as well: that has it too"
+    views.own[20] = replace(views.own[20], rivals=())
+    views.forget_stored(PART)
+    assert not views.stored
+
+
 class Alone:
     """A primary that alone has a record: it had acknowledged it as its copies were cut off."""
 

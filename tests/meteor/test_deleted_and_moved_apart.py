@@ -45,7 +45,7 @@ class Apart:
 @pytest.mark.parametrize(("moves", "ahead_s"), [(1, 0), (2, 0), (4, 0), (2, 3600)])
 @pytest.mark.parametrize("deleted_on", [0, 1])
 @pytest.mark.parametrize(
-    "seed", [1, 3, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 4, 5, 11, 14, 16))]
+    "seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3, 4, 5, 11, 14, 16))]
 )
 def test_what_was_deleted_on_one_side_does_not_live_on_where_the_other_moved_it(
     seed: int, deleted_on: int, moves: int, ahead_s: int

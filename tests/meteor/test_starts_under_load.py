@@ -92,9 +92,11 @@ class BusyMachine:
         self.posted = True
 
 
+LONG = [76, 148, 156, *range(200, 300)]
+
+
 @pytest.mark.parametrize(
-    "seed",
-    [28, 36, 51, 76, 148, 156, *(pytest.param(n, marks=pytest.mark.long) for n in range(200, 300))],
+    "seed", [28, 36, 51, *(pytest.param(seed, marks=pytest.mark.long) for seed in LONG)]
 )
 def test_the_first_interest_is_answered_and_nothing_is_lost(seed: int) -> None:
     machine = BusyMachine(seed)

@@ -64,6 +64,7 @@ def test_every_command_of_the_page_is_run_or_marked() -> None:
     assert page.count("```text") == sum(block.output is not None for block in blocks(page))
 
 
+@pytest.mark.long
 @pytest.mark.processes
 @pytest.mark.sockets
 def test_three_hosts_with_tls_from_copy_and_paste(tmp_path: Path) -> None:

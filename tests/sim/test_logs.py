@@ -74,6 +74,7 @@ def test_measures_of_hand_written_events(spark: SparkSession, tmp_path: Path) ->
     }  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_directory_that_grows_is_read_once_and_comes_to_the_same(
     spark: SparkSession, tmp_path: Path
 ) -> None:

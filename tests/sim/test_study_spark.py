@@ -48,6 +48,7 @@ def test_the_table_has_a_row_for_every_key(kept: tuple[Path, list[str], Any]) ->
     assert table.groupby("peers")["profiles"].first().to_dict() == {40: 2000, 80: 4000}
     assert (table[table["query_class"] == "wildcard"]["queries"] == 8).all()
     assert not table.isna().any().any()
+    assert fingerprint(table) == FINGERPRINT
 
 
 def test_what_is_found_is_what_a_plain_count_finds(kept: tuple[Path, list[str], Any]) -> None:
@@ -112,8 +113,9 @@ def test_the_semi_join_names_the_peers_that_hold_a_match(spark: Any) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.long
 def test_partitions_change_nothing(spark: Any, kept: tuple[Path, list[str], Any]) -> None:
-    """The same fingerprint with 3 and with 17 partitions, none of which Spark joins again, and with
+    """The same fingerprint with 17 partitions as with 3, none of which Spark joins again, and with
     any PySpark from 4.0 on: `make test-spark-floor`."""
     from sim.spark import study
 
@@ -128,10 +130,10 @@ def test_partitions_change_nothing(spark: Any, kept: tuple[Path, list[str], Any]
     again = study.run(spark, **SMALL, seeds=[1], tasks=17).toPandas()
     for name, value in before.items():
         spark.conf.set(name, value)
-    assert fingerprint(kept[2]) == FINGERPRINT
     assert fingerprint(again) == FINGERPRINT
 
 
+@pytest.mark.long
 def test_done_stages_are_found_again_and_others_never_taken_for_them(
     spark: Any, kept: tuple[Path, list[str], Any], tmp_path: Path
 ) -> None:

@@ -59,7 +59,7 @@ class Shelf(ReadableShelf):
         self.store = store
         self._journal = journal
         self._is_written = not isinstance(journal, UnreadJournal)
-        self.attic = Attic(curve)
+        self.attic = Attic(curve, self._clock.as_written)
         self.owed = Owed()
         self._over: list[Key] = []
         """What had run out before this peer was started, and is in the journal still."""

@@ -179,7 +179,7 @@ async def _open_files(
     """Open what the files hold, or what can be salvaged of them."""
     files.install()
     found = await asyncio.to_thread(files.examine)
-    commits = files.commit_number()
+    commits = files.commit_number(found)
     connection = None
     try:
         connection = await _as_it_is(files, found, preview)

@@ -1,4 +1,4 @@
-"""A damaged journal on a disk that is nearly full: what can be read of it has no room as a new file.
+"""A damaged journal on a disk that is nearly full: what can be read of it may have no room there.
 
 A limit of the size of files stands in for the disk.
 """

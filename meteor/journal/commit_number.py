@@ -21,12 +21,15 @@ _SIZE: Final = _DIGITS + 10
 class CommitNumber:
     """The number in its file, open for writing; made when missing."""
 
-    def __init__(self, path: Path) -> None:
-        is_new = not path.exists()
+    def __init__(self, path: Path, *, of_new: bool = False) -> None:
+        """Of a journal that is begun just now the file says 0.  Else it says nothing before the
+        first `write`: should this start fail, the next one is to see that the number was gone."""
+        was_there = path.exists()
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         os.ftruncate(self._file, _SIZE)
-        if is_new:
-            self.write(0)
+        if not was_there:
+            if of_new:
+                self.write(0)
             os.fsync(self._file)
             sync_directory(path.parent)
 

@@ -86,9 +86,9 @@ class JournalFiles:
                 file, found.log, unfinished=lacking or found.acknowledged is None
             )
 
-    def commit_number(self) -> CommitNumber:
+    def commit_number(self, found: Findings) -> CommitNumber:
         """The noted number, open for writing."""
-        return CommitNumber(self.commits)
+        return CommitNumber(self.commits, of_new=found.is_new)
 
     def clear_making(self) -> None:
         """Make room for a new file."""

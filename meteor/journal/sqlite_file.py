@@ -56,6 +56,7 @@ _CLEAR: Final = "DELETE FROM record WHERE journal = ?"
 _LAST: Final = "SELECT max(sequence) FROM record"
 _TRY_TO_WRITE: Final = "UPDATE record SET checksum = 0 WHERE 0"
 """Changes nothing, and fails where a broken header says that the file is not to be written."""
+_ALL_INTO_THE_FILE: Final = "PRAGMA wal_checkpoint(TRUNCATE)"
 _WORTH_A_WORD_MB: Final = 50
 _SETTINGS: Final = (
     f"PRAGMA page_size = {PAGE_BYTES}",
@@ -178,7 +179,7 @@ async def _open_files(
     """Open what the files hold, or what can be salvaged of them."""
     files.install()
     found = await asyncio.to_thread(files.examine)
-    commits = files.commit_number()
+    commits = files.commit_number(found)
     connection = None
     try:
         connection = await _as_it_is(files, found, preview)
@@ -240,6 +241,8 @@ async def _make(files: JournalFiles, rows: Sequence[Row]) -> None:
         await connection.execute(SCHEMA)
         await connection.executemany(_PUT, rows)
         await connection.commit()
+        # At the close SQLite would pass over a disk that is full now: the log stays behind then.
+        await connection.execute_fetchall(_ALL_INTO_THE_FILE)
     finally:
         await connection.close()
     files.promote()

@@ -9,7 +9,7 @@ section 5).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from meteor.journal.journal import Entry
@@ -28,8 +28,13 @@ PAGE_BYTES: Final = 64 * 1024
 class Attic:
     """Lots of records and tombstones, by number."""
 
-    def __init__(self, curve: HilbertCurve) -> None:
-        self._curve = curve
+    def __init__(
+        self,
+        curve: HilbertCurve,
+        as_written: Callable[[Sequence[Carried]], Sequence[Carried]] = tuple,
+    ) -> None:
+        """`as_written` gives records with their expiry by the wall clock, as the journal has it."""
+        self._curve, self._as_written = curve, as_written
         self._lots: dict[int, dict[Key, tuple[int, Carried]]] = {}
         """Each record with the number of its coming here."""
         self._newest_lot = self._newest = 0
@@ -42,10 +47,10 @@ class Attic:
         """Keep records as they were on the shelf; the number of their lot.  `unwritten` is to be
         made durable before anything else takes their place in the journal."""
         self._newest_lot += 1
-        for one in carried:
+        lot = {key_of(one): one for one in carried}
+        for one in lot.values():
             self._place(self._newest_lot, one)
-            key = _journal_key(self._newest_lot, key_of(one))
-            self._unwritten.append(Entry(key, codec.encode(one)))
+        self._unwritten += self._entries_of(self._newest_lot, lot)
         return self._newest_lot
 
     def restore(self, key: bytes, carried: Carried) -> None:
@@ -73,9 +78,16 @@ class Attic:
         """All that is here, for a journal that is begun anew."""
         self._unwritten.clear()
         return [
-            Entry(_journal_key(lot, key), codec.encode(carried))
+            entry
             for lot, records in self._lots.items()
-            for key, (_, carried) in records.items()
+            for entry in self._entries_of(lot, {key: one for key, (_, one) in records.items()})
+        ]
+
+    def _entries_of(self, lot: int, records: Mapping[Key, Carried]) -> list[Entry]:
+        written = self._as_written(list(records.values()))
+        return [
+            Entry(_journal_key(lot, key), codec.encode(one))
+            for key, one in zip(records, written, strict=True)
         ]
 
     def page(

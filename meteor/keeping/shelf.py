@@ -32,7 +32,7 @@ from meteor.keeping.placement import (
     keyed,
 )
 from meteor.keeping.readable_shelf import PAGE_BYTES, ReadableShelf
-from meteor.keeping.shelf_journal import Contents, Restored, anew, noted, read, row_of
+from meteor.keeping.shelf_journal import LOSS_KEY, Contents, Restored, anew, noted, read, row_of
 from meteor.keeping.standing import is_renewal, standing_of
 from meteor.keeping.views import Views
 from meteor.wire.operations import Carried
@@ -59,7 +59,7 @@ class Shelf(ReadableShelf):
         self.store = store
         self._journal = journal
         self._is_written = not isinstance(journal, UnreadJournal)
-        self.attic = Attic(curve)
+        self.attic = Attic(curve, self._clock.as_written)
         self.owed = Owed()
         self._over: list[Key] = []
         """What had run out before this peer was started, and is in the journal still."""
@@ -344,6 +344,8 @@ class Shelf(ReadableShelf):
         if found is None:
             found = read(await self._journal.scan(), self._curve, self.wall_ms())
         self._load(found)
+        if found.damaged:
+            await self._journal.append([Entry(LOSS_KEY, b"")])
         return Restored(found.note, len(self.table), tuple(found.damaged), found.incomplete)
 
     @no_collections()

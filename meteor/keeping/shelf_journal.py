@@ -39,7 +39,10 @@ from meteor.wire.record_id import place_of
 from squid import Box, HilbertCurve
 
 VIEWS_KEY: Final = b"views"
-OWN_KEYS: Final = (VIEWS_KEY, b"r:", ATTIC_KEYS)
+LOSS_KEY: Final = b"loss"
+"""Of a note that something was lost here: what is damaged may be written over, and the rest would
+be taken for everything at the next start."""
+OWN_KEYS: Final = (VIEWS_KEY, LOSS_KEY, b"r:", ATTIC_KEYS)
 """How the journal's keys begin that are a shelf's."""
 
 
@@ -128,9 +131,12 @@ def read(scan: Scan, curve: HilbertCurve, now_ms: int) -> Contents:
     loaded = load_plain(plain, curve)
     damaged = list(scan.damaged)
     found = Contents(ViewsNote(), loaded, [], [], [], damaged, plain.over, scan.incomplete)
-    note = found.note
+    note, incomplete = found.note, found.incomplete
     for entry in others:
         if entry.value is None or not entry.key.startswith(OWN_KEYS):
+            continue
+        if entry.key == LOSS_KEY:
+            incomplete = True
             continue
         try:
             value = carried_in(entry.value)
@@ -149,7 +155,7 @@ def read(scan: Scan, curve: HilbertCurve, now_ms: int) -> Contents:
                 found.stored.append((entry.key, value))
         else:
             _sort_in(entry.key, value, curve, found)
-    return replace(found, note=note)
+    return replace(found, note=note, incomplete=incomplete)
 
 
 def _sort_in(key: bytes, carried: Carried, curve: HilbertCurve, found: Contents) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 from meteor.keeping.placement import Admission, key_of
+from meteor.keeping.views import Views
 from sim.overlay import Overlay
 from tests.meteor.copies_world import ask, assert_whole_within, build, store_some
 from tests.meteor.test_shelf import EVERYTHING, World, carried
@@ -68,3 +69,19 @@ def test_nothing_lives_longer_as_a_clock_was_set_back() -> None:
     placed = world.shelf.find(key_of(one))
     assert placed is not None
     assert world.shelf.outgoing(placed.carried).ttl_ms <= 60_000
+
+
+def test_what_lies_in_the_attic_lives_as_long_as_it_was_promised() -> None:
+    """Its past was lost after the clock was set, and the peer was restarted before it was found:
+    all of it counted as over, and whoever was given the rest took it for everything."""
+    for set_by_s in (DAY_S, -DAY_S):
+        for anew in (False, True):
+            world, views = Set(), Views()
+            one = carried("it", "type=a temperature=1", ttl_ms=60_000)
+            world.run(world.shelf.admit([one], Admission()))
+            world.set_by_s = set_by_s
+            lot = world.shelf.store_lot(EVERYTHING)
+            world.run(world.shelf.rewrite(views) if anew else world.shelf.note(views))
+            shelf = world.restarted()
+            (found,) = shelf.attic.page((lot,), EVERYTHING[0], 0, shelf.outgoing).carried
+            assert 59_000 < found.ttl_ms <= 60_000

@@ -88,6 +88,7 @@ class Amending:
         """Renew, cancel or find by id, following a record that was replaced to its new id."""
         full_id, collector, came_with = amend.id, Collector(), -1
         deadline = self._runtime.now() + amend.timeout_s
+        left: Intervals = ()
         for places in count(1):
             _, box = split_id(full_id, self._curve)
             operation = Operation(
@@ -101,11 +102,10 @@ class Amending:
                 limit=admitted.limit,
                 issued_ms=admitted.issued_ms,
             )
-            body = codec.encode(operation)
-            left_s = max(deadline - self._runtime.now(), 0.0)
             outcome = await self._router.disseminate(
-                box, body, timeout_s=left_s, on_frame=collector.keep, asks=amend.verb == FIND
-            )
+                box, codec.encode(operation), timeout_s=max(deadline - self._runtime.now(), 0.0),
+                on_frame=collector.keep, asks=amend.verb == FIND,
+            )  # fmt: skip
             summaries = summaries_of(outcome)
             with self._gatekeeper.counted():
                 raise_refusals(operation, summaries)
@@ -115,7 +115,9 @@ class Amending:
             if self._runtime.now() >= deadline or places == PLACES_MAX:
                 outcome = self._unmet(outcome, went.id)
                 break
-            full_id, came_with = went.id, went.version
+            left, full_id, came_with = left + outcome.missing, went.id, went.version
+        if amend.verb == "cancel":  # it is still where no word came that it went on
+            outcome = with_missing(outcome, left)
         if amend.verb == "renew" and _is_in_part(summaries):
             outcome = self._unmet(outcome, full_id)
         return PostReply(

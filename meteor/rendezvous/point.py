@@ -155,11 +155,12 @@ class RendezvousPoint:
             return None  # the primary alone knows whether it is on its way
         if subtract(part, merge(self._views.copied(), self._holdings.held)):
             return None
+        # As it is now: what is found as the pages are packed is on none of them.
+        copied = subtract(part, subtract(self._holdings.held, self._holdings.lost))
+        unknown = intersect(copied, self._views.copied_lost())
+        doubted = intersect(copied, self._views.copied_rivals())
         work = await self._pass(task, part)
-        known = subtract(self._holdings.held, self._holdings.lost)
-        missing = merge(work.missing, intersect(part, self._views.copied_lost()))
-        doubted = merge(work.doubted, intersect(part, self._views.copied_rivals()))
-        return replace(work, missing=subtract(missing, known), doubted=subtract(doubted, known))
+        return replace(work, missing=merge(work.missing, unknown), doubted=doubted)
 
     async def perform(self, share: HandOn, part: Intervals) -> Work:
         """Do an operation's work in `part`."""

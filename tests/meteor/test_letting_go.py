@@ -12,11 +12,13 @@ from unittest.mock import AsyncMock
 
 import pytest
 
-from chord import Fault
+from chord import Contact, Fault
 from meteor.copies.giving import Giving
 from meteor.copies.heirs import Found
 from meteor.copies.replication import Replication
+from meteor.copies.returning import Returning
 from meteor.keeping.placement import key_of
+from meteor.wire.copy_messages import Instated, Stands
 from meteor.wire.operations import Frozen
 from meteor.wire.view import HEARSAY, Rival, View
 from sim.simulated_peer import SimPeer
@@ -334,3 +336,29 @@ def test_an_interval_that_somebody_had_meanwhile_is_waited_for_anew() -> None:
     world.overlay.run_for(6.0)
     (step,) = heirs.plan(unheard)
     assert step.kind == "lost"
+
+
+def test_who_is_a_copy_again_as_it_hears_that_it_was_none_stays_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The word was late, and its primary counted on it until the next change."""
+    world = AnsweredBeside()
+    (mine,) = world.peer.core.views.own.values()
+    copy = next(one for one in world.overlay.peers if one.contact == mine.copies[0])
+    views, replication = copy.core.views, copy.core.replication
+    ask_primary, went_on = replication.ask, list[View]()
+
+    async def ask_late(contact: Contact, request: object) -> object:
+        if request != Stands(mine.number):
+            return await ask_primary(contact, request)
+        if not went_on:
+            went_on.append(replace(views.copies[mine.key].view, epoch=mine.epoch + 1))
+            views.put(went_on[0])
+        return Instated(known=False)
+
+    monkeypatch.setattr(replication, "ask", ask_late)
+    monkeypatch.setattr(Returning, "_is_to_ask", lambda *_: True)
+    world.overlay.run(copy.core._returning._let_go())
+    assert views.copies[mine.key].view == went_on[0]
+    world.overlay.run(copy.core._returning._let_go())
+    assert mine.key not in views.copies, "that was said of what it is now"

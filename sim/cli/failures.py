@@ -10,7 +10,14 @@ from pathlib import Path
 import click
 
 from sim.cli import DONE
-from sim.cli.publishing import data_options, numbers, progress, publish, publish_losses
+from sim.cli.publishing import (
+    data_options,
+    numbers,
+    out_option,
+    progress,
+    publish,
+    publish_losses,
+)
 from sim.data_study import DataPlan, under_failures
 from sim.failure_study import PUBLISHED, FailurePlan, study
 
@@ -28,7 +35,7 @@ from sim.failure_study import PUBLISHED, FailurePlan, study
 )
 @data_options
 @click.option("--seed", default=1, show_default=True)
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="For CSV and PNG.")
+@out_option
 def command(
     peers: int,
     successors: int,
@@ -50,7 +57,9 @@ def command(
         peers=peers, successors=successors, lookups=lookups, fractions=fractions, seed=seed
     )
     rows = study(plan, progress)
-    title = f"simultaneous failures: {peers} peers, {successors} successors, seed {seed}"
+    title = (
+        f"simultaneous failures: {peers} peers, preset lan, {successors} successors, seed {seed}"
+    )
     publish("failures", title, "failed share", rows, out)
     if not copies:
         return DONE

@@ -167,6 +167,18 @@ def test_bad_numbers_are_refused(arguments: list[str], capsys: Printed) -> None:
     assert "Error" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["failures", "churn", "load"])
+def test_a_folder_that_cannot_be_made_is_refused_before_the_study(
+    command: str, tmp_path: Path, capsys: Printed
+) -> None:
+    (tmp_path / "file").touch()
+    assert main([command, "--out", str(tmp_path / "file" / "results")]) == BAD_INPUT
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "the folder cannot be made" in printed.err
+    assert printed.err.count("\n") <= 5, "nothing was studied yet"
+
+
 def test_without_matplotlib_the_extra_is_named(
     tmp_path: Path, capsys: Printed, monkeypatch: pytest.MonkeyPatch
 ) -> None:

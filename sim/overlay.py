@@ -88,6 +88,8 @@ class Overlay:
         self.clocks = clocks if clocks is not None else ClockPlan()
         """How wrong the machines' clocks are."""
         self.config = config or ChordConfig.lan()
+        if peers < 0:
+            raise ValueError(f"peers: {peers} is below 0")
         if ids is not None:
             _check_ids(ids, peers, self.config.bits)
         self.moves = moves
@@ -123,7 +125,8 @@ class Overlay:
 
     @property
     def trace(self) -> Trace:
-        """What has happened so far."""
+        """What has happened so far: its length and digest; its events too, where the overlay was
+        given a kernel that keeps them (`kernel=Kernel(seed, keep_trace=True)`)."""
         return self.kernel.trace
 
     @property
@@ -211,7 +214,8 @@ class Overlay:
         same id unless another is given, under the same journal; it takes the old one's place in
         `peers`.
 
-        Raises what joining raises, `JoinFailed` first of all; the new incarnation is dead then."""
+        Raises what joining raises, `JoinFailed` first of all; the new incarnation is dead then.
+        Raises `ValueError` for a peer that is alive, or that a later incarnation replaced."""
         again = self.reincarnate(peer, peer_id)
         await self.rejoin(again)
         return again
@@ -222,7 +226,10 @@ class Overlay:
         """The first half of a restart: the new incarnation listens and has not started.  It is the
         next one, unless its journal says otherwise: one that is behind may tell of an earlier life.
         """
-        assert not peer.alive, "restart: the peer is alive"
+        if peer.alive:
+            raise ValueError(f"restart: {peer.address} is alive; crash() or leave() first")
+        if peer not in self.peers:  # its journal is the later one's now
+            raise ValueError(f"restart: a later incarnation of {peer.address} was started already")
         journal = peer.journal
         if isinstance(journal, MemoryJournal):
             journal.reopen()

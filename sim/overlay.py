@@ -88,10 +88,7 @@ class Overlay:
         self.clocks = clocks if clocks is not None else ClockPlan()
         """How wrong the machines' clocks are."""
         self.config = config or ChordConfig.lan()
-        if peers < 0:
-            raise ValueError(f"peers: {peers} is below 0")
-        if ids is not None:
-            _check_ids(ids, peers, self.config.bits)
+        _check_peers(peers, ids, self.config.bits)
         self.moves = moves
         """When light peers move to where more is to be carried; None: they stay."""
         self.copies, self.routing = copies, routing
@@ -310,8 +307,13 @@ class Overlay:
         return client
 
 
-def _check_ids(ids: Sequence[int], peers: int, bits: int) -> None:
-    """Raises `ValueError` unless so many peers can form a ring of that many bits with them."""
+def _check_peers(peers: int, ids: Sequence[int] | None, bits: int) -> None:
+    """Raises `ValueError` unless so many peers can form a ring of that many bits, with those ids
+    where any are given."""
+    if peers < 0:
+        raise ValueError(f"peers: {peers} is below 0")
+    if ids is None:
+        return
     if len(ids) < peers:
         raise ValueError(f"{len(ids)} ids for {peers} peers")
     if len(set(ids)) < len(ids):

@@ -40,6 +40,14 @@ class FailurePlan:
     fractions: tuple[float, ...] = tuple(PUBLISHED)
     seed: int = 1
 
+    def __post_init__(self) -> None:
+        """Raises `ValueError` where nobody would be left: the study would wait for ever."""
+        if any(round(one * self.peers) >= self.peers for one in self.fractions):
+            raise ValueError(
+                f"a share of {max(self.fractions):g} of {self.peers} peers leaves nobody to look "
+                "anything up"
+            )
+
 
 def study(plan: FailurePlan, progress: Callable[[str], None] = lambda _: None) -> list[Row]:
     """One row a fraction; `progress` hears a line a ring."""

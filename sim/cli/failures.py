@@ -51,11 +51,12 @@ def command(
 
     Example: meteor-sim failures --out results
     """
-    if max(fractions) >= 1:
-        raise click.BadParameter("a share of 1 or more leaves nobody to look anything up")
-    plan = FailurePlan(
-        peers=peers, successors=successors, lookups=lookups, fractions=fractions, seed=seed
-    )
+    try:
+        plan = FailurePlan(
+            peers=peers, successors=successors, lookups=lookups, fractions=fractions, seed=seed
+        )
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--fractions") from None
     rows = study(plan, progress)
     title = (
         f"simultaneous failures: {peers} peers, preset lan, {successors} successors, seed {seed}"

@@ -156,6 +156,7 @@ def test_failures_with_data_names_what_was_lost(tmp_path: Path, capsys: Printed)
         ["failures", "--copies", "x"],
         ["failures", "--copies", "0"],
         ["failures", "--fractions", "1"],
+        ["failures", "--fractions", "0.99", "--peers", "5"],
         ["failures", "--fractions", "a"],
         ["failures", "--fractions", "-0.1"],
         ["churn", "--rates", "0"],

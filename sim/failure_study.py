@@ -11,7 +11,7 @@ Chord (ToN 2003) section VI-D, literature.md section 2.2.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from chord import ChordConfig, LookupFailed
@@ -40,6 +40,14 @@ class FailurePlan:
     fractions: tuple[float, ...] = tuple(PUBLISHED)
     seed: int = 1
 
+    def __post_init__(self) -> None:
+        """Raises `ValueError` where nobody would be left: the study would wait for ever."""
+        if any(round(one * self.peers) >= self.peers for one in self.fractions):
+            raise ValueError(
+                f"a share of {max(self.fractions):g} of {self.peers} peers leaves nobody to look "
+                "anything up"
+            )
+
 
 def study(plan: FailurePlan, progress: Callable[[str], None] = lambda _: None) -> list[Row]:
     """One row a fraction; `progress` hears a line a ring."""
@@ -57,7 +65,7 @@ def study(plan: FailurePlan, progress: Callable[[str], None] = lambda _: None) -
 
 def crash_and_look_up(plan: FailurePlan, fraction: float, seed: int) -> LookupSample:
     """One ring: crash a share of it, and let every survivor look up one key at that moment."""
-    config = ChordConfig(successor_count=plan.successors, arc_cache_max=0)
+    config = replace(ChordConfig.lan(), successor_count=plan.successors, arc_cache_max=0)
     ring = Ring(seed, config)
     stream = ring.kernel.random("study")
     ring.ideal({stream.getrandbits(config.bits) for _ in range(plan.peers)}, start=False)

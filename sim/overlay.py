@@ -88,8 +88,7 @@ class Overlay:
         self.clocks = clocks if clocks is not None else ClockPlan()
         """How wrong the machines' clocks are."""
         self.config = config or ChordConfig.lan()
-        if ids is not None:
-            _check_ids(ids, peers, self.config.bits)
+        _check_peers(peers, ids, self.config.bits)
         self.moves = moves
         """When light peers move to where more is to be carried; None: they stay."""
         self.copies, self.routing = copies, routing
@@ -123,7 +122,8 @@ class Overlay:
 
     @property
     def trace(self) -> Trace:
-        """What has happened so far."""
+        """What has happened so far: its length and digest; its events too, where the overlay was
+        given a kernel that keeps them (`kernel=Kernel(seed, keep_trace=True)`)."""
         return self.kernel.trace
 
     @property
@@ -211,7 +211,8 @@ class Overlay:
         same id unless another is given, under the same journal; it takes the old one's place in
         `peers`.
 
-        Raises what joining raises, `JoinFailed` first of all; the new incarnation is dead then."""
+        Raises what joining raises, `JoinFailed` first of all; the new incarnation is dead then.
+        Raises `ValueError` for a peer that is alive, or that a later incarnation replaced."""
         again = self.reincarnate(peer, peer_id)
         await self.rejoin(again)
         return again
@@ -222,7 +223,10 @@ class Overlay:
         """The first half of a restart: the new incarnation listens and has not started.  It is the
         next one, unless its journal says otherwise: one that is behind may tell of an earlier life.
         """
-        assert not peer.alive, "restart: the peer is alive"
+        if peer.alive:
+            raise ValueError(f"restart: {peer.address} is alive; crash() or leave() first")
+        if peer not in self.peers:  # its journal is the later one's now
+            raise ValueError(f"restart: a later incarnation of {peer.address} was started already")
         journal = peer.journal
         if isinstance(journal, MemoryJournal):
             journal.reopen()
@@ -303,8 +307,13 @@ class Overlay:
         return client
 
 
-def _check_ids(ids: Sequence[int], peers: int, bits: int) -> None:
-    """Raises `ValueError` unless so many peers can form a ring of that many bits with them."""
+def _check_peers(peers: int, ids: Sequence[int] | None, bits: int) -> None:
+    """Raises `ValueError` unless so many peers can form a ring of that many bits, with those ids
+    where any are given."""
+    if peers < 0:
+        raise ValueError(f"peers: {peers} is below 0")
+    if ids is None:
+        return
     if len(ids) < peers:
         raise ValueError(f"{len(ids)} ids for {peers} peers")
     if len(set(ids)) < len(ids):

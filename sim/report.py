@@ -44,7 +44,7 @@ class Report:
         shown = self.violations[:VIOLATIONS_MAX]
         more = len(self.violations) - len(shown)
         lines = [self.replay, *(f"  {line}" for line in shown)]
-        return "\n".join([*lines, f"  and {more} more"] if more else lines)
+        return "\n".join([*lines, f"  and {more} more; --json has all"] if more else lines)
 
     def finish(self, kernel: Kernel) -> None:
         """Note how far the run got."""

@@ -59,6 +59,10 @@ class Trace:
             return ()
         return (*self._kept, *(Event(*event) for event in self._chunk))
 
+    def __repr__(self) -> str:
+        kept = "kept" if self._kept is not None else "not kept: see Kernel(keep_trace=True)"
+        return f"<Trace of {len(self)} events, {kept}, digest {self.digest()}>"
+
     def __len__(self) -> int:
         return self._counted + len(self._chunk)
 

@@ -11,6 +11,7 @@ from sim.checkers import deletion as deletion
 from sim.checkers import durability as durability
 from sim.checkers import holders as holders
 from sim.checkers import lifetimes as lifetimes
+from sim.checkers import moves as moves
 from sim.checkers import notification as notification
 from sim.checkers import ownership as ownership
 from sim.checkers import recall as recall
@@ -19,5 +20,5 @@ from sim.checkers import zave as zave
 
 __all__ = [
     "zave", "convergence", "holders", "ownership", "copies",
-    "durability", "deletion", "recall", "lifetimes", "notification", "watching",
+    "durability", "deletion", "recall", "lifetimes", "moves", "notification", "watching",
 ]  # fmt: skip

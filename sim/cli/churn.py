@@ -11,7 +11,14 @@ import click
 
 from sim.churn_study import PUBLISHED, ChurnStudyPlan, study
 from sim.cli import DONE
-from sim.cli.publishing import data_options, numbers, progress, publish, publish_losses
+from sim.cli.publishing import (
+    data_options,
+    numbers,
+    out_option,
+    progress,
+    publish,
+    publish_losses,
+)
 from sim.data_study import DataPlan, under_churn
 
 
@@ -28,7 +35,7 @@ from sim.data_study import DataPlan, under_churn
 )
 @data_options
 @click.option("--seed", default=1, show_default=True)
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="For CSV and PNG.")
+@out_option
 def command(
     peers: int,
     successors: int,

@@ -10,7 +10,14 @@ from pathlib import Path
 import click
 
 from sim.cli import DONE
-from sim.cli.publishing import data_options, numbers, progress, publish, publish_losses
+from sim.cli.publishing import (
+    data_options,
+    numbers,
+    out_option,
+    progress,
+    publish,
+    publish_losses,
+)
 from sim.data_study import DataPlan, under_failures
 from sim.failure_study import PUBLISHED, FailurePlan, study
 
@@ -28,7 +35,7 @@ from sim.failure_study import PUBLISHED, FailurePlan, study
 )
 @data_options
 @click.option("--seed", default=1, show_default=True)
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="For CSV and PNG.")
+@out_option
 def command(
     peers: int,
     successors: int,
@@ -44,13 +51,16 @@ def command(
 
     Example: meteor-sim failures --out results
     """
-    if max(fractions) >= 1:
-        raise click.BadParameter("a share of 1 or more leaves nobody to look anything up")
-    plan = FailurePlan(
-        peers=peers, successors=successors, lookups=lookups, fractions=fractions, seed=seed
-    )
+    try:
+        plan = FailurePlan(
+            peers=peers, successors=successors, lookups=lookups, fractions=fractions, seed=seed
+        )
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--fractions") from None
     rows = study(plan, progress)
-    title = f"simultaneous failures: {peers} peers, {successors} successors, seed {seed}"
+    title = (
+        f"simultaneous failures: {peers} peers, preset lan, {successors} successors, seed {seed}"
+    )
     publish("failures", title, "failed share", rows, out)
     if not copies:
         return DONE

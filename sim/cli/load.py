@@ -11,7 +11,7 @@ import click
 
 from sim import load_table, plot
 from sim.cli import DONE, VIOLATED
-from sim.cli.publishing import progress
+from sim.cli.publishing import out_option, progress
 from sim.cli.scenario import seed_range
 from sim.load_study import LoadPlan, LoadRow, study
 
@@ -20,7 +20,10 @@ def read_words(_: click.Context, __: click.Parameter, value: Path | None) -> tup
     """The words of a file, one a line; those that are no plain words of a to z are left out."""
     if value is None:
         return ()
-    lines = (line.strip().casefold() for line in value.read_text().splitlines())
+    try:
+        lines = [line.strip().casefold() for line in value.read_text(encoding="utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"{value} cannot be read as text: {error}") from None
     words = dict.fromkeys(line for line in lines if line.isascii() and line.isalpha())
     if not words:
         raise click.BadParameter(f"{value} has no words of letters alone")
@@ -40,7 +43,7 @@ def read_words(_: click.Context, __: click.Parameter, value: Path | None) -> tup
     help="A dictionary, one word a line; without it words are made up that resemble English.",
 )
 @click.option("--seed", "--seeds", "seeds", callback=seed_range, default="1", help="N or A..B.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="For CSV and PNG.")
+@out_option
 def command(
     peers: int, records: int, at_once: int, words: tuple[str, ...], seeds: range, out: Path | None
 ) -> int:
@@ -53,7 +56,8 @@ def command(
     """
     plan = LoadPlan(peers=peers, records=records, at_once=at_once, words=words, seeds=seeds)
     rows = study(plan, progress)
-    title = f"load: {peers} peers, {records:,} records, seeds {seeds[0]} to {seeds[-1]}"
+    which = f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {seeds[0]}"
+    title = f"load: {peers} peers, {records:,} records, {which}"
     click.echo(title)
     click.echo(load_table.as_text(plan, rows))
     if out is not None:
@@ -62,7 +66,6 @@ def command(
 
 
 def _write(title: str, plan: LoadPlan, rows: list[LoadRow], out: Path) -> None:
-    out.mkdir(parents=True, exist_ok=True)
     (out / "load.csv").write_text(load_table.as_csv(plan, rows))
     click.echo(f"wrote {out / 'load.csv'}", err=True)
     if not plot.is_available():

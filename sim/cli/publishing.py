@@ -5,6 +5,7 @@ Law of this file: the table goes to standard output, all else to standard error 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,26 @@ if TYPE_CHECKING:
 
 SHOWN_MAX = 20
 """Lost profiles that are named on the terminal; the file names all."""
+
+
+def _folder(_: click.Context, __: click.Parameter, value: Path | None) -> Path | None:
+    """Make the folder before the study: an hour later its table would be lost with it."""
+    if value is None:
+        return None
+    try:
+        value.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise click.BadParameter(f"the folder cannot be made: {error}") from None
+    if not os.access(value, os.W_OK):
+        raise click.BadParameter(f"nothing can be written into {value}")
+    return value
+
+
+out_option = click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), callback=_folder,
+    help="For CSV and PNG.",
+)  # fmt: skip
+"""Where the table and the plot of a study go."""
 
 
 def numbers(_: click.Context, __: click.Parameter, value: str) -> tuple[float, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -83,18 +84,18 @@ def command(name: str | None, seeds: range, listed: bool, traces: Path, as_json:
     if name not in {*EVERY, "all"}:
         raise click.UsageError(f"no scenario {name!r}; there are:\n{listing()}")
     chosen = list(EVERY.values()) if name == "all" else [EVERY[name]]
-    failed: list[Report] = []
-    done: Counter[str] = Counter()
-    for number, (scenario, seed) in enumerate([(one, s) for one in chosen for s in seeds], 1):
-        report = _run_one(scenario, seed, traces, as_json=as_json)
-        done.update({"events": report.events, **report.counts})
-        if report.violations:
-            failed.append(report)
-        if len(seeds) * len(chosen) > 1:
-            total = len(seeds) * len(chosen)
-            click.echo(f"[{number}/{total}, {len(failed)} failed]", err=True)
-    if len(seeds) * len(chosen) > 1 and not as_json:
-        click.echo(summary(len(seeds) * len(chosen), failed, done))
+    runs = [(scenario, seed) for scenario in chosen for seed in seeds]
+    done: list[Report] = []
+    failed = 0
+    try:
+        for scenario, seed in runs:
+            done.append(_run_one(scenario, seed, traces, as_json=as_json))
+            failed += bool(done[-1].violations)
+            if len(runs) > 1:
+                click.echo(f"[{len(done)}/{len(runs)}, {failed} failed]", err=True)
+    finally:  # also when somebody has seen enough: what a night of seeds found is not to be lost
+        if len(runs) > 1 and not as_json:
+            click.echo(summary(done, len(runs)))
     return VIOLATED if failed else DONE
 
 
@@ -111,13 +112,25 @@ def _run_one(
         click.echo(line_of(report, took_s))
     if report.violations:
         click.echo(report.text(), err=as_json)
-        path = keep_trace(scenario, report, traces)
-        click.echo(f"  trace: {path}", err=as_json)
+        click.echo(f"  trace: {_kept_where(scenario, report, traces)}", err=as_json)
     return report
 
 
-def summary(count: int, failed: list[Report], done: Counter[str]) -> str:
-    """What a swarm did, and the lines that repeat its failures."""
-    counted = ", ".join(f"{what} {times}" for what, times in sorted(done.items()))
-    lines = [f"{count} runs, {len(failed)} failed: {counted}"]
+def _kept_where(scenario: Scenario | RingScenario, report: Report, traces: Path) -> str:
+    """Where the trace is, or why it is nowhere: a full disk does not end a swarm."""
+    try:
+        return str(keep_trace(scenario, report, traces))
+    except OSError as error:
+        return f"not written, {error}"
+
+
+def summary(done: Sequence[Report], asked: int) -> str:
+    """What a swarm did of all that was asked for, and the lines that repeat its failures."""
+    counts: Counter[str] = Counter()
+    for report in done:
+        counts.update({"events": report.events, **report.counts})
+    counted = ", ".join(f"{what} {times}" for what, times in sorted(counts.items()))
+    failed = [report for report in done if report.violations]
+    ended = f"{asked} runs" if len(done) == asked else f"{len(done)} of {asked} runs, interrupted"
+    lines = [f"{ended}, {len(failed)} failed" + (f": {counted}" if counted else "")]
     return "\n".join([*lines, *(f"  {report.replay}" for report in failed)])

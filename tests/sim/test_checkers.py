@@ -102,6 +102,12 @@ def test_what_had_no_copy_up_may_be_said_missing() -> None:
         (history(write("a", delete_began_s=11, deleted_s=11.5)), {"deletion"}),
         (history(write("a", ttl_s=6)), {"lifetimes"}),
         (history(write("a", ttl_s=7, drift=0.01)), {"lifetimes"}),
+        (  # an interest that came when its time was over was told of it
+            history(
+                write("a", began_s=1, acknowledged_s=2, ttl_s=3), asked=replace(ASKED, found=())
+            ),
+            {"lifetimes"},
+        ),
         (
             history(write("a"), write("b", ttl_s=12.5, drift=0.01), told=("a", "b")),
             {"recall", "durability"},

@@ -106,7 +106,7 @@ def test_load_prints_its_table_and_writes_it(tmp_path: Path, capsys: Printed) ->
     out = tmp_path / "new"
     assert main([*ARGUMENTS, "--words", str(words), "--out", str(out)]) == DONE
     printed = capsys.readouterr()
-    assert printed.out.startswith("load: 40 peers, 3,000 records")
+    assert printed.out.startswith("load: 40 peers, 3,000 records, seed 1\n")
     assert "ring first" in printed.out
     assert "zipf words, at once, seed 1" in printed.err
     assert (out / "load.csv").read_text().count("\n") == 9
@@ -122,6 +122,8 @@ def test_a_missed_target_shows_in_the_exit_code(tmp_path: Path) -> None:
     few = ["load", "--peers", "40", "--records", "400"]
     assert main([*few, "--words", str(words)]) == VIOLATED
     words.write_text("1\n2\n")
+    assert main([*few, "--words", str(words)]) == BAD_INPUT
+    words.write_bytes(b"\xff\xfe\x00")
     assert main([*few, "--words", str(words)]) == BAD_INPUT
 
 

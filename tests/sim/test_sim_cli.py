@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sim.cli import BAD_INPUT, COMMANDS, DONE, VIOLATED, main
+from sim.cli import BAD_INPUT, COMMANDS, DONE, INTERRUPTED, VIOLATED, main
 from sim.report import Report
 from sim.scenario import Scenario
 from sim.scenarios import EVERY
@@ -126,3 +126,40 @@ def test_a_reader_that_has_seen_enough_is_no_failure() -> None:
     )  # fmt: skip
     os.close(writer)
     assert (done.returncode, done.stderr) == (DONE, "")
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, *, interrupted_at: int = 0) -> None:
+    """Every run of a scenario fails; whoever asks for this seed presses Ctrl-C in it."""
+    play = Scenario.play
+
+    def fails(self: Scenario, seed: int, *, keep_trace: bool = False) -> tuple[Report, Trace]:
+        if seed == interrupted_at:
+            raise KeyboardInterrupt
+        report, trace = play(self, seed, keep_trace=keep_trace)
+        report.violations += [f"recall: w{number} is not there" for number in range(30)]
+        return report, trace
+
+    monkeypatch.setattr(Scenario, "play", fails)
+
+
+def test_a_swarm_that_is_interrupted_says_what_it_found(
+    capsys: Printed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing(monkeypatch, interrupted_at=2)
+    assert main(["scenario", "calm", "--seeds", "1..3"]) == INTERRUPTED
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-2].startswith("1 of 3 runs, interrupted, 1 failed: ")
+    assert lines[-1] == "  meteor-sim scenario calm --seed 1"
+
+
+def test_a_trace_that_cannot_be_written_does_not_end_a_swarm(
+    capsys: Printed, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    failing(monkeypatch)
+    (tmp_path / "file").touch()
+    folder = str(tmp_path / "file" / "traces")
+    assert main(["scenario", "calm", "--seeds", "1..2", "--traces", folder]) == VIOLATED
+    printed = capsys.readouterr().out
+    assert printed.count("  trace: not written, ") == 2
+    assert printed.count("  and 10 more; --json has all") == 2
+    assert "2 runs, 2 failed" in printed

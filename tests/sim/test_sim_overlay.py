@@ -77,6 +77,31 @@ def test_what_was_restarted_outlives_the_one_that_it_was() -> None:
     assert len(overlay.run(overlay.client().ring()).peers) == 3
 
 
+def test_who_is_alive_is_not_restarted() -> None:
+    """It was an assertion, and nothing at all under `python -O`."""
+    overlay = sim.Overlay(2, space=SPACE)
+    before = overlay.peers[1]
+    with pytest.raises(ValueError, match=r"10\.0\.0\.2:7400 is alive"):
+        overlay.run(overlay.restart(before))
+    before.crash()
+    overlay.run(overlay.restart(before))
+    with pytest.raises(ValueError, match="later incarnation"):
+        overlay.run(overlay.restart(before))
+
+
+def test_fewer_peers_than_none_are_refused() -> None:
+    with pytest.raises(ValueError, match="-3 is below 0"):
+        sim.Overlay(-3, space=SPACE)
+
+
+def test_a_trace_says_whether_it_keeps_its_events() -> None:
+    overlay = sim.Overlay(2, space=SPACE)
+    assert repr(overlay.trace).startswith(f"<Trace of {len(overlay.trace)} events, not kept: see")
+    assert overlay.trace.digest() in repr(overlay.trace)
+    kept = sim.Overlay(2, space=SPACE, kernel=sim.Kernel(1, keep_trace=True))
+    assert "events, kept, digest" in repr(kept.trace)
+
+
 def test_the_seed_is_that_of_the_run() -> None:
     assert sim.Overlay(1, space=SPACE, seed=7).seed == 7
     network = sim.Network(sim.Kernel(seed=3))

@@ -156,6 +156,7 @@ def test_failures_with_data_names_what_was_lost(tmp_path: Path, capsys: Printed)
         ["failures", "--copies", "x"],
         ["failures", "--copies", "0"],
         ["failures", "--fractions", "1"],
+        ["failures", "--fractions", "0.99", "--peers", "5"],
         ["failures", "--fractions", "a"],
         ["failures", "--fractions", "-0.1"],
         ["churn", "--rates", "0"],
@@ -165,6 +166,18 @@ def test_failures_with_data_names_what_was_lost(tmp_path: Path, capsys: Printed)
 def test_bad_numbers_are_refused(arguments: list[str], capsys: Printed) -> None:
     assert main(arguments) == BAD_INPUT
     assert "Error" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["failures", "churn", "load"])
+def test_a_folder_that_cannot_be_made_is_refused_before_the_study(
+    command: str, tmp_path: Path, capsys: Printed
+) -> None:
+    (tmp_path / "file").touch()
+    assert main([command, "--out", str(tmp_path / "file" / "results")]) == BAD_INPUT
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "the folder cannot be made" in printed.err
+    assert printed.err.count("\n") <= 5, "nothing was studied yet"
 
 
 def test_without_matplotlib_the_extra_is_named(

@@ -229,7 +229,7 @@ class Returning:
                     self._views.drop(key)
                 continue
             reply = await self._replication.ask(copy.view.primary, Stands(copy.view.number))
-            if self._views.copies.get(key) != copy:  # filled again meanwhile: said of an earlier one
+            if self._views.copies.get(key) != copy:  # filled again meanwhile: this was said before
                 continue
             disowned = isinstance(reply, Instated) and not reply.known
             if disowned or (reply is None and now - since_s >= ORPHANED_S):

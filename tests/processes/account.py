@@ -8,6 +8,7 @@ when the question was asked and when the answer was there.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from meteor import KeywordSpace, Match, Notification
@@ -67,6 +68,17 @@ class Account:
     def repeated(self, watcher: str) -> dict[str, int]:
         """What this watcher's object handed out more than once."""
         return {stem: n for stem, n in self.notices.get(watcher, Counter()).items() if n > 1}
+
+    def close(self, watchers: Iterable[str], **left: Collection[str]) -> None:
+        """All is over: what watchers did not hear of, or more than once, is wrong as well, and so
+        is whatever is `left`, by its name."""
+        for watcher in watchers:
+            left[f"{watcher} did not hear of"] = self.unheard(watcher)
+            left[f"{watcher} heard twice of"] = self.repeated(watcher)
+        for what, stems in left.items():
+            if stems:
+                named = what.replace("_", " ")
+                self.violations.append(f"{named} {len(stems)}: {sorted(stems)[:3]}")
 
     # -- answers
 

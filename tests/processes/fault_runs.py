@@ -208,7 +208,11 @@ async def judged(table: Table, load: Load, control: Client) -> None:
     for name in sorted(load.interests):
         table.add(f"{name} heard of", len(account.notices.get(name, ())))
         table.add(f"{name} heard twice of", len(account.repeated(name)))
-    table.add("unheard after attaching anew", len(await unheard_after_attaching(load, control)))
+    unheard = await unheard_after_attaching(load, control)
+    table.add("unheard after attaching anew", len(unheard))
+    account.close(load.interests, not_found_at_the_end=lacking, unheard_after_attaching=unheard)
+    if not complete:
+        account.violations.append("the last answer is incomplete, with all peers there")
     table.add("answers that knew of one part only", account.relative)
     table.add("violations", len(account.violations))
     for violation in account.violations[:5]:

@@ -18,6 +18,7 @@ from sim.cli.publishing import (
     progress,
     publish,
     publish_losses,
+    tell_settings,
 )
 from sim.data_study import DataPlan, under_churn
 
@@ -56,6 +57,7 @@ def command(
     plan = ChurnStudyPlan(
         peers=peers, successors=successors, lookups=lookups, rates=rates, seed=seed
     )
+    tell_settings(plan.config)
     rows = study(plan, progress)
     title = f"churn: {peers} peers, {successors} successors, a look every 30 s, seed {seed}"
     publish("churn", title, "joins and leaves a second", rows, out)

@@ -17,6 +17,7 @@ from sim.cli.publishing import (
     progress,
     publish,
     publish_losses,
+    tell_settings,
 )
 from sim.data_study import DataPlan, under_failures
 from sim.failure_study import PUBLISHED, FailurePlan, study
@@ -57,6 +58,7 @@ def command(
         )
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--fractions") from None
+    tell_settings(plan.config)
     rows = study(plan, progress)
     title = (
         f"simultaneous failures: {peers} peers, preset lan, {successors} successors, seed {seed}"

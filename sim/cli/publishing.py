@@ -6,12 +6,15 @@ Law of this file: the table goes to standard output, all else to standard error 
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from chord import ChordConfig
 from sim import plot, tables
 from sim.cli import DONE, VIOLATED
 
@@ -57,6 +60,17 @@ def numbers(_: click.Context, __: click.Parameter, value: str) -> tuple[float, .
 def progress(line: str) -> None:
     """Say how far it is."""
     click.echo(line, err=True)
+
+
+def tell_settings(config: ChordConfig) -> None:
+    """Say by which settings a study's peers live: the preset `lan`, and what is other here."""
+    lan = asdict(ChordConfig.lan())
+    other = {name: value for name, value in asdict(config).items() if value != lan[name]}
+    for title, settings in (("preset lan", lan), ("but here", other)):
+        line = ", ".join(f"{name} {value}" for name, value in settings.items() if value != b"")
+        if line:
+            told = textwrap.fill(f"{title}: {line}", 100, subsequent_indent="  ")
+            click.echo(told, err=True)
 
 
 def publish(name: str, title: str, varied: str, rows: Sequence[Row], out: Path | None) -> None:

@@ -82,6 +82,8 @@ def test_failures_prints_its_table_and_writes_it(tmp_path: Path, capsys: Printed
     assert main(arguments) == DONE
     printed = capsys.readouterr()
     assert printed.out.startswith("simultaneous failures: 30 peers")
+    assert "preset lan: bits 160, successor_count 8," in printed.err
+    assert "but here: successor_count 6, arc_cache_max 0" in printed.err
     assert (tmp_path / "new" / "failures.csv").read_text().count("\n") == 3
     if plot.is_available():
         assert (tmp_path / "new" / "failures.png").stat().st_size > 1000
@@ -91,7 +93,17 @@ def test_failures_prints_its_table_and_writes_it(tmp_path: Path, capsys: Printed
 
 def test_churn_prints_its_table(capsys: Printed) -> None:
     assert main(["churn", *SMALL, "--rates", "0.02"]) == DONE
-    assert "joins and leaves a second" in capsys.readouterr().out
+    printed = capsys.readouterr()
+    assert "joins and leaves a second" in printed.out
+    assert "stabilise_interval_s 30.0" in printed.err, "the paper's pace, not the preset's"
+
+
+def test_a_row_says_ten_times_how_far_it_is() -> None:
+    """A ring of few has few lookups: a line for each would be hundreds."""
+    said: list[str] = []
+    study(FailurePlan(peers=6, successors=4, lookups=200, fractions=(0.5,)), said.append)
+    assert len(said) == 10
+    assert said[-1] == "0.5 crashed: 201 lookups of 200"
 
 
 def test_profiles_are_lost_with_their_copies_alone() -> None:

@@ -171,8 +171,11 @@ class Returning:
         return isinstance(reply, Instated) and reply.known
 
     async def _make_whole(self) -> None:
-        """All that the journal had lost is here again, or elsewhere: it begins anew."""
-        if self.damaged and not self._views.remembered() and not self._handoff.uncovered():
+        """All that the journal had lost is here again, or elsewhere: it begins anew.  Not while the
+        past of something is lost: what the journal knew may have been just that."""
+        if not self.damaged or self._views.remembered() or self._handoff.uncovered():
+            return
+        if not self._views.lost():
             self.damaged = False
             await self._shelf.rewrite(self._views)
 

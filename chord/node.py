@@ -184,6 +184,7 @@ class ChordNode:
     async def leave(self) -> None:
         """Say good-bye to the neighbours, who close the gap at once, and stop."""
         if self._pointers.joined:
+            self._state.keep_now()
             await self._joining.leave()
         self.stop()
 

@@ -25,6 +25,12 @@ class RingNote:
         self._kept = state
         self._runtime.spawn(self._write())
 
+    async def write_down(self) -> None:
+        """Return when the last state is written down, or cannot be: what was begun for it ends with
+        the peer."""
+        if self._kept is not None:
+            await self._write()
+
     def entries(self) -> list[Entry]:
         """What was written since this peer was started, or is about to be."""
         return [] if self._kept is None else [Entry(RING_KEY, codec.encode(self._kept))]

@@ -39,6 +39,7 @@ from meteor.peer_start import (
     choose_space,
     keep_note,
     make_transport,
+    never_joined,
     next_incarnation,
     open_event_log,
     open_journal,
@@ -257,7 +258,8 @@ class Peer(Verbs):
         self._serve_http(transport)  # before it listens: aiohttp freezes its routes then
         address = await transport.listen()
         options = self._options = without_itself(options, address, note)
-        peer_id = await choose_id(options, None if self._moved else note, address, transport)
+        kept = None if self._moved or await never_joined(self._journal) else note
+        peer_id = await choose_id(options, kept, address, transport)
         incarnation = next_incarnation(note, time.time())
         contact = Contact(peer_id, address, incarnation)
         self._runtime = AsyncioRuntime(contact, transport, options.seed, on_failure=self._failed)

@@ -23,6 +23,7 @@ from meteor.links.transport import Transport
 from meteor.peer_options import PeerOptions
 from meteor.rendezvous.event_log import log_events
 from meteor.rendezvous.rendezvous_peer import RendezvousPeer
+from meteor.rendezvous.ring_note import RING_KEY
 from meteor.security.gatekeeper import Gatekeeper
 from meteor.security.policy_file import PolicyFile, reload_policy, watch_over
 from meteor.wire import codec
@@ -141,6 +142,16 @@ def without_itself(options: PeerOptions, address: str, note: PeerNote | None) ->
             tuple(f"{one}: it is this peer itself" for one in options.join),
         )
     return replace(options, join=others)
+
+
+async def never_joined(journal: Journal) -> bool:
+    """Whether a journal has nothing but its peer's note: what that peer was told as its place was
+    kept free for some seconds, and may be another one's by now."""
+    if await journal.read(RING_KEY) is not None:
+        return False
+    scan = await journal.scan()
+    whole = not scan.damaged and not scan.incomplete
+    return whole and all(entry.key == IDENTITY_KEY for entry in scan.entries)
 
 
 async def choose_id(

@@ -38,8 +38,8 @@ from meteor.peer_start import (
     choose_id,
     choose_space,
     keep_note,
+    kept_id,
     make_transport,
-    never_joined,
     next_incarnation,
     open_event_log,
     open_journal,
@@ -258,7 +258,7 @@ class Peer(Verbs):
         self._serve_http(transport)  # before it listens: aiohttp freezes its routes then
         address = await transport.listen()
         options = self._options = without_itself(options, address, note)
-        kept = None if self._moved or await never_joined(self._journal) else note
+        kept = None if self._moved else await kept_id(self._journal, note)
         peer_id = await choose_id(options, kept, address, transport)
         incarnation = next_incarnation(note, time.time())
         contact = Contact(peer_id, address, incarnation)

@@ -44,10 +44,11 @@ class RingNote:
     async def read(self) -> RingState | None:
         """The ring of the former life; None without one, or where the note cannot be read."""
         value = await self._journal.read(RING_KEY)
-        return None if value is None else _state_in(value)
+        return None if value is None else state_in(value)
 
 
-def _state_in(value: bytes) -> RingState | None:
+def state_in(value: bytes) -> RingState | None:
+    """The ring that a journal's value says; None where it cannot be read."""
     try:
         state = codec.decode(value)
     except MeteorError:

@@ -43,9 +43,34 @@ async def test_it_goes_back_into_the_ring_that_it_left(
     first = await founder().start()
     async with meteor.Peer(join=[first.address], transport=MemoryTransport(hub), seed=2):
         await first.store("type=lamp temperature=1", b"")
+        first_id = first.id
         await first.close()
         await note_the_move(tmp_path)
         async with founder(*join) as again:
-            assert again.id == ELSEWHERE
+            assert again.id == first_id
             assert len((await again.ring()).peers) == 2
+            assert len(await again.retrieve("type=lamp")) == 1
+
+
+async def test_it_goes_back_though_its_new_place_is_another_peers_by_now(tmp_path: Path) -> None:
+    """It was told for ever that its identifier is that other one's."""
+    hub = MemoryHub()
+
+    def founder() -> meteor.Peer:
+        transport = MemoryTransport(hub, "memory:1000")
+        return meteor.Peer(space=SPACE, data_dir=tmp_path, seed=1, transport=transport)
+
+    first = await founder().start()
+    join = [first.address]
+    async with (
+        meteor.Peer(join=join, transport=MemoryTransport(hub), seed=2),
+        meteor.Peer(join=join, transport=MemoryTransport(hub), seed=3, id=ELSEWHERE),
+    ):
+        await first.store("type=lamp temperature=1", b"")
+        former = first.id
+        await first.close()
+        await note_the_move(tmp_path)
+        async with founder() as again:
+            assert again.id == former
+            assert len((await again.ring()).peers) == 3
             assert len(await again.retrieve("type=lamp")) == 1

@@ -12,9 +12,11 @@ from meteor.links.transport import MemoryHub, MemoryTransport
 from tests.meteor.building import SPACE
 
 
-def made(hub: MemoryHub, *join: str, data_dir: Path | None = None, **more: int) -> meteor.Peer:
+def made(
+    hub: MemoryHub, *join: str, data_dir: Path | None = None, id: int | None = None
+) -> meteor.Peer:
     transport = MemoryTransport(hub)
-    return meteor.Peer(space=SPACE, join=join, transport=transport, data_dir=data_dir, **more)
+    return meteor.Peer(space=SPACE, join=join, transport=transport, data_dir=data_dir, id=id)
 
 
 async def test_it_asks_for_a_place_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

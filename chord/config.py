@@ -72,7 +72,7 @@ class ChordConfig:
     probe_interval_s_max: float = 4.0
     """... up to this: rings that find each other are one soon after a partition has healed."""
     place_check_interval_s: float = 60.0
-    """Mean time between two looks at one's own place from afar, while nobody is remembered."""
+    """Mean time between two looks at one's own place from afar."""
     state_interval_s: float = 1.0
     """The shortest time between two states of the ring given to be kept over a restart."""
     resume_patience_s: float = 3.0

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chord.errors import CallError, Fault, JoinRefused, RemoteFault
-from chord.messages import Acknowledged, Enter, Entered, Install, Membership
+from chord.errors import CallError, DialRefused, Fault, JoinRefused, RemoteFault
+from chord.messages import Acknowledged, Enter, Entered, Install, Membership, Ping
 from chord.runtime import Deferred
 
 if TYPE_CHECKING:
@@ -153,8 +153,20 @@ class Forming:
             return Entered(installed=False, keeper=self.keeper)
         for other in (*membership.members, *self._waiting):
             if other.id == sender.id and other.address != sender.address:
-                raise Fault("JoinRefused", f"identifier {sender.id:x} belongs to {other.address}")
+                return Deferred(self._take_in_instead(other, sender))
         return Deferred(self._take_in(sender))
+
+    async def _take_in_instead(self, other: Contact, joiner: Contact) -> Entered:
+        """A member of another address has the joiner's identifier: it may be the former life of the
+        joiner, which nobody has missed yet."""
+        taken = f"identifier {joiner.id:x} belongs to {other.address}"
+        try:
+            await self._watch.ask(other, Ping())
+        except DialRefused:
+            return await self._take_in(joiner)
+        except CallError as error:
+            raise Fault("TryAgain", f"{taken}, which does not answer") from error
+        raise Fault("JoinRefused", taken)
 
     def _is_member(self, contact: Contact) -> bool:
         members = () if self.membership is None else self.membership.members

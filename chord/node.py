@@ -184,6 +184,7 @@ class ChordNode:
     async def leave(self) -> None:
         """Say good-bye to the neighbours, who close the gap at once, and stop."""
         if self._pointers.joined:
+            self._state.keep_now()
             await self._joining.leave()
         self.stop()
 
@@ -289,10 +290,13 @@ class ChordNode:
                 self._observer.contact_gone(contact)
 
     def _left(self, contact: Contact) -> None:
-        """The contact lives but is no member any more."""
+        """The contact lives but is no member any more, or not yet, if it was started again: who has
+        said no good-bye may come to be one without knowing of us."""
         self._lookups.arc_cache.forget(contact)
         if not self._pointers.joined:
             return
+        if contact not in self._watch.departed:
+            self._watch.remember(contact)
         self._watch.mark_departed(contact)
         if self._pointers.drop(contact):
             self._maintenance.stabilise()

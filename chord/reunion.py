@@ -61,6 +61,8 @@ class Reunion:
         self._lookups = lookups
         self._loop: Task[None] | None = None
         self._interval_s = config.place_check_interval_s
+        self._looked_s = runtime.now()
+        """When it last looked at its place from afar."""
         self._wanted: OrderedDict[int, Contact] = OrderedDict()
         self._sought: dict[int, float] = {}
         self._seeking: Task[None] | None = None
@@ -89,16 +91,23 @@ class Reunion:
         while True:
             if await self._woken(self._interval_s * self._runtime.random.uniform(0.75, 1.25)):
                 continue
-            contact = self._watch.remembered.next_to_probe(self._runtime.now())
-            if contact is not None:
+            now, rarely_s = self._runtime.now(), self._config.place_check_interval_s
+            contact = self._watch.remembered.next_to_probe(now)
+            if contact is None:
+                self._interval_s = rarely_s
+            else:
                 limit_s = self._config.probe_interval_s_max
                 self._interval_s = min(2 * self._interval_s, limit_s)
                 await self._probe(contact)
-                continue
-            self._interval_s = self._config.place_check_interval_s
-            fingers = self._pointers.fingers.entries
-            if fingers:
-                await self._seek(fingers[-1].contact)
+            # Who is dead is remembered for a day, and its probes say nothing of our place.
+            if contact is None or now - self._looked_s >= rarely_s:
+                self._looked_s = now
+                await self._look_from_afar()
+
+    async def _look_from_afar(self) -> None:
+        fingers = self._pointers.fingers.entries
+        if fingers:
+            await self._seek(fingers[-1].contact)
 
     async def _woken(self, pause_s: float) -> bool:
         """Wait; whether somebody was lost meanwhile, so that the wait begins anew."""

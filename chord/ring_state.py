@@ -94,6 +94,10 @@ class StateKeeper:
 
     async def _gather(self, pause_s: float) -> None:
         await self._runtime.sleep(pause_s)
+        self.keep_now()
+
+    def keep_now(self) -> None:
+        """Give what there is, if that has changed: who leaves has no later."""
         state = self.state
         if self._keep is not None and self._pointers.joined and state != self._kept:
             self._kept = state

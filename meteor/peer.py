@@ -38,6 +38,7 @@ from meteor.peer_start import (
     choose_id,
     choose_space,
     keep_note,
+    kept_id,
     make_transport,
     next_incarnation,
     open_event_log,
@@ -257,7 +258,8 @@ class Peer(Verbs):
         self._serve_http(transport)  # before it listens: aiohttp freezes its routes then
         address = await transport.listen()
         options = self._options = without_itself(options, address, note)
-        peer_id = await choose_id(options, None if self._moved else note, address, transport)
+        kept = None if self._moved else await kept_id(self._journal, note)
+        peer_id = await choose_id(options, kept, address, transport)
         incarnation = next_incarnation(note, time.time())
         contact = Contact(peer_id, address, incarnation)
         self._runtime = AsyncioRuntime(contact, transport, options.seed, on_failure=self._failed)

@@ -23,6 +23,7 @@ from meteor.links.transport import Transport
 from meteor.peer_options import PeerOptions
 from meteor.rendezvous.event_log import log_events
 from meteor.rendezvous.rendezvous_peer import RendezvousPeer
+from meteor.rendezvous.ring_note import RING_KEY, state_in
 from meteor.security.gatekeeper import Gatekeeper
 from meteor.security.policy_file import PolicyFile, reload_policy, watch_over
 from meteor.wire import codec
@@ -143,13 +144,29 @@ def without_itself(options: PeerOptions, address: str, note: PeerNote | None) ->
     return replace(options, join=others)
 
 
+async def kept_id(journal: Journal, note: PeerNote | None) -> int | None:
+    """Under which identifier the peer of a journal was a member last.  That of its note, unless it
+    fell before it was one there: then that of the ring that it knew before it moved, and none where
+    it has nothing but its note.  What it was told as its place was kept free for some seconds, and
+    may be another peer's by now."""
+    if note is None:
+        return None
+    ring = await journal.read(RING_KEY)
+    state = None if ring is None else state_in(ring)
+    if state is not None:
+        return state.contact.id
+    scan = await journal.scan()
+    is_new = all(entry.key == IDENTITY_KEY for entry in scan.entries)
+    return None if is_new and not scan.damaged and not scan.incomplete else note.id
+
+
 async def choose_id(
-    options: PeerOptions, kept: PeerNote | None, address: str, transport: Transport
+    options: PeerOptions, kept: int | None, address: str, transport: Transport
 ) -> int:
     """A kept id wins: a restarted peer is the same peer.  Else where the ring wants it, or by hash
     of the address."""
     if kept is not None:
-        return kept.id
+        return kept
     if options.id is not None:
         return options.id
     hashed = identifier(address, options.config.bits)

@@ -224,13 +224,17 @@ class SimRuntime(ExchangingRuntime):
         key = link_key(contact)
         present = self._links.get(key)
         if isinstance(present, SimLinkEnd):
-            if present.other is None:
+            is_another = present.contact.known and present.contact.id != contact.id
+            if present.other is None and not is_another:
                 present.contact = contact
                 return present
-            self._forget(present)
-            self.exchange.link_lost(
-                present, "replaced by a newer link", tell=present.contact != contact
-            )
+            if present.other is None:
+                self.refuse(present, f"{contact} answers there")
+            else:
+                self._forget(present)
+                self.exchange.link_lost(
+                    present, "replaced by a newer link", tell=present.contact != contact
+                )
         end = self._links[key] = SimLinkEnd(self._network, self, contact)
         return end
 

@@ -79,7 +79,7 @@ class PeerLinks:
             if not contact.address:
                 raise LinkClosed(f"{contact} has no link to this peer")
             return self._dialled(contact)
-        if contact.known and link.contact.known and link.contact.id != contact.id:
+        if _is_another(link.contact, contact):
             raise DialRefused(f"{link.contact} answers at the address of {contact}")
         return link
 
@@ -135,7 +135,7 @@ class PeerLinks:
                 await asyncio.sleep(DIAL_TIMEOUT_S / DIALS_MAX)
             else:
                 wanted = link.contact
-                if wanted.known and channel.contact.id != wanted.id:
+                if _is_another(channel.contact, wanted):
                     channel.close("another peer was expected here")
                     raise DialRefused(f"{channel.contact} answers at the address of {wanted}")
                 return channel
@@ -155,6 +155,13 @@ class PeerLinks:
             return
         contact = channel.contact
         link = self._links.find(name_of(contact))
+        if link is not None and link.channel is None and _is_another(link.contact, contact):
+            self._forget(link)  # what waits for it is not for this one
+            if link.dial is not None:
+                link.dial.cancel()
+            reason = f"{contact} answers at the address of {link.contact}"
+            self._exchange.link_lost(link, reason, kind=DialRefused, tell=False)
+            link = None
         if link is None or link.channel is not None:
             link = PeerLink(self, contact)
             self._tidy_later()
@@ -311,6 +318,11 @@ class PeerLinks:
             link.flush()
             self._forget(link)
         self._transport.stop()
+
+
+def _is_another(one: Contact, other: Contact) -> bool:
+    """Whether two contacts of one address are different peers: one of them may have moved."""
+    return one.known and other.known and one.id != other.id
 
 
 def _version_mismatch(text: str) -> CallError:

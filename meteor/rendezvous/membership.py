@@ -32,18 +32,22 @@ class Membership:
         self, kept: RingState | None, join: Sequence[Contact], *, found_if_alone: bool
     ) -> None:
         """Go back into the ring that was `kept` from a former life under the same identifier, else
-        `join` that of any of these peers, else found one.  Who was alone in its ring as it stopped
-        does not begin it anew by itself where others are named: they may have gone on without it,
-        and what it has would count as the last word until it meets them.
+        `join` that of any of these peers, else go back into that of a former life under another
+        one, else found one.  Who was alone in its ring as it stopped does not begin it anew by
+        itself where others are named: they may have gone on without it, and what it has would
+        count as the last word until it meets them.
 
         Raises `JoinFailed` when nobody answers, `SpaceMismatch` when the ring's space differs."""
-        moved = kept is not None and kept.contact.id != self._runtime.contact.id
-        if kept is not None and not kept.alone and not moved:
-            await self._resume(kept, join)
+        former = None if kept is None or kept.alone else kept
+        moved = former is not None and former.contact.id != self._runtime.contact.id
+        if former is not None and not moved:
+            await self._resume(former, join)
         elif join and await find_ring(
             self._runtime, self._space, join, found_if_alone=found_if_alone
         ):
             await self._join(join)
+        elif former is not None:  # it fell as it moved
+            await self._resume(former, join)
         else:
             await self._node.found()
             await self._hold_everything()

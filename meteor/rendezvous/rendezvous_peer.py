@@ -280,6 +280,7 @@ class RendezvousPeer:
             if not left:
                 self._handoff.say_handed_over()
         await self.node.leave()
+        await self._ring_note.write_down()
         for client in self.entry.clients:
             if client.id != self._runtime.contact.id:
                 self._runtime.send(client, Farewell("the peer leaves the ring"))

@@ -25,6 +25,12 @@ class RingNote:
         self._kept = state
         self._runtime.spawn(self._write())
 
+    async def write_down(self) -> None:
+        """Return when the last state is written down, or cannot be: what was begun for it ends with
+        the peer."""
+        if self._kept is not None:
+            await self._write()
+
     def entries(self) -> list[Entry]:
         """What was written since this peer was started, or is about to be."""
         return [] if self._kept is None else [Entry(RING_KEY, codec.encode(self._kept))]
@@ -38,10 +44,11 @@ class RingNote:
     async def read(self) -> RingState | None:
         """The ring of the former life; None without one, or where the note cannot be read."""
         value = await self._journal.read(RING_KEY)
-        return None if value is None else _state_in(value)
+        return None if value is None else state_in(value)
 
 
-def _state_in(value: bytes) -> RingState | None:
+def state_in(value: bytes) -> RingState | None:
+    """The ring that a journal's value says; None where it cannot be read."""
     try:
         state = codec.decode(value)
     except MeteorError:

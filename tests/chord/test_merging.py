@@ -222,3 +222,19 @@ def test_a_search_through_somebody_who_refuses_changes_nothing(sim_ring: Any) ->
     ring.settle(5.0)
     assert ring.flaws() == []
     assert FindPredecessor in asked
+
+
+def test_a_ring_wound_twice_round_is_unwound_though_somebody_is_dead(sim_ring: Any) -> None:
+    """Whoever was lost, and stays away, is remembered for a day by all who knew it."""
+    ring = sim_ring(seed=13, coded=False, place_check_interval_s=10.0)
+    nodes = ring.ideal(ids_of(ring, 24))
+    dead = Contact(nodes[0].contact.id + 1, "nowhere:1")
+    winding = [*nodes[::2], *nodes[1::2]]
+    for at, node in enumerate(winding):
+        after = [winding[(at + step) % 24].contact for step in range(1, 9)]
+        node.install(winding[at - 1].contact, after)
+    for node in nodes:
+        node.start()
+        node.remember(dead)
+    assert ring.flaws()
+    check_one_ring(ring)

@@ -97,3 +97,18 @@ async def test_a_list_of_all_peers_may_name_the_peer_itself(tmp_path: Path) -> N
     )  # fmt: skip
     async with alone:
         assert len((await alone.ring()).peers) == 1
+
+
+async def test_a_founder_that_leaves_as_soon_as_somebody_has_joined_goes_back(
+    tmp_path: Path,
+) -> None:
+    """What it had written down of its ring was a second old, and said that it was alone: it began
+    another one, and as it had said good-bye, nobody looked for it."""
+    hub = MemoryHub()
+    first = await made(hub, 0, data_dir=tmp_path).start()
+    async with made(hub, 1, ADDRESSES[0], data_dir=tmp_path):
+        await first.store("type=probe temperature=1")
+        await first.close()
+        async with made(hub, 0, data_dir=tmp_path) as again:
+            assert len((await again.ring()).peers) == 2
+            assert len(await again.retrieve(ALL)) == 1

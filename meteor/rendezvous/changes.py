@@ -132,6 +132,8 @@ class Changes:
             carried = replace(carried, renewed=left.carried.renewed)
         went = self._went(task, known)
         carried = (await write([carried]))[0]
+        if refused := refusal(carried, living(self._shelf, task.old_key)):
+            return [], Summary(0, refused=refused)  # word came meanwhile, by another holder
         record = self._shelf.record_of(carried, task.profile)
         # What ran out as it was written meets what is there all the same, as if in time.
         now = min(self._runtime.now(), nextafter(record.expires_s, -inf))

@@ -94,7 +94,8 @@ class Copying:
             self._check_company(part)
         except Superseded:
             for one in kept:
-                self._shelf.take_in(one, None)
+                if self._shelf.may_show(one):  # word that it moved may have come meanwhile
+                    self._shelf.take_in(one, None)
             raise
         return kept
 

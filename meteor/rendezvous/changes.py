@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import inf, nextafter
 
-from arms import DATA, INTEREST, WATCH, Profile, Rendezvous
+from arms import DATA, INTEREST, WATCH, Profile, Record, Rendezvous, Steps, Tell
 from chord import Runtime, replace
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.placement import GONE, MOVED, Key, Placed, key_of
@@ -132,16 +132,18 @@ class Changes:
             carried = replace(carried, renewed=left.carried.renewed)
         went = self._went(task, known)
         carried = (await write([carried]))[0]
+        if refused := refusal(carried, living(self._shelf, task.old_key)):
+            return [], Summary(0, refused=refused)  # word came meanwhile, by another holder
         record = self._shelf.record_of(carried, task.profile)
         # What ran out as it was written meets what is there all the same, as if in time.
         now = min(self._runtime.now(), nextafter(record.expires_s, -inf))
         belongs = self._reactions.within(part)
-        arrival = self._rendezvous.accept(record, now, belongs)
+        arrival = self._rendezvous.accept(record, now, self._belongs(part, task))
         if arrival.outcome not in {"stored", "same"}:
             await self._take_back(task, carried, write)
             return [], Summary(0, refused=arrival.outcome)
         self._shelf.place(carried)
-        steps = arrival.steps
+        steps = self._unless_met(arrival.steps, record)
         if arrival.outcome == "same":
             self._shelf.store.update(record)
             steps = self._rendezvous.meet(record, now, belongs)
@@ -182,7 +184,8 @@ class Changes:
         its own share may come later, and finds it done."""
         held = self._holdings.held
         is_held = self._shelf.meets(carried, held)
-        if not is_held and carried.kind not in {GONE, MOVED}:
+        leaves = self._leaving(carried, held)
+        if not is_held and leaves is None and carried.kind not in {GONE, MOVED}:
             self._shelf.show(carried, profile)
             return
         key, now, here = key_of(carried), self._runtime.now(), self._reactions.within(held)
@@ -200,6 +203,10 @@ class Changes:
         if carried.kind in {DATA, INTEREST, WATCH}:
             record = self._shelf.record_of(carried, profile)
         if record is None:
+            if leaves is not None and carried.kind == MOVED and self._shelf.may_show(carried):
+                gone = self._rendezvous.forget(*leaves.key, now, here)
+                self._reactions.carry_out(gone.steps, leaves)
+                self._telling.drop(leaves)
             self._shelf.show(carried, profile)
             return
         arrival = self._rendezvous.accept(record, now, here)
@@ -207,7 +214,38 @@ class Changes:
             self._shelf.store.update(record)
         if arrival.outcome in {"same", "stored"}:
             self._shelf.place(carried)
-        self._reactions.carry_out(arrival.steps, record)
+        self._reactions.carry_out(self._unless_met(arrival.steps, record), record)
+
+    def _unless_met(self, steps: Steps, record: Record) -> Steps:
+        """A watch that what follows elsewhere meets as well hears of that from there: an interest
+        that moved is not one that went, unless it had run out before."""
+        for step in steps:
+            goes_on = isinstance(step, Tell) and self._goes_on(step, record)
+            yield None if goes_on else step
+
+    def _goes_on(self, told: Tell, record: Record) -> bool:
+        watch, before = told.to, told.about
+        if told.kind != "gone" or before is record or not before.lives(self._runtime.now()):
+            return False
+        matches = record.profile.matches(watch.profile)
+        return matches and self._shelf.lowest_common(watch, record) is not None
+
+    def _belongs(self, part: Intervals, task: Task) -> Callable[[Record, Record], bool]:
+        """Whether a pair of what is stored is told of for this part.  That its former version is
+        gone is told of wherever that is answered for here: no other share comes to hear it."""
+        within, here = self._reactions.within(part), self._reactions.within(self._holdings.held)
+        before = self._shelf.store.get(*task.key)
+        return lambda asker, asked: (here if asked is before else within)(asker, asked)
+
+    def _leaving(self, carried: Carried, held: Intervals) -> Record | None:
+        """The interest that leaves its place here with what another holder wrote: watches hear of
+        it from who answers for that, be the word of it, or what follows it elsewhere, a copy."""
+        known = self._shelf.store.get(carried.owner, stem_of(carried.id))
+        if known is None or known.kind != INTEREST or known.version >= carried.version:
+            return None
+        if (known.id == carried.id) is not (carried.kind == MOVED):
+            return None
+        return known if self._shelf.lives_in(known, held) else None
 
     async def expire(self) -> None:
         """Give back what has expired, and tell watches of interests that are gone; some at a

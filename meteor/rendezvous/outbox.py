@@ -72,8 +72,22 @@ class _Stream:
     """The first pair that did not fit: derive again from there on when `pending` is empty."""
     backlog: Backlog | None = None
     """Pairs that were derived and come next."""
+    awaited: set[str] = field(default_factory=set)
+    """What was under way when `retry_at` was set: what leaves later does not put it off."""
     retry_at: float = 0.0
     retry_s: float = RETRY_S
+
+    def wait(self, now: float) -> None:
+        """Give what is under way its time, unless some of it has that already."""
+        under_way = len(self.pending) - len(self.unsent)
+        if under_way and not self.awaited:
+            sent = (id for id in self.pending if id not in self.unsent)
+            self.awaited = set(islice(sent, under_way))
+            self.retry_at = now + self.retry_s
+
+    def is_late(self, now: float) -> bool:
+        """Whether something of it has waited too long."""
+        return bool(self.awaited) and now >= self.retry_at
 
     def miss(self, position: Position) -> None:
         """A pair does not fit."""
@@ -124,10 +138,10 @@ class Outbox:
             return False
         before = len(stream.pending) - 1
         waits = stream.unsent or before >= WINDOW
-        if now is None or waits or (before and now >= stream.retry_at):
+        if now is None or waits or stream.is_late(now):
             stream.unsent[notice.id] = None
             return False
-        stream.retry_at = now + stream.retry_s
+        stream.wait(now)
         return True
 
     def _keep(self, name: str, notice: Notice, number: int, room: int) -> _Stream | None:
@@ -248,6 +262,7 @@ class Outbox:
             if notice is not None:
                 stream.size -= len(notice.found.blob)
             stream.unsent.pop(notice_id, None)
+            stream.awaited.discard(notice_id)
         stream.retry_s = RETRY_S
         return stream.is_behind
 
@@ -289,21 +304,22 @@ class Outbox:
             self._streams[stem] = _Stream(last_number=number)
 
     def due(self, stem: str, now: float) -> list[Notice]:
-        """What to send of one interest now: fresh notices within the window, and all that are
-        unacknowledged when the retry time has come."""
+        """What to send of one interest now: fresh notices within the window, and those that are
+        unacknowledged for the retry time."""
         stream = self._streams.get(stem)
         if stream is None or not stream.pending:
             return []
-        unsent, under_way = stream.unsent, len(stream.pending) - len(stream.unsent)
-        if under_way and now >= stream.retry_at:
-            unsent = stream.unsent = dict.fromkeys(stream.pending)
-            under_way = 0
+        unsent, late = stream.unsent, stream.awaited
+        if stream.is_late(now):
+            again = (id for id in stream.pending if id in late or id in unsent)
+            unsent = stream.unsent = dict.fromkeys(again)
+            stream.awaited = set()
             stream.retry_s = min(2 * stream.retry_s, RETRY_MAX_S)
+        under_way = len(stream.pending) - len(unsent)
         fresh = [stream.pending[id][1] for id in islice(unsent, max(WINDOW - under_way, 0))]
         for notice in fresh:
             del unsent[notice.id]
-        if fresh:
-            stream.retry_at = now + stream.retry_s
+        stream.wait(now)
         return fresh
 
     def has_unsent(self, stem: str) -> bool:
@@ -315,7 +331,7 @@ class Outbox:
         """The client moved: what is unacknowledged goes to its new place at once."""
         stream = self._streams.get(stem)
         if stream is not None:
-            stream.unsent = dict.fromkeys(stream.pending)
+            stream.unsent, stream.awaited = dict.fromkeys(stream.pending), set()
             stream.retry_s = RETRY_S
 
     def drop(self, stem: str) -> None:

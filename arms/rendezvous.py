@@ -182,6 +182,10 @@ class Rendezvous:
         """Give a record up without a tombstone: it was replaced, and lives elsewhere."""
         return self._gone(self.store.remove(owner, stem), now, belongs)
 
+    def left(self, record: Record, now: float, belongs: Belongs = everywhere) -> Steps:
+        """Who hears that a record is gone, which is not stored any more."""
+        return self._matrix.gone(record, now, belongs)
+
     def _gone(self, record: Record | None, now: float, belongs: Belongs) -> Deletion:
         if record is None or not record.lives(now):
             return Deletion([], iter(()))

@@ -19,6 +19,7 @@ from meteor.keeping.placement import GONE, MOVED, Key, Placed, key_of
 from meteor.keeping.shelf import Shelf
 from meteor.rendezvous.amendments import Amendments, living, route_since
 from meteor.rendezvous.deletes import TOMBSTONE_MS, Deletes, Write
+from meteor.rendezvous.ended import Ended
 from meteor.rendezvous.halfway import Halfway, newest_of
 from meteor.rendezvous.moves import KEPT_S, Moves
 from meteor.rendezvous.ownership import Ownership
@@ -55,7 +56,9 @@ class Changes:
         self._rendezvous, self._telling = rendezvous, telling
         self._reactions, self._moves, self._halfway = reactions, moves, halfway
         self._ownership = Ownership(shelf)
-        self.deletes = Deletes(runtime, holdings, shelf, rendezvous, telling, reactions)
+        self.ended = Ended(runtime, shelf, rendezvous, reactions)
+        """Interests that went a moment ago."""
+        self.deletes = Deletes(runtime, holdings, shelf, rendezvous, telling, reactions, self.ended)
         """What is deleted by a selector."""
         amendments = Amendments(
             runtime, holdings, shelf, rendezvous, telling, reactions, moves, self._ownership,
@@ -190,6 +193,8 @@ class Changes:
             return
         key, now, here = key_of(carried), self._runtime.now(), self._reactions.within(held)
         known = self._shelf.store.get(*key)
+        if carried.kind == GONE and known is not None:
+            self.ended.note(known)
         if carried.kind == MOVED:
             self._note_word(carried)
         if carried.kind in {GONE, MOVED} and is_held:
@@ -256,6 +261,7 @@ class Changes:
                 self._runtime.now(), self._reactions.within(self._holdings.held), SWEPT_AT_ONCE
             )
             for record in swept.records:
+                self.ended.note(record)
                 self._telling.drop(record)
             self._reactions.carry_out(swept.steps)
             stones = self._shelf.stones_over(SWEPT_AT_ONCE)

@@ -17,6 +17,7 @@ from chord import Runtime, dataclass, replace
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.placement import GONE, Key, key_of
 from meteor.keeping.shelf import Shelf
+from meteor.rendezvous.ended import Ended
 from meteor.rendezvous.reactions import AT_ONCE, Reactions
 from meteor.rendezvous.task import Task
 from meteor.rendezvous.telling import Telling, found_of
@@ -62,9 +63,11 @@ class Deletes:
         rendezvous: Rendezvous,
         telling: Telling,
         reactions: Reactions,
+        ended: Ended,
     ) -> None:
         self._runtime, self._holdings, self._shelf = runtime, holdings, shelf
         self._rendezvous, self._telling, self._reactions = rendezvous, telling, reactions
+        self._ended = ended
         self._done: OrderedDict[bytes, _Done] = OrderedDict()
 
     async def selected(self, task: Task, newest: int | None) -> list[Record]:
@@ -138,6 +141,7 @@ class Deletes:
         written = await write(stones)
         now, here = self._runtime.now(), self._reactions.within(self._holdings.held)
         for record, stone in zip(records, written, strict=True):
+            self._ended.note(record)
             gone = self._rendezvous.cancel(*record.key, now, here)
             self._reactions.carry_out(gone.steps, record)
             self._shelf.place(stone)

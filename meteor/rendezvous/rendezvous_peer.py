@@ -36,6 +36,7 @@ from meteor.errors import MeteorError, to_fault
 from meteor.journal.journal import Journal
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.load import placing_of
+from meteor.keeping.placement import Admission
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.shelf_journal import Contents, Restored
 from meteor.keeping.views import Views
@@ -167,7 +168,7 @@ class RendezvousPeer:
             runtime, curve, self.views, self.holdings, self.shelf, self.replication.passed_over
         )
         self._handoff = Handoff(
-            self.node, runtime, curve, self.holdings, self.shelf, self.telling.derive,
+            self.node, runtime, curve, self.holdings, self.shelf, self._tell_of,
             views=self.views, replication=self.replication, keeper=self._keeper, id_bits=bits,
         )  # fmt: skip
         self._paying = Paying(runtime, self.views, self.holdings, self.shelf, self.replication)
@@ -196,9 +197,14 @@ class RendezvousPeer:
         )  # fmt: skip
         self._returning = Returning(
             self.node, runtime, self.views, self.holdings, self.shelf, self.replication,
-            self._keeper, self._handoff, self.telling.derive, self.copies_config,
+            self._keeper, self._handoff, self._tell_of, self.copies_config,
             index_bits=curve.index_bits, id_bits=bits,
         )  # fmt: skip
+
+    def _tell_of(self, part: Intervals, admission: Admission) -> None:
+        """A part was gained: of its pairs is told what the clients have not acknowledged."""
+        self.telling.derive(part, admission)
+        self.point.changes.ended.tell(part)
 
     @property
     def id_bits(self) -> int:
@@ -280,10 +286,10 @@ class RendezvousPeer:
             if not left:
                 self._handoff.say_handed_over()
         await self.node.leave()
-        await self._ring_note.write_down()
         for client in self.entry.clients:
             if client.id != self._runtime.contact.id:
                 self._runtime.send(client, Farewell("the peer leaves the ring"))
+        await self._ring_note.write_down()
         return left
 
     # -- what runs beside

@@ -33,18 +33,22 @@ def test_that_nobody_answers_at_its_old_address_says_nothing_of_a_peer(
     assert [len(peer.observer.gone) for peer in ring.peers.values()] == gone
 
 
+@pytest.mark.parametrize("how", ["silent", "refused"])
 @pytest.mark.parametrize("count", [4, 14])
-def test_whoever_comes_back_at_another_address_waits_until_the_old_one_is_found_silent(
-    sim_ring: Any, count: int
+def test_whoever_comes_back_at_another_address_waits_until_the_old_one_is_found_dead(
+    sim_ring: Any, count: int, how: str
 ) -> None:
-    """Its host is gone without a word, and nobody has missed it yet."""
+    """Its host is gone without a word, or it is started anew at once: nobody has missed it yet."""
     ring = sim_ring(seed=4)
     ids = [identifier(f"peer {n}", ring.config.bits) for n in range(count)]
     ring.grow(ids)
     ring.settle(5.0)
     moved = ids[2]
-    gone = ring.peers.pop(moved)
-    Faults(ring.network).partition([gone.node.contact])
+    if how == "silent":
+        gone = ring.peers.pop(moved)
+        Faults(ring.network).partition([gone.node.contact])
+    else:
+        ring.crash(moved)
     node = ring.add(moved, "elsewhere:1")
     ring.run(node.join([ring.peers[ids[0]].node.contact]))
     node.start()

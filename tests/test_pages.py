@@ -23,8 +23,18 @@ PAGES = sorted(
 LANGUAGES = {"python", "sh", "toml", "text", "xml", "json", "ini", "dockerfile", "ebnf", "yaml"}
 
 
+LONG = {Path("docs/security.md")}
+"""Pages that take long; what they show is looked at in `tests/meteor/security`, too."""
+
+
 @pytest.mark.processes
-@pytest.mark.parametrize("page", PAGES, ids=str)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(one, marks=[pytest.mark.long] if one in LONG else [], id=str(one))
+        for one in PAGES
+    ],
+)
 def test_a_page_can_be_followed_as_it_is_written(page: Path, tmp_path: Path) -> None:
     differences = list(PageSession(tmp_path).follow((ROOT / page).read_text()))
     assert not differences, "\n".join(differences)

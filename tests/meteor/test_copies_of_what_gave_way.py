@@ -64,7 +64,11 @@ def test_nobody_keeps_a_copy_that_its_primary_does_not_count_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seed", "owner", "first", "last"), [(2, 23, 2, 8), (7, 20, 0, 6), (10, 22, 1, 7)]
+    ("seed", "owner", "first", "last"),
+    [
+        (2, 23, 2, 8),
+        *(pytest.param(*one, marks=pytest.mark.long) for one in ((7, 20, 0, 6), (10, 22, 1, 7))),
+    ],
 )
 def test_what_was_deleted_when_all_was_one_does_not_come_back_at_the_next_cut(
     seed: int, owner: int, first: int, last: int

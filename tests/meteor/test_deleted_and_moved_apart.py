@@ -42,7 +42,9 @@ class Apart:
         self.overlay.run_for(10.0)
 
 
-@pytest.mark.parametrize(("moves", "ahead_s"), [(1, 0), (2, 0), (4, 0), (2, 3600)])
+@pytest.mark.parametrize(
+    ("moves", "ahead_s"), [(1, 0), (2, 0), (2, 3600), pytest.param(4, 0, marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize("deleted_on", [0, 1])
 @pytest.mark.parametrize(
     "seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3, 4, 5, 11, 14, 16))]

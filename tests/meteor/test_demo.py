@@ -96,7 +96,10 @@ def test_a_small_demo_is_exact_and_leaves_nothing(folder: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["readings.csv"]
 
 
-@pytest.mark.parametrize("corruption", ["drop", "repeat", "change"])
+@pytest.mark.parametrize(
+    "corruption",
+    ["drop", *(pytest.param(one, marks=pytest.mark.long) for one in ("repeat", "change"))],
+)
 def test_a_corrupted_answer_makes_the_demo_fail(folder: Path, corruption: str) -> None:
     write_readings(folder / "readings.csv", 40)
     program = textwrap.dedent(f"""

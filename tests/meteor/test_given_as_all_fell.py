@@ -72,7 +72,7 @@ class Fallen:
         assert ask(self.overlay, self.overlay.client()) == (self.stored, True)
 
 
-@pytest.mark.parametrize("seed", seeds(4, 90))
+@pytest.mark.parametrize("seed", seeds(2, 90))
 def test_a_ring_that_falls_as_part_is_given_comes_back_with_it(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,7 +45,7 @@ def test_nothing_stays_named_that_somebody_has(how: str, seed: int, is_quiet: bo
 
 
 @pytest.mark.parametrize("seed", seeds(1, 40))
-@pytest.mark.parametrize("is_quiet", [False, True])
+@pytest.mark.parametrize("is_quiet", [False, pytest.param(True, marks=pytest.mark.long)])
 @pytest.mark.parametrize("how", ["apart", "dumb", "deaf"])
 def test_nothing_stays_named_after_a_cut(how: str, is_quiet: bool, seed: int) -> None:
     assert_nothing_stays_named(how, seed, is_quiet)

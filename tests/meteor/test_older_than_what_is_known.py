@@ -21,6 +21,7 @@ from tests.meteor.copies_world import (
     client_away_from,
     drawn_elsewhere,
     primary_of,
+    seeds,
     store_some,
 )
 
@@ -99,7 +100,7 @@ def shares_until(overlay: Overlay, do: Callable[[], Any]) -> int:
     return begun
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", seeds(1, 3))
 def test_more_moved_than_one_question_is_told(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """It said that it was complete, without all but the last ones."""
     monkeypatch.setattr("meteor.rendezvous.moves.TOLD_MAX", 2)
@@ -112,7 +113,7 @@ def test_more_moved_than_one_question_is_told(seed: int, monkeypatch: pytest.Mon
     assert moved <= set(found)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", seeds(1, 3))
 def test_more_moved_than_is_remembered(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("meteor.rendezvous.moves.KEPT_MAX", 2)
     world = Waiting(seed, monkeypatch, count=5)
@@ -124,7 +125,7 @@ def test_more_moved_than_is_remembered(seed: int, monkeypatch: pytest.MonkeyPatc
     assert moved <= set(found)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", seeds(1, 3))
 def test_it_moved_longer_ago_than_is_spoken_of(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     world = Waiting(seed, monkeypatch)
     asking = world.retrieve(timeout=60)
@@ -136,7 +137,7 @@ def test_it_moved_longer_ago_than_is_spoken_of(seed: int, monkeypatch: pytest.Mo
     assert moved in found
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", seeds(1, 3))
 def test_it_moved_before_the_old_place_was_restarted(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,7 +151,7 @@ def test_it_moved_before_the_old_place_was_restarted(
     assert moved in found
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", seeds(1, 3))
 def test_where_there_is_no_time_to_ask_anew_it_says_so(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,7 +180,7 @@ def deleted_meanwhile(world: Waiting) -> tuple[Receipt, int]:
     return world.overlay.kernel.run_until(deleting), len(others)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", seeds(1, 3))
 def test_a_delete_that_is_not_asked_anew_counts_once(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,7 +190,7 @@ def test_a_delete_that_is_not_asked_anew_counts_once(
     assert receipt.matches == others
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", seeds(1, 3))
 def test_a_delete_takes_what_it_missed(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """It lived on, though the delete said that it was complete; and is counted once."""
     world = Waiting(seed, monkeypatch)
@@ -200,7 +201,7 @@ def test_a_delete_takes_what_it_missed(seed: int, monkeypatch: pytest.MonkeyPatc
     assert (found, complete) == ([], True)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", seeds(1, 3))
 def test_a_question_that_begins_after_all_of_that_is_asked_once(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

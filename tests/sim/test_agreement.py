@@ -117,7 +117,17 @@ def matching(subjects: list[Subject], query: Query) -> list[Subject]:
     ]
 
 
-@pytest.mark.parametrize("addressing", list(Addressing))
+@pytest.mark.parametrize(
+    "addressing",
+    [
+        Addressing.FIRST_MATCH,
+        *(
+            pytest.param(one, marks=pytest.mark.long)
+            for one in Addressing
+            if one != Addressing.FIRST_MATCH
+        ),
+    ],
+)
 def test_real_peers_and_the_study_agree_exactly(addressing: Addressing) -> None:
     world = settled_world(addressing)
     drawn = random.Random(SEED + 1)

@@ -180,6 +180,7 @@ def test_who_is_to_be_told_once_and_is_not_fails_the_run(monkeypatch: pytest.Mon
     assert all("was never told of" in text for text in report.violations), report.text()
 
 
+@pytest.mark.long
 def test_a_delete_that_lay_on_a_link_takes_nothing_that_was_stored_since() -> None:
     """Its client had it done by another peer, and stored anew; who has the place by now joined
     after that, and did not know that it was done."""

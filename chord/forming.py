@@ -8,9 +8,9 @@ list is marked complete and forming ends.  DESIGN section 2.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from chord.errors import CallError, DialRefused, Fault, JoinRefused, RemoteFault
+from chord.errors import CallError, Fault, JoinRefused, RemoteFault
 from chord.messages import Acknowledged, Enter, Entered, Install, Membership, Ping
 from chord.runtime import Deferred
 
@@ -153,18 +153,16 @@ class Forming:
             return Entered(installed=False, keeper=self.keeper)
         for other in (*membership.members, *self._waiting):
             if other.id == sender.id and other.address != sender.address:
-                return Deferred(self._take_in_instead(other, sender))
+                return Deferred(self._make_sure_of(other))
         return Deferred(self._take_in(sender))
 
-    async def _take_in_instead(self, other: Contact, joiner: Contact) -> Entered:
+    async def _make_sure_of(self, other: Contact) -> NoReturn:
         """A member of another address has the joiner's identifier: it may be the former life of the
         joiner, which nobody has missed yet."""
-        taken = f"identifier {joiner.id:x} belongs to {other.address}"
+        taken = f"identifier {other.id:x} belongs to {other.address}"
         try:
             await self._watch.ask(other, Ping())
-        except DialRefused:
-            return await self._take_in(joiner)
-        except CallError as error:
+        except CallError as error:  # refused or silent: the watch strikes it off, and he asks again
             raise Fault("TryAgain", f"{taken}, which does not answer") from error
         raise Fault("JoinRefused", taken)
 

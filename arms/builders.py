@@ -45,7 +45,7 @@ def prefix(stem: str) -> Partial:
     """Every keyword that begins with `stem`; raises `ProfileError` for what is no text."""
     if not isinstance(stem, str):
         raise ProfileError(f"prefix({stem!r}): only words have beginnings; give a text")
-    return Partial(stem)
+    return Partial(str.__str__(stem))
 
 
 def root_of(attributes: Mapping[str, Plain]) -> Element:
@@ -70,6 +70,7 @@ def _children(attributes: Mapping[str, Plain], depth: int) -> tuple[Element, ...
 def _element(name: str, plain: Plain, depth: int) -> Element:
     if not isinstance(name, str) or not is_name(name):
         raise ProfileError(f"{name!r} is not a name: letters, digits, '_', '-' and '.'")
+    name = str.__str__(name)
     if isinstance(plain, Mapping):
         return Element(name, NOTHING, _children(plain, depth + 1))
     return Element(name, _value(name, plain))
@@ -91,9 +92,11 @@ def _value(name: str, plain: object) -> Written:
 
 
 def _scalar(plain: str | float) -> Scalar:
-    """A text is a keyword (or a time, where one is declared), a number a number."""
+    """A text is a keyword (or a time, where one is declared), a number a number; what the members
+    of an enumeration, and numpy's floats, are equal to, not how they write themselves."""
     if isinstance(plain, str):
-        return scalar(plain, IS_QUANTITY.fullmatch(plain) is not None)
+        text = str.__str__(plain)
+        return scalar(text, IS_QUANTITY.fullmatch(text) is not None)
     if isinstance(plain, float) and not math.isfinite(plain):
         raise ProfileError(f"{plain!r} is not a finite number")
-    return Scalar(repr(plain))
+    return Scalar(repr(int(plain) if isinstance(plain, int) else float(plain)))

@@ -14,7 +14,13 @@ from itertools import pairwise
 from arms.errors import SelectorError
 from arms.selector_lexer import REFUSED, Cursor
 from arms.selector_tuple import tuple_elements, tuple_entries
-from arms.selector_values import is_reversed, merged, read_comparison, read_value
+from arms.selector_values import (
+    is_reversed,
+    merged,
+    read_comparison,
+    read_value,
+    would_take_unit,
+)
 from arms.written import (
     GROUP,
     LIMITS,
@@ -236,7 +242,10 @@ class _Reader:
                     self._merge(other.children, child)
                 return
             if other.compares and term.compares:
-                other.value = self._both(other, term)
+                if _stand_apart(other, term):
+                    level.append(_Draft(GROUP, term.position, children=[term]))
+                else:
+                    other.value = self._both(other, term)
                 return
         level.append(term)
 
@@ -254,6 +263,13 @@ class _Reader:
                 other.position,
             )  # fmt: skip
         return both
+
+
+def _stand_apart(one: _Draft, other: _Draft) -> bool:
+    """Whether two comparisons as one range would say something else."""
+    assert isinstance(one.value, Span)
+    assert isinstance(other.value, Span)
+    return would_take_unit(one.value, other.value)
 
 
 def _frozen(drafts: Sequence[_Draft]) -> tuple[Element, ...]:

@@ -10,6 +10,7 @@ from arms.errors import SelectorError
 from arms.selector_lexer import DOTS, QUOTED, STAR, WORD, Cursor, Mark
 from arms.written import (
     ANY,
+    IS_QUANTITY,
     Hyphen,
     Partial,
     Scalar,
@@ -79,6 +80,14 @@ def merged(one: Span, other: Span) -> Span | None:
     if low is None or high is None:
         return None
     return Span(low[0], high[0], low[1], high[1])
+
+
+def would_take_unit(one: Span, other: Span) -> bool:
+    """Whether a bare low bound would take the unit of the high one, as in `20..30MB`."""
+    low, high = one.low or other.low, one.high or other.high
+    if low is None or high is None or high.quoted or not is_number(low):
+        return False
+    return IS_QUANTITY.fullmatch(high.text) is not None and not is_number(high)
 
 
 def is_reversed(span: Span) -> bool:

@@ -18,6 +18,7 @@ from squid.axes import Axis
 from squid.errors import SpaceError
 from squid.hilbert import MOST_BITS, MOST_DIMENSIONS, HilbertCurve
 from squid.keywords import Dimension
+from squid.plain import plain_text
 from squid.query import Term
 from squid.region import Box
 
@@ -60,11 +61,11 @@ class KeywordSpace:
     ) -> None:
         declared = tuple(dimensions)
         _check(name, declared, bits, extra, max_attributes)
-        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "name", plain_text(name))
         object.__setattr__(self, "dimensions", declared)
-        object.__setattr__(self, "bits", default_bits(len(declared)) if bits is None else bits)
-        object.__setattr__(self, "extra", extra)
-        object.__setattr__(self, "max_attributes", max_attributes)
+        object.__setattr__(self, "bits", int(default_bits(len(declared)) if bits is None else bits))
+        object.__setattr__(self, "extra", plain_text(extra))
+        object.__setattr__(self, "max_attributes", int(max_attributes))
 
     def __hash__(self) -> int:
         return hash(self.digest)  # what is remembered of a space is asked for with every post

@@ -18,6 +18,7 @@ from squid.axes import Axis, NumberAxis, WordAxis
 from squid.coders import NumberCoder, RankCoder, Scale
 from squid.errors import SpaceError, TypeMismatch
 from squid.normal_form import normal_form
+from squid.plain import plain_number, plain_text
 from squid.units import convert
 
 __all__ = ["DEFAULT_ALPHABET", "Choice", "Dimension", "Number", "Time", "Word", "normal_form"]
@@ -26,8 +27,9 @@ DEFAULT_ALPHABET: Final = "-.0123456789_abcdefghijklmnopqrstuvwxyz"
 _QUANTITY: Final = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*(.*)", re.DOTALL)
 
 
-def _check_name(name: str) -> None:
+def _check_name(dimension: Dimension) -> None:
     """A dimension is named by an element's path: names joined by "/"."""
+    name = dimension.name
     for part in name.split("/") if isinstance(name, str) else ("",):
         legal = all(
             character.isalpha() or character.isdecimal() or character in "_-." for character in part
@@ -38,6 +40,7 @@ def _check_name(name: str) -> None:
                 f'dimension {name!r}: a name is letters, digits, "_", "-" and ".", begins with a '
                 'letter or "_"; nested ones are joined by "/"'
             )
+    object.__setattr__(dimension, "name", plain_text(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class Word:
     kind: ClassVar[str] = "word"
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
+        _check_name(self)
         ordered = "".join(sorted(set(self.alphabet))) if isinstance(self.alphabet, str) else ""
         if not ordered or len(ordered) != len(self.alphabet):
             raise SpaceError(f"{self.name}: an alphabet names each of its characters once")
@@ -84,7 +87,7 @@ class Number:
     kind: ClassVar[str] = "number"
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
+        _check_name(self)
         if not all(_is_number(end) and isfinite(end) for end in (self.low, self.high)):
             raise SpaceError(f"{self.name}: bounds are finite numbers, not {self.low}, {self.high}")
         if not self.low < self.high:
@@ -95,6 +98,11 @@ class Number:
             raise SpaceError(f"{self.name}: a log scale begins above 0, not at {self.low}")
         if self.unit is not None and not _is_unit(self.unit):
             raise SpaceError(f"{self.name}: {self.unit!r} is no unit")
+        object.__setattr__(self, "scale", plain_text(self.scale))
+        object.__setattr__(self, "low", plain_number(self.low))
+        object.__setattr__(self, "high", plain_number(self.high))
+        if self.unit is not None:
+            object.__setattr__(self, "unit", plain_text(self.unit))
 
     def axis(self, bits: int) -> Axis:
         """The dimension's axis on a curve of so many bits."""
@@ -135,11 +143,11 @@ class Choice:
     kind: ClassVar[str] = "choice"
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
+        _check_name(self)
         declared = tuple(self.values) if isinstance(self.values, (tuple, list)) else ()
         if not declared or not all(isinstance(value, str) for value in declared):
             raise SpaceError(f"{self.name}: a choice lists its values, one text at least")
-        object.__setattr__(self, "values", declared)
+        object.__setattr__(self, "values", tuple(map(plain_text, declared)))
         if len({normal_form(value) for value in self.values}) < len(self.values):
             raise SpaceError(f"{self.name}: two of {list(self.values)} are the same keyword")
 
@@ -167,7 +175,7 @@ class Time:
     kind: ClassVar[str] = "time"
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
+        _check_name(self)
         for end in ("low", "high"):
             given = getattr(self, end)
             legal = isinstance(given, str) or _is_number(given)

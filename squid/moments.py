@@ -12,6 +12,8 @@ from fractions import Fraction
 from math import floor
 from typing import Final
 
+from squid.plain import plain_number
+
 _RFC3339: Final = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})"  # year, month, day
     r"(?:[Tt ]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?"  # hour, minute, second, fraction
@@ -37,7 +39,7 @@ def _from_seconds(seconds: float) -> int | None:
     if not abs(seconds) <= _FARTHEST_MS / 1000:  # so written that NaN is refused as well
         return None
     # a decimal of seconds is meant as written: 1.001 is 1001 ms, though its double lies below
-    return floor(Fraction(repr(seconds)) * 1000)
+    return floor(Fraction(repr(plain_number(seconds))) * 1000)
 
 
 def rfc3339(moment_ms: int) -> str | None:

@@ -85,12 +85,12 @@ def _refusal(address: str, error: aiohttp.WSServerHandshakeError) -> Exception:
     if error.status == 409:
         return DialsCrossed(f"{address} is dialling us")
     if error.status == 426:
-        theirs = "" if headers is None else headers.get(VERSION_HEADER, "")
+        theirs = _version("" if headers is None else headers.get(VERSION_HEADER, ""))
         return VersionMismatch(
             f"{address} speaks wire version {theirs or 'unknown'}, this side {WIRE_VERSION}: "
             "upgrade the older of the two",
             ours=WIRE_VERSION,
-            theirs=int(theirs) if theirs.isdigit() else 0,
+            theirs=theirs,
         )
     if reason:
         return DialRejected(f"{address} refused the dial: {reason}")
@@ -99,3 +99,8 @@ def _refusal(address: str, error: aiohttp.WSServerHandshakeError) -> Exception:
     return DialRejected(
         f"{address} is no peer of Meteor's: a web server answers there, with status {error.status}"
     )
+
+
+def _version(header: str) -> int:
+    """The wire version in a header, one byte as it travels; 0 where there is none."""
+    return int(header) if header.isascii() and header.isdigit() and len(header) <= 3 else 0

@@ -20,7 +20,7 @@ from typing import Any, Final
 import aiohttp
 from aiohttp import web
 
-from chord import Contact, DialRefused, LinkClosed
+from chord import Contact, DialRefused, DialRejected, LinkClosed
 from meteor.errors import AddressInUse
 from meteor.links.address import host_of
 from meteor.links.transport import DIAL_TIMEOUT_S, Acceptor
@@ -157,9 +157,9 @@ class WebSocketTransport:
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise meaning_of(address, error, protected=self._dialling is not None) from error
         assert isinstance(socket, DialledSocket)
-        return self._dialled(address, socket)
+        return self._dialled(address, socket, self._contact)
 
-    def _dialled(self, address: str, socket: DialledSocket) -> WebSocketChannel:
+    def _dialled(self, address: str, socket: DialledSocket, own: Contact) -> WebSocketChannel:
         """The channel over a dialled socket, whose other side has introduced itself."""
         transport = socket.transport
         try:
@@ -167,6 +167,11 @@ class WebSocketTransport:
         except MalformedFrame as error:
             socket.release()
             raise DialRefused(f"no peer of Meteor's listens at {address}: {error}") from error
+        if not contact.address or contact.address == own.address:
+            # What this peer says to itself, or to that client, would go to whoever says so.
+            socket.release()
+            whom = "this peer itself" if contact.address else "a client"
+            raise DialRejected(f"{address} answers as {whom}")
         refusal = self._refusal(contact, transport)
         if transport is None or transport.is_closing():
             refusal = "it ended the dial"

@@ -22,7 +22,7 @@ from aiohttp import web
 
 from chord import Contact, DialRefused, DialRejected, LinkClosed
 from meteor.errors import AddressInUse
-from meteor.links.address import host_of
+from meteor.links.address import checked_address, host_of
 from meteor.links.transport import DIAL_TIMEOUT_S, Acceptor
 from meteor.links.websocket_channel import (
     BEAT_S,
@@ -147,7 +147,7 @@ class WebSocketTransport:
         try:
             async with asyncio.timeout(DIAL_TIMEOUT_S):
                 socket = await self._open_session().ws_connect(
-                    f"{scheme}://{address}/peer",
+                    f"{scheme}://{checked_address('dial', address)}/peer",
                     protocols=(PROTOCOL,),
                     headers={CONTACT_HEADER: contact_header(self._contact)},
                     autoping=False,

@@ -257,6 +257,7 @@ class WebSocketTransport:
                 timeout=aiohttp.ClientTimeout(total=None, connect=DIAL_TIMEOUT_S),
                 trust_env=False,
                 ws_response_class=DialledSocket,
+                trace_configs=[_going_nowhere_else()],
             )
         return self._session
 
@@ -327,6 +328,21 @@ class WebSocketTransport:
         if self._tls is None or not contact.address or transport is None:
             return None
         return refusal_of_peer(transport.get_extra_info("peercert"), host_of(contact.address))
+
+
+def _going_nowhere_else() -> aiohttp.TraceConfig:
+    """Ends a dial that is sent elsewhere, which aiohttp would follow, from TLS to none as well."""
+
+    async def end(_: object, __: object, sent: aiohttp.TraceRequestRedirectParams) -> None:
+        answer = sent.response
+        answer.close()
+        raise aiohttp.WSServerHandshakeError(
+            answer.request_info, answer.history, status=answer.status, headers=answer.headers
+        )
+
+    trace = aiohttp.TraceConfig()
+    trace.on_request_redirect.append(end)
+    return trace
 
 
 def _tls_options(context: ssl.SSLContext | None) -> dict[str, Any]:

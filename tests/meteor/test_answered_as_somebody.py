@@ -1,4 +1,4 @@
-"""Who answers a dial and introduces itself as the one that dialled, or as nobody that can be dialled.
+"""Who answers a dial as the one that dialled, or as somebody who cannot be dialled.
 
 The door refuses both; a dial is answered by whoever is at its address.
 """

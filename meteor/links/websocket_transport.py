@@ -51,6 +51,11 @@ between would leave that connection open (CPython issue 109564)."""
 BACKLOG: Final = 512
 """Dials that may wait to be taken: a ring of peers starts at one moment."""
 
+_SHAKEN: Final = (
+    "Connection", "Upgrade", "Sec-WebSocket-Key", "Sec-WebSocket-Protocol", "Sec-WebSocket-Version",
+)  # fmt: skip
+"""Headers that are looked at, here or by aiohttp, and said back to who sent what does not fit."""
+
 
 class WebSocketTransport:
     """A peer's transport over sockets; a client's if it never listens.
@@ -267,6 +272,8 @@ class WebSocketTransport:
         """Take or refuse a dial; the request lasts as long as its link."""
         if "Origin" in request.headers:
             return web.Response(status=403, text="a browser cannot open a peer link")
+        if not all(request.headers.get(name, "").isascii() for name in _SHAKEN):
+            return web.Response(status=400, text="these headers are no text")
         offered = request.headers.get("Sec-WebSocket-Protocol", "")
         if PROTOCOL not in [protocol.strip() for protocol in offered.split(",")]:
             return web.Response(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
 
 from chord import CallError, Contact, Deferred, DialRejected, Fault, RemoteFault
+from meteor.links.websocket_channel import CONTACT_HEADER, PROTOCOL, contact_header
 from meteor.wire.messages import Greet
 from tests.meteor.websocket_peers import Make
 
@@ -55,3 +57,29 @@ async def test_why_a_dial_was_refused_can_be_said_to_others(make: Make, reason: 
     text = str(caught.value)
     assert text.isprintable()
     assert len(text) < 1000
+
+
+@pytest.mark.parametrize("header", ["Sec-WebSocket-Protocol", "Sec-WebSocket-Key", "Upgrade"])
+async def test_a_dial_with_such_bytes_is_refused_as_any_other(
+    make: Make, caplog: pytest.LogCaptureFixture, header: str
+) -> None:
+    """It counted as a bug of the peer: status 500, and each left a traceback in its log."""
+    headers = {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "eHh4eHh4eHh4eHh4eHh4eA==",
+        "Sec-WebSocket-Protocol": PROTOCOL,
+        CONTACT_HEADER: contact_header(Contact(5, "")),
+        header: "\xff",
+    }
+    peer = await make(1)
+    host, port = peer.contact.address.split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    lines = ["GET /peer HTTP/1.1", "Host: x", *(f"{name}: {it}" for name, it in headers.items())]
+    with caplog.at_level(logging.WARNING):
+        writer.write(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"))
+        answer = await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert [one for one in caplog.records if one.name.startswith("aiohttp")] == []

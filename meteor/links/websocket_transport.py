@@ -23,6 +23,7 @@ from aiohttp import web
 from chord import Contact, DialRefused, DialRejected, LinkClosed
 from meteor.errors import AddressInUse
 from meteor.links.address import checked_address, host_of
+from meteor.links.asyncio_names import NameThreads
 from meteor.links.transport import DIAL_TIMEOUT_S, Acceptor
 from meteor.links.websocket_channel import (
     BEAT_S,
@@ -82,6 +83,7 @@ class WebSocketTransport:
         self._runner: web.AppRunner | None = None
         self._server: asyncio.Server | None = None
         self._session: aiohttp.ClientSession | None = None
+        self._names = NameThreads()
         self._channels: dict[WebSocketChannel, None] = {}
         self.traffic = Traffic()
         self._sockets: set[asyncio.Future[None]] = set()
@@ -245,6 +247,7 @@ class WebSocketTransport:
                 self._server.close()
             if self._session is not None:
                 await self._session.close()
+            await self._names.close()
             for door in self._door:
                 door.stop()
             if self._runner is not None:
@@ -256,7 +259,10 @@ class WebSocketTransport:
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(
-                    limit=0, force_close=True, ssl=self._dialling or True
+                    limit=0,
+                    force_close=True,
+                    ssl=self._dialling or True,
+                    resolver=self._names,
                 ),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(total=None, connect=DIAL_TIMEOUT_S),

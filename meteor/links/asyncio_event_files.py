@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
@@ -48,14 +49,24 @@ class Segments:
         if lines:
             if not self._open.exists():
                 self._began_s = monotonic()
-            with self._open.open("ab") as file:
-                file.writelines(lines)
+            self._write(lines)
         if self._open.exists() and (
             closing
             or monotonic() - self._began_s >= SEGMENT_S
             or self._open.stat().st_size >= SEGMENT_BYTES
         ):
             self._finish()
+
+    def _write(self, lines: list[bytes]) -> None:
+        """All of them, or none: half a line would be the beginning of the next one."""
+        before = self._open.stat().st_size if self._open.exists() else 0
+        try:
+            with self._open.open("ab") as file:
+                file.writelines(lines)
+        except OSError:
+            with suppress(OSError):
+                os.truncate(self._open, before)
+            raise
 
     def _finish(self) -> None:
         self._open.rename(self._directory / f"{self._name}-{self._number:08}.jsonl")

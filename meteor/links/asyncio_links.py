@@ -262,7 +262,8 @@ class PeerLinks:
     # ---- ending ------------------------------------------------------------------------------
 
     def lose(self, link: PeerLink, reason: str, *, tell: bool = True) -> None:
-        """Close a link now."""
+        """Close a link now; what waits for company leaves before."""
+        link.flush()
         self._forget(link)
         if link.channel is not None:
             link.channel.close(reason)

@@ -27,23 +27,41 @@ class LoopTimers:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._due: dict[int, list[tuple[float, Callable[[], object]]]] = {}
+        self._due: dict[int, dict[object, tuple[float, Callable[[], object]]]] = {}
         """By the number of the moment: what is called then, and when it was due."""
+        self._alarms: dict[int, asyncio.TimerHandle] = {}
+
+    def __len__(self) -> int:
+        """How much is to be called."""
+        return sum(map(len, self._due.values()))
 
     def call_at(self, due_s: float, callback: Callable[[], object]) -> float:
         """Call it at that time of the loop's clock, or a little later; returns when."""
+        return self._put(due_s, callback, object())
+
+    def _put(self, due_s: float, callback: Callable[[], object], name: object) -> float:
         number = ceil(due_s / TOGETHER_S)
         moment_s = number * TOGETHER_S
         together = self._due.get(number)
         if together is None:
-            together = self._due[number] = []
-            self._loop.call_at(moment_s, self._call, number)
-        together.append((due_s, callback))
+            together = self._due[number] = {}
+            self._alarms[number] = self._loop.call_at(moment_s, self._call, number)
+        together[name] = due_s, callback
         return moment_s
+
+    def _forget(self, due_s: float, name: object) -> None:
+        number = ceil(due_s / TOGETHER_S)
+        together = self._due.get(number)
+        if together is not None:
+            together.pop(name, None)
+            if not together:
+                del self._due[number]
+                self._alarms.pop(number).cancel()
 
     def _call(self, number: int) -> None:
         """All of one moment, in the order in which they were due."""
-        for _, callback in sorted(self._due.pop(number), key=_first):
+        del self._alarms[number]
+        for _, callback in sorted(self._due.pop(number).values(), key=_first):
             callback()
 
     async def sleep_until(self, due_s: float) -> float:
@@ -54,8 +72,12 @@ class LoopTimers:
             if not ended.done():  # nobody waits any more: cancelled
                 ended.set_result(None)
 
-        moment_s = self.call_at(due_s, end)
-        await ended
+        moment_s = self._put(due_s, end, ended)
+        try:
+            await ended
+        except asyncio.CancelledError:
+            self._forget(due_s, ended)
+            raise
         return moment_s
 
 

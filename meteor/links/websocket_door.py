@@ -36,6 +36,9 @@ class Door:
     def __init__(self, server: web.Server) -> None:
         self._server = server
         self._silent: dict[object, asyncio.TimerHandle] = {}
+        self._shaking: dict[object, asyncio.TimerHandle] = {}
+        """Those that gave way to others before they could be closed: under TLS a connection has no
+        transport until it has shaken hands, for which its time is short."""
         self._answers: dict[object, asyncio.TimerHandle] = {}
         self.closed = 0
         """Connections that were closed because they said, or read, nothing."""
@@ -44,7 +47,7 @@ class Door:
         """The protocol of one connection."""
         protocol = self._server()
         if len(self._silent) >= SILENT_MAX:
-            self._close(next(iter(self._silent)))
+            self._give_way(next(iter(self._silent)))
         loop = asyncio.get_running_loop()
         self._silent[protocol] = loop.call_later(FIRST_REQUEST_S, self._close, protocol)
         return protocol
@@ -54,7 +57,7 @@ class Door:
 
     def asked(self, protocol: object) -> None:
         """A request came whole by this connection."""
-        for timers in (self._silent, self._answers):
+        for timers in (self._silent, self._shaking, self._answers):
             timer = timers.pop(protocol, None)
             if timer is not None:
                 timer.cancel()
@@ -83,10 +86,16 @@ class Door:
 
     def stop(self) -> None:
         """No more is looked after: the server closes its connections itself."""
-        for timers in (self._silent, self._answers):
+        for timers in (self._silent, self._shaking, self._answers):
             for timer in timers.values():
                 timer.cancel()
             timers.clear()
+
+    def _give_way(self, protocol: object) -> None:
+        if getattr(protocol, "transport", None) is None:
+            self._shaking[protocol] = self._silent.pop(protocol)
+        else:
+            self._close(protocol)
 
     def _close(self, protocol: object) -> None:
         self.asked(protocol)

@@ -157,8 +157,10 @@ class MessageReader:
         end = at + length
         if there < end:
             return None
-        self._at, self.waiting = end, there - end
         payload = bytes(data[at:end])
+        self._at, self.waiting = end, there - end
+        if not self.waiting:
+            self._at, self._data = 0, b""  # what comes alone from now on is not put here
         return first, payload if key == _NO_MASK else unmasked(payload, key)
 
     def _check(self, first: int, length: int) -> None:

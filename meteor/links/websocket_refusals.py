@@ -22,6 +22,7 @@ from meteor.wire.codec import WIRE_VERSION
 
 REASON_HEADER: Final = "Meteor-Reason"
 """Why a dial was refused: a body that comes with a refused upgrade is not read by aiohttp."""
+_REASON_LENGTH_MAX: Final = 500
 
 
 def meaning_of(address: str, error: Exception, *, protected: bool) -> Exception:
@@ -81,16 +82,16 @@ def _hint(protected: bool) -> str:
 def _refusal(address: str, error: aiohttp.WSServerHandshakeError) -> Exception:
     """What the status of a refused dial means."""
     headers = error.headers
-    reason = "" if headers is None else headers.get(REASON_HEADER, "")
+    reason = _words("" if headers is None else headers.get(REASON_HEADER, ""))
     if error.status == 409:
         return DialsCrossed(f"{address} is dialling us")
     if error.status == 426:
-        theirs = "" if headers is None else headers.get(VERSION_HEADER, "")
+        theirs = _version("" if headers is None else headers.get(VERSION_HEADER, ""))
         return VersionMismatch(
             f"{address} speaks wire version {theirs or 'unknown'}, this side {WIRE_VERSION}: "
             "upgrade the older of the two",
             ours=WIRE_VERSION,
-            theirs=int(theirs) if theirs.isdigit() else 0,
+            theirs=theirs,
         )
     if reason:
         return DialRejected(f"{address} refused the dial: {reason}")
@@ -99,3 +100,14 @@ def _refusal(address: str, error: aiohttp.WSServerHandshakeError) -> Exception:
     return DialRejected(
         f"{address} is no peer of Meteor's: a web server answers there, with status {error.status}"
     )
+
+
+def _version(header: str) -> int:
+    """The wire version in a header, one byte as it travels; 0 where there is none."""
+    return int(header) if header.isascii() and header.isdigit() and len(header) <= 3 else 0
+
+
+def _words(header: str) -> str:
+    """What a header says, as far as that can be said to others: its bytes are anybody's."""
+    cut = header[:_REASON_LENGTH_MAX]
+    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in cut)

@@ -20,9 +20,10 @@ from typing import Any, Final
 import aiohttp
 from aiohttp import web
 
-from chord import Contact, DialRefused, LinkClosed
+from chord import Contact, DialRefused, DialRejected, LinkClosed
 from meteor.errors import AddressInUse
-from meteor.links.address import host_of
+from meteor.links.address import checked_address, host_of
+from meteor.links.asyncio_names import NameThreads
 from meteor.links.transport import DIAL_TIMEOUT_S, Acceptor
 from meteor.links.websocket_channel import (
     BEAT_S,
@@ -51,6 +52,11 @@ between would leave that connection open (CPython issue 109564)."""
 BACKLOG: Final = 512
 """Dials that may wait to be taken: a ring of peers starts at one moment."""
 
+_SHAKEN: Final = (
+    "Connection", "Upgrade", "Sec-WebSocket-Key", "Sec-WebSocket-Protocol", "Sec-WebSocket-Version",
+)  # fmt: skip
+"""Headers that are looked at, here or by aiohttp, and said back to who sent what does not fit."""
+
 
 class WebSocketTransport:
     """A peer's transport over sockets; a client's if it never listens.
@@ -77,6 +83,7 @@ class WebSocketTransport:
         self._runner: web.AppRunner | None = None
         self._server: asyncio.Server | None = None
         self._session: aiohttp.ClientSession | None = None
+        self._names = NameThreads()
         self._channels: dict[WebSocketChannel, None] = {}
         self.traffic = Traffic()
         self._sockets: set[asyncio.Future[None]] = set()
@@ -147,7 +154,7 @@ class WebSocketTransport:
         try:
             async with asyncio.timeout(DIAL_TIMEOUT_S):
                 socket = await self._open_session().ws_connect(
-                    f"{scheme}://{address}/peer",
+                    f"{scheme}://{checked_address('dial', address)}/peer",
                     protocols=(PROTOCOL,),
                     headers={CONTACT_HEADER: contact_header(self._contact)},
                     autoping=False,
@@ -157,9 +164,9 @@ class WebSocketTransport:
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise meaning_of(address, error, protected=self._dialling is not None) from error
         assert isinstance(socket, DialledSocket)
-        return self._dialled(address, socket)
+        return self._dialled(address, socket, self._contact)
 
-    def _dialled(self, address: str, socket: DialledSocket) -> WebSocketChannel:
+    def _dialled(self, address: str, socket: DialledSocket, own: Contact) -> WebSocketChannel:
         """The channel over a dialled socket, whose other side has introduced itself."""
         transport = socket.transport
         try:
@@ -167,6 +174,11 @@ class WebSocketTransport:
         except MalformedFrame as error:
             socket.release()
             raise DialRefused(f"no peer of Meteor's listens at {address}: {error}") from error
+        if not contact.address or contact.address == own.address:
+            # What this peer says to itself, or to that client, would go to whoever says so.
+            socket.release()
+            whom = "this peer itself" if contact.address else "a client"
+            raise DialRejected(f"{address} answers as {whom}")
         refusal = self._refusal(contact, transport)
         if transport is None or transport.is_closing():
             refusal = "it ended the dial"
@@ -235,6 +247,7 @@ class WebSocketTransport:
                 self._server.close()
             if self._session is not None:
                 await self._session.close()
+            await self._names.close()
             for door in self._door:
                 door.stop()
             if self._runner is not None:
@@ -246,12 +259,16 @@ class WebSocketTransport:
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(
-                    limit=0, force_close=True, ssl=self._dialling or True
+                    limit=0,
+                    force_close=True,
+                    ssl=self._dialling or True,
+                    resolver=self._names,
                 ),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(total=None, connect=DIAL_TIMEOUT_S),
                 trust_env=False,
                 ws_response_class=DialledSocket,
+                trace_configs=[_going_nowhere_else()],
             )
         return self._session
 
@@ -261,6 +278,8 @@ class WebSocketTransport:
         """Take or refuse a dial; the request lasts as long as its link."""
         if "Origin" in request.headers:
             return web.Response(status=403, text="a browser cannot open a peer link")
+        if not all(request.headers.get(name, "").isascii() for name in _SHAKEN):
+            return web.Response(status=400, text="these headers are no text")
         offered = request.headers.get("Sec-WebSocket-Protocol", "")
         if PROTOCOL not in [protocol.strip() for protocol in offered.split(",")]:
             return web.Response(
@@ -322,6 +341,21 @@ class WebSocketTransport:
         if self._tls is None or not contact.address or transport is None:
             return None
         return refusal_of_peer(transport.get_extra_info("peercert"), host_of(contact.address))
+
+
+def _going_nowhere_else() -> aiohttp.TraceConfig:
+    """Ends a dial that is sent elsewhere, which aiohttp would follow, from TLS to none as well."""
+
+    async def end(_: object, __: object, sent: aiohttp.TraceRequestRedirectParams) -> None:
+        answer = sent.response
+        answer.close()
+        raise aiohttp.WSServerHandshakeError(
+            answer.request_info, answer.history, status=answer.status, headers=answer.headers
+        )
+
+    trace = aiohttp.TraceConfig()
+    trace.on_request_redirect.append(end)
+    return trace
 
 
 def _tls_options(context: ssl.SSLContext | None) -> dict[str, Any]:

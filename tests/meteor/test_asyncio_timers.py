@@ -78,3 +78,21 @@ async def test_all_peers_of_a_loop_share_its_timers_which_go_with_them() -> None
     del timers
     gc.collect()
     assert left() is None
+
+
+async def test_a_wait_that_was_cancelled_is_not_kept_until_it_would_have_ended() -> None:
+    """An interest is renewed every twenty minutes: each that was opened and closed left something
+    behind for as long, in the loop of whoever opened it."""
+    loop = asyncio.get_running_loop()
+    timers = LoopTimers(loop)
+    due_s = loop.time() + 1200.0
+    waits = [asyncio.ensure_future(timers.sleep_until(due_s + one // 2)) for one in range(20)]
+    await asyncio.sleep(0)
+    assert len(timers) == 20
+    for wait in waits[:-1]:
+        wait.cancel()
+    await asyncio.wait(waits[:-1])
+    assert len(timers) == 1
+    waits[-1].cancel()
+    await asyncio.wait(waits)
+    assert len(timers) == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import resource
 import subprocess
 import sys
 from collections import Counter
@@ -135,6 +136,23 @@ async def test_what_the_disk_does_not_take_is_dropped_and_said(
     files.put(b"12345\n")
     await asyncio.gather(files.close())
     assert "1 events were dropped" in caplog.text
+
+
+def test_a_disk_that_is_full_for_a_while_leaves_no_half_line(tmp_path: Path) -> None:
+    """The next line was written behind it: one that nobody can read, in the middle of a file."""
+    segments = Segments(tmp_path, "a", 5)
+    segments.prepare()
+    lines = [json.dumps({"number": number}).encode() + b"\n" for number in range(1000)]
+    segments.append(lines[:10])
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1001, before[1]))
+        with pytest.raises(OSError, match="too large"):
+            segments.append(lines[10:990])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    segments.append(lines[990:], closing=True)
+    assert [one["number"] for one in read(tmp_path)] == [*range(10), *range(990, 1000)]
 
 
 def test_at_least_one_file_is_kept(tmp_path: Path) -> None:

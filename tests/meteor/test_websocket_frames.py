@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 
 import pytest
 from aiohttp import WSMsgType
@@ -177,3 +178,17 @@ def test_whatever_bytes_come_nothing_else_is_raised_and_little_is_kept(
         except BrokenFrame:
             return
     assert reader.waiting <= max(100, CONTROL_BYTES_MAX) + 14
+
+
+def test_a_large_message_that_was_given_out_is_not_kept() -> None:
+    """Each link kept the largest that had come by it, as what comes after is mostly small and
+    alone: four megabytes a client, for as long as he stays."""
+    reader, data = MessageReader(1 << 22), frame(Opcode.BINARY, bytes(1 << 20), masked=True)
+    for start in range(0, len(data), 1 << 16):
+        reader.feed(data[start : start + (1 << 16)])
+    message = reader.next()
+    assert message is not None
+    assert len(message.payload) == 1 << 20
+    assert reader.alone(frame(Opcode.BINARY, b"small", masked=True)) == b"small"
+    kept = [one for one in gc.get_referents(reader) if isinstance(one, bytes | bytearray)]
+    assert sum(map(len, kept)) == 0

@@ -65,6 +65,24 @@ async def test_a_peer_of_another_version_is_named_to_the_caller(make: Make) -> N
     assert caught.value.kind == "VersionMismatch"
 
 
+@pytest.mark.parametrize("version", ["\N{SUPERSCRIPT TWO}", "9" * 5000, "one"])
+async def test_a_version_that_is_no_number_ends_the_dial_as_any_other(
+    make: Make, version: str
+) -> None:
+    """The dial ended with an error that nobody took, and the link was being dialled for ever: who
+    asked waited for as long as he had given it, and so did whoever asked that address after him."""
+
+    async def from_nowhere(request: web.Request) -> web.Response:
+        return web.Response(status=426, headers={VERSION_HEADER: version})
+
+    async with serving(from_nowhere) as address:
+        asking = await make(1)
+        for _ in range(2):
+            with pytest.raises(RemoteFault, match="speaks wire version unknown") as caught:
+                await asking.call(Contact.at(address), Greet(), 5.0)
+            assert caught.value.kind == "VersionMismatch"
+
+
 async def test_what_is_no_peer_of_ours_counts_as_nobody(make: Make) -> None:
     async def a_web_page(request: web.Request) -> web.Response:
         return web.Response(text="hello")

@@ -17,7 +17,6 @@ from meteor.client.interest import Interest as AsyncInterest
 from meteor.client.watch import Watch as AsyncWatch
 from meteor.errors import Closed, Interval, MeteorError, Timeout
 from meteor.receipt import Receipt
-from meteor.sync.callback_thread import check_plain
 from meteor.sync.loop_thread import LoopThread
 from meteor.sync.streams import Stream
 from meteor.values import Notification
@@ -126,7 +125,6 @@ class Interest(Stream[Notification]):
     def handled_by(self, handler: NotificationHandler | None, report: Callable[..., None]) -> Self:
         """Let a handler have what comes, in a thread of its own; what it raises is reported."""
         if handler is not None:
-            check_plain("handler", handler)
             self._handler = handler
             serve = threading.Thread(
                 target=self._serve, args=(handler, report), name="meteor-handler", daemon=True

@@ -164,7 +164,7 @@ class Blocking(ABC):
         posted: Awaitable[Any] | AsyncAnswer[Any] = post(*args, **options)
         return posted if isinstance(posted, AsyncAnswer) else await posted
 
-    def _report(self, error: Exception) -> None:
+    def _report(self, error: BaseException) -> None:
         """Tell the application of what a handler raised."""
         self._callback_thread.run("on_error", error)
 

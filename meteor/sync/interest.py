@@ -143,7 +143,7 @@ class Interest(Stream[Notification]):
                 return
             try:
                 handler(notification)
-            except Exception as error:  # the application's own: it goes to its on_error
+            except BaseException as error:  # its own; SystemExit would end this thread, unsaid
                 report(error)
 
     def _check_unhandled(self) -> None:

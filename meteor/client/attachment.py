@@ -204,6 +204,7 @@ class Attachment:
                 (self.ttl_s, self._expires_s), self._may_outlive = before, True
                 if self.is_active and self._keep_alive:  # the record may have the shorter life
                     self._session.spawn(self.reattach())
+        self._keep_alive = self._keep_alive and ttl_s > 0  # as of one that was posted so
         self._restart()
         return receipt_of(reply)
 

@@ -22,7 +22,7 @@ from meteor.client.session import Session
 from meteor.client.settling import settled
 from meteor.described import inner, names_for_users
 from meteor.errors import Closed, Interval, MeteorError, SlowConsumer, Timeout
-from meteor.lifetimes import checked_timeout_s, checked_ttl_s
+from meteor.lifetimes import check_wait_s, checked_timeout_s, checked_ttl_s
 from meteor.receipt import Receipt
 from meteor.values import Notification
 from meteor.wire.collector import Newest
@@ -145,6 +145,7 @@ class Interest:
         """Return when a notification is here to be taken, False when none will come any more;
         raises `Timeout` after `timeout` seconds, `SlowConsumer`."""
         self._check_unhandled()
+        check_wait_s(timeout)
         await self._open()
         try:
             return await self._mailbox.ready(timeout)

@@ -16,6 +16,7 @@ from meteor.client.draft import ProfileLike
 from meteor.client.interest import Interest as AsyncInterest
 from meteor.client.watch import Watch as AsyncWatch
 from meteor.errors import Closed, Interval, MeteorError, Timeout
+from meteor.lifetimes import check_wait_s
 from meteor.receipt import Receipt
 from meteor.sync.loop_thread import LoopThread
 from meteor.sync.streams import Stream
@@ -75,6 +76,7 @@ class Interest(Stream[Notification]):
         """The next notification; raises `Timeout` after `timeout` seconds, `Closed` when none will
         come, `SlowConsumer`."""
         self._check_unhandled()
+        check_wait_s(timeout)
         try:
             notification = self._take_within(timeout)
         except StopIteration:

@@ -7,6 +7,7 @@ would outlive the tombstones that keep a deleted profile deleted (SPEC section 4
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import Final
 
 from squid import LimitExceeded
@@ -58,6 +59,15 @@ def checked_timeout_s(timeout: float) -> float:
     if timeout == 0:
         raise DurationRefused("timeout", timeout, round(TIMEOUT_S_MAX))
     return _checked_s("timeout", timeout, TIMEOUT_S_MAX)
+
+
+def check_wait_s(timeout: object) -> None:
+    """Raises `ValueError` for what is no number of seconds to wait, which may be any, or none at
+    all: a deadline that is not a number compares with no other one, and would hold up those."""
+    if timeout is None:
+        return
+    if isinstance(timeout, bool) or not isinstance(timeout, Real) or math.isnan(timeout):
+        raise ValueError(f"timeout: {timeout!r:.80} is no number of seconds; None waits for good")
 
 
 def _checked_s(name: str, value: float, limit_s: float) -> float:

@@ -126,6 +126,7 @@ class Attachment:
                 self._session.runtime.deliver(self, None)
         if self.is_active:
             self._living = self._session.spawn(self._live())
+            self._follow(0)
         return receipt_of(reply)
 
     async def _take_back(self) -> None:
@@ -203,13 +204,14 @@ class Attachment:
                 (self.ttl_s, self._expires_s), self._may_outlive = before, True
                 if self.is_active and self._keep_alive:  # the record may have the shorter life
                     self._session.spawn(self.reattach())
+        self._keep_alive = self._keep_alive and ttl_s > 0  # as of one that was posted so
         self._restart()
         return receipt_of(reply)
 
     async def replace(self, draft: Draft, timeout_s: float) -> Receipt:
         """Move to another profile under the same stem; raises as `Session.post`."""
         self._check_active()
-        ttl_s = self._life_s()
+        ttl_s, before = self._life_s(), self._reattaching
         until_s = self._session.steady_clock() + ttl_s
         reply = await self._session.amend(
             "replace",
@@ -225,7 +227,15 @@ class Attachment:
             self._attached(reply, until_s)
             if self.missing:
                 self._session.spawn(self.reattach())
+            else:
+                self._follow(before)
         return receipt_of(reply)
+
+    def _follow(self, before: int) -> None:
+        """Bring it to the present link if that came while it was posted or moved: the peer that
+        answered was perhaps the one before, which may be gone, and whoever tells it sends there."""
+        if self._reattaching != before:
+            self._session.spawn(self.reattach())
 
     async def cancel(self, timeout_s: float) -> PostReply | None:
         """End here, then delete it in the overlay; None if it never was there."""

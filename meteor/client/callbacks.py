@@ -51,6 +51,12 @@ class Callbacks:
             log.error("a handler failed: %s: %s", type(error).__name__, error, exc_info=error)
 
 
+def check_handler(handler: object) -> None:
+    """Raises `TypeError` for what cannot be called: every notification would be lost in it."""
+    if handler is not None and not callable(handler):
+        raise TypeError(f"handler: {handler!r:.80} is no function; give one, or leave it out")
+
+
 def call(function: Callback, *arguments: object) -> Any:
     """What a function of the application's gives; what it raises is an `Exception`, or meant for
     whoever runs the process.  One that takes the result of what somebody cancelled raises neither:

@@ -22,7 +22,7 @@ from meteor.client.session import Session
 from meteor.client.settling import settled
 from meteor.described import inner, names_for_users
 from meteor.errors import Closed, Interval, MeteorError, SlowConsumer, Timeout
-from meteor.lifetimes import checked_timeout_s, checked_ttl_s
+from meteor.lifetimes import check_wait_s, checked_timeout_s, checked_ttl_s
 from meteor.receipt import Receipt
 from meteor.values import Notification
 from meteor.wire.collector import Newest
@@ -61,7 +61,9 @@ class Interest:
         self._mailbox: Mailbox[Notification] = Mailbox(session.runtime)
         self._items = self._mailbox.items
         self._opened = Signal(session.runtime)
-        self._is_told = self._is_handed_on = False
+        self._is_told = self._is_handed_on = self._hands_on = False
+        self._first: Awaitable[object] | None = None
+        """Of a handler that did not look as if it were asynchronous: what its first call gave."""
         self._found = Newest()
         self._calls_now = handler is not None and not inspect.iscoroutinefunction(handler)
         self._attachment = Attachment(
@@ -143,6 +145,7 @@ class Interest:
         """Return when a notification is here to be taken, False when none will come any more;
         raises `Timeout` after `timeout` seconds, `SlowConsumer`."""
         self._check_unhandled()
+        check_wait_s(timeout)
         await self._open()
         try:
             return await self._mailbox.ready(timeout)
@@ -228,7 +231,7 @@ class Interest:
         settled(receipt, self._attachment.draft, allow_partial=self._allow_partial)
         self._end_if_told()
         if self._handler is not None and not self._calls_now:
-            self._session.spawn(self._hand_on())
+            self._begin_to_hand_on()
 
     # -- receiving ---------------------------------------------------------------------------
 
@@ -253,7 +256,8 @@ class Interest:
         if self._calls_now:
             result = self._call_handler(Notification(notice))
             if result is not None and inspect.isawaitable(result):
-                self._session.spawn(self._finish(result))
+                self._calls_now, self._first = False, result
+                self._begin_to_hand_on()
             return True
         if len(self._items) >= self._limit and not self._make_room():
             return False
@@ -303,6 +307,12 @@ class Interest:
             self._session.callbacks.error(self._session.runtime, error)
             return None
 
+    def _begin_to_hand_on(self) -> None:
+        """One notification after the other from now on, and the next ones wait in the queue."""
+        if not self._hands_on:
+            self._hands_on = True
+            self._session.spawn(self._hand_on())
+
     async def _hand_on(self) -> None:
         """Feed an asynchronous handler until there is nothing more.  Where it awaits what somebody
         cancelled, that ends the conversation which it is called in, too: another one goes on."""
@@ -321,7 +331,9 @@ class Interest:
 
     async def _hand_on_some(self) -> None:
         """One notification after the other, for as long as the handler is not cancelled."""
+        first, self._first = self._first, None
         try:
+            await self._finish(first)
             while not self._session.uplink.closed and await self._mailbox.ready():
                 await self._finish(self._call_handler(self._items.popleft()))
             self._is_handed_on = True
@@ -331,9 +343,9 @@ class Interest:
         finally:
             self._session.runtime.deliver(self, None)
 
-    async def _finish(self, result: Awaitable[object] | None) -> None:
+    async def _finish(self, result: Any) -> None:
         """The rest of an asynchronous handler."""
-        if result is None:
+        if result is None or not inspect.isawaitable(result):
             return
         try:
             await result

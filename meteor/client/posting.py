@@ -12,6 +12,7 @@ from typing import Any, Final, get_args
 from arms import ACTIONS
 from chord import replace as replace_fields
 from meteor.client.answer import Answer
+from meteor.client.callbacks import check_handler
 from meteor.client.draft import (
     Draft,
     ProfileLike,
@@ -157,6 +158,7 @@ def make_interest(
     """The interest or watch of a draft, not posted yet."""
     check_queue(queue, overflow)
     options = {"handler": None, "keep_alive": True, **options}
+    check_handler(options["handler"])
     if draft.action == "retrieve":  # it stands for its time, and is not renewed
         options["keep_alive"] = False
     kind = Watch if draft.action == "notify_interest" else Interest
@@ -177,6 +179,8 @@ def attach(
     """See `Verbs.attach`."""
     split_id(id, session.space.curve)
     checked_ttl_s("notify_data", ttl)
+    check_queue(options["queue"], options["overflow"])
+    check_handler(options["handler"])
     return _attach(session, id, ttl, checked_timeout_s(timeout), options)
 
 

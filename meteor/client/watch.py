@@ -17,6 +17,7 @@ from meteor.client.mailbox import Signal
 from meteor.client.session import Session
 from meteor.described import inner
 from meteor.errors import Closed, MeteorError, Timeout
+from meteor.lifetimes import check_wait_s
 from meteor.values import Notification
 from meteor.wire.messages import Notice
 from meteor.wire.record_id import stem_of
@@ -99,6 +100,7 @@ class Watch(Interest):
         return super().take_now()
 
     async def _wait_for(self, active: bool, timeout_s: float | None) -> None:
+        check_wait_s(timeout_s)
         await self._open()
         runtime = self._session.runtime
         deadline = None if timeout_s is None else runtime.now() + timeout_s

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar, overload
 
 from meteor.client.answer import Answer as AsyncAnswer
 from meteor.client.answer import ItemT
-from meteor.client.callbacks import Callbacks
+from meteor.client.callbacks import Callbacks, check_handler
 from meteor.client.interest import Interest as AsyncInterest
 from meteor.client.post_many import (
     CONCURRENCY,
@@ -29,7 +29,7 @@ from meteor.client.watch import Watch as AsyncWatch
 from meteor.errors import MeteorError
 from meteor.receipt import Receipt
 from meteor.sync.answer import Answer
-from meteor.sync.callback_thread import CallbackThread
+from meteor.sync.callback_thread import CallbackThread, check_plain
 from meteor.sync.interest import Interest, NotificationHandler, Watch
 from meteor.sync.loop_thread import LoopThread, ParametersT, result_of
 from meteor.values import Result
@@ -132,6 +132,12 @@ class Blocking(ABC):
             raise
         return Answer(self, self._thread, made[0])
 
+    @staticmethod
+    def _check_handler(handler: object) -> None:
+        """Raises `TypeError` for what is no plain function, before anything is posted."""
+        check_handler(handler)
+        check_plain("handler", handler)
+
     @overload
     def _stream(self, inner: AsyncWatch, handler: NotificationHandler | None = None) -> Watch: ...
     @overload
@@ -158,7 +164,7 @@ class Blocking(ABC):
         posted: Awaitable[Any] | AsyncAnswer[Any] = post(*args, **options)
         return posted if isinstance(posted, AsyncAnswer) else await posted
 
-    def _report(self, error: Exception) -> None:
+    def _report(self, error: BaseException) -> None:
         """Tell the application of what a handler raised."""
         self._callback_thread.run("on_error", error)
 

@@ -82,5 +82,5 @@ class CallbackThread:
                 return
             try:
                 call()
-            except Exception:  # the application's own error: the client goes on
+            except BaseException:  # its own error, SystemExit, too: what follows is told
                 log.exception("a callback failed")

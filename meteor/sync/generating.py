@@ -195,7 +195,8 @@ def _body(signature: Signature, how: How, target: str) -> str:
         return wrapped("        ", "return self._asked", [target, *arguments], "")
     if how == "streams":
         call = wrapped("        ", "inner = self._thread.wait", [target, *arguments], "")
-        return f"{call}\n        return self._stream(inner, handler)"
+        check = "        self._check_handler(handler)"
+        return f"{check}\n{call}\n        return self._stream(inner, handler)"
     return wrapped("        ", "return self._thread.wait", [target, *arguments], "")
 
 

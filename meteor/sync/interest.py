@@ -16,8 +16,8 @@ from meteor.client.draft import ProfileLike
 from meteor.client.interest import Interest as AsyncInterest
 from meteor.client.watch import Watch as AsyncWatch
 from meteor.errors import Closed, Interval, MeteorError, Timeout
+from meteor.lifetimes import check_wait_s
 from meteor.receipt import Receipt
-from meteor.sync.callback_thread import check_plain
 from meteor.sync.loop_thread import LoopThread
 from meteor.sync.streams import Stream
 from meteor.values import Notification
@@ -76,6 +76,7 @@ class Interest(Stream[Notification]):
         """The next notification; raises `Timeout` after `timeout` seconds, `Closed` when none will
         come, `SlowConsumer`."""
         self._check_unhandled()
+        check_wait_s(timeout)
         try:
             notification = self._take_within(timeout)
         except StopIteration:
@@ -126,7 +127,6 @@ class Interest(Stream[Notification]):
     def handled_by(self, handler: NotificationHandler | None, report: Callable[..., None]) -> Self:
         """Let a handler have what comes, in a thread of its own; what it raises is reported."""
         if handler is not None:
-            check_plain("handler", handler)
             self._handler = handler
             serve = threading.Thread(
                 target=self._serve, args=(handler, report), name="meteor-handler", daemon=True
@@ -145,7 +145,7 @@ class Interest(Stream[Notification]):
                 return
             try:
                 handler(notification)
-            except Exception as error:  # the application's own: it goes to its on_error
+            except BaseException as error:  # its own; SystemExit would end this thread, unsaid
                 report(error)
 
     def _check_unhandled(self) -> None:

@@ -44,6 +44,7 @@ class InterestVerbs(Blocking):
         `keep_alive` the interest runs out after its `ttl`.  `once` tells that there is at least
         one match, then the interest is over; without `with_data` notifications come without
         payload: `retrieve` what you want to have."""
+        self._check_handler(handler)
         inner = self._thread.wait(
             self._verbs.notify_data,
             profile,
@@ -80,6 +81,7 @@ class InterestVerbs(Blocking):
         allow_partial: bool = False,
     ) -> Watch:
         """Be told who is interested in what you would publish; options as of `notify_data`."""
+        self._check_handler(handler)
         inner = self._thread.wait(
             self._verbs.notify_interest,
             profile,
@@ -120,6 +122,7 @@ class InterestVerbs(Blocking):
         Raises `Refused`: `.rule` is `unknown` where nothing lives, `deleted`, or `no interest` for
         the id of data; `ProfileError` for what is no id; and what every verb raises.  It stands as
         it was then."""
+        self._check_handler(handler)
         inner = self._thread.wait(
             self._verbs.attach,
             id,

@@ -32,6 +32,10 @@ def neighbours_of(
     return (clockwise[-1] if clockwise else None), clockwise
 
 
+def _are_twins(one: Contact, other: Contact) -> bool:
+    return one.id == other.id and one.address != other.address
+
+
 class Forming:
     """One node's part in a ring that is still forming; `membership` is None outside of one."""
 
@@ -43,6 +47,8 @@ class Forming:
         self._pointers = pointers
         self._watch = watch
         self._waiting: list[Contact] = []
+        self._taken: list[Contact] = []
+        """Joiners that are about to be installed."""
         self._work: Task[None] | None = None
         self._entering = False
         self.membership: Membership | None = None
@@ -151,10 +157,17 @@ class Forming:
             raise Fault("NotJoined", f"{self._pointers.own} is no member")
         if membership is None or not self._is_keeper():
             return Entered(installed=False, keeper=self.keeper)
-        for other in (*membership.members, *self._waiting):
-            if other.id == sender.id and other.address != sender.address:
+        self._refuse_second(sender)
+        for other in membership.members:
+            if _are_twins(other, sender):
                 return Deferred(self._make_sure_of(other))
         return Deferred(self._take_in(sender))
+
+    def _refuse_second(self, joiner: Contact) -> None:
+        """Of several that come under one identifier the first is taken in; the others ask again."""
+        for other in (*self._waiting, *self._taken):
+            if _are_twins(other, joiner):
+                raise Fault("TryAgain", f"{other.address} comes as {joiner.id:x} already")
 
     async def _make_sure_of(self, other: Contact) -> NoReturn:
         """A member of another address has the joiner's identifier: it may be the former life of the
@@ -188,8 +201,11 @@ class Forming:
             if not self._waiting and len(members) == len(membership.members):
                 return
             room = self._config.successor_count + 1 - len(members)
-            joiners, self._waiting = self._waiting[:room], self._waiting[room:]
-            await self._change_members(members, joiners)
+            self._taken, self._waiting = self._waiting[:room], self._waiting[room:]
+            try:
+                await self._change_members(members, self._taken)
+            finally:
+                self._taken = []
         self._waiting = []
 
     async def _change_members(self, members: list[Contact], joiners: list[Contact]) -> None:

@@ -147,6 +147,8 @@ class Changes:
             return [], Summary(0, refused=arrival.outcome)
         self._shelf.place(carried)
         steps = self._unless_met(arrival.steps, record)
+        if arrival.outcome == "stored":
+            self.ended.came(record.kind, record.key)
         if arrival.outcome == "same":
             self._shelf.store.update(record)
             steps = self._rendezvous.meet(record, now, belongs)
@@ -188,11 +190,13 @@ class Changes:
         held = self._holdings.held
         is_held = self._shelf.meets(carried, held)
         leaves = self._leaving(carried, held)
+        key, now, here = key_of(carried), self._runtime.now(), self._reactions.within(held)
+        known = self._shelf.store.get(*key)
+        if known is None or known.version < carried.version:
+            self.ended.came(carried.kind, key)
         if not is_held and leaves is None and carried.kind not in {GONE, MOVED}:
             self._shelf.show(carried, profile)
             return
-        key, now, here = key_of(carried), self._runtime.now(), self._reactions.within(held)
-        known = self._shelf.store.get(*key)
         if carried.kind == GONE and known is not None:
             self.ended.note(known)
         if carried.kind == MOVED:

@@ -39,10 +39,10 @@ def parse_policy(text: str) -> Policy:
         raise PolicyError(f"a policy of {len(text)} characters is longer than {POLICY_BYTES_MAX}")
     try:
         form = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number of 5000 digits is a bare `ValueError`
         raise PolicyError(f"this is no TOML: {error}") from error
     _check_names("the policy", form, ("default", "groups", "rules", "quotas", "reply_addresses"))
-    if form.get("default") not in _EFFECTS:
+    if not _is_effect(form.get("default")):
         raise PolicyError(
             f'default = {form.get("default")!r}: say "allow" or "deny", which is what happens '
             "where no rule speaks"
@@ -81,7 +81,7 @@ def _rule(form: Mapping[str, Any], groups: Mapping[str, object]) -> Rule:
     where = f"rule {name!r}"
     _check_names(where, form, ("name", "effect", "who", "actions", "selector", "when"))
     effect = form.get("effect", "allow")
-    if effect not in _EFFECTS:
+    if not _is_effect(effect):
         raise PolicyError(f'{where}: effect = {effect!r} is neither "allow" nor "deny"')
     actions = frozenset(_texts(where, form, "actions"))
     if "actions" in form and not actions:
@@ -127,10 +127,18 @@ def _quota(form: Mapping[str, Any], groups: Mapping[str, object]) -> Quota:
     )
 
 
+def _is_effect(value: object) -> bool:
+    """Whether it is one of the two words; a list, which TOML may have there, cannot be hashed."""
+    return isinstance(value, str) and value in _EFFECTS
+
+
 def _is_rate(value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return math.isfinite(value) and value > 0
+    try:
+        return math.isfinite(value) and value > 0
+    except OverflowError:  # a whole number beyond all floats
+        return False
 
 
 def _who(where: str, form: Mapping[str, Any], groups: Mapping[str, object]) -> tuple[str, ...]:

@@ -260,6 +260,7 @@ def test_quotas_go_by_the_first_that_speaks(policy: Policy) -> None:
 
 
 RULE = '[[rules]]\nname = "r"\nwho = ["anyone"]\n'
+QUOTA = '[[quotas]]\nname = "q"\nwho = ["anyone"]\n'
 
 
 @pytest.mark.parametrize(
@@ -267,6 +268,7 @@ RULE = '[[rules]]\nname = "r"\nwho = ["anyone"]\n'
     [
         ("", 'default = None: say "allow" or "deny"'),
         ('default = "maybe"', "maybe"),
+        ("default = []", "default = []"),
         ("default = ", "TOML"),
         ('default = "deny"\nrule = 1', "did you mean 'rules'"),
         ('default = "deny"\n[rules]\nname = "x"', "[[rules]]"),
@@ -278,6 +280,7 @@ RULE = '[[rules]]\nname = "r"\nwho = ["anyone"]\n'
         (f'default = "deny"\n{RULE}actions = []', "no action"),
         (f'default = "deny"\n{RULE}actions = "store"', "list of texts"),
         (f'default = "deny"\n{RULE}effect = "block"', "neither"),
+        (f'default = "deny"\n{RULE}effect = {{}}', "neither"),
         (f'default = "deny"\n{RULE}selector = "a="', "rule 'r'"),
         (f'default = "deny"\n{RULE}selector = 3', "is text"),
         (f'default = "deny"\n{RULE}actions = ["renew"]\nselector = "a=1"', "name an id"),
@@ -291,6 +294,8 @@ RULE = '[[rules]]\nname = "r"\nwho = ["anyone"]\n'
         ('default = "deny"\n[[quotas]]\nname = "q"\nwho = ["anyone"]\nbytes = -1', "bytes = -1"),
         ('default = "deny"\n[[quotas]]\nname = "q"\nwho = ["anyone"]\nbytes = true', "True"),
         ('default = "deny"\n[[quotas]]\nname = "q"\nwho = ["anyone"]\nposts_per_second = 0', "0"),
+        (f'default = "deny"\n{QUOTA}posts_per_second = {"9" * 400}', "no number above 0"),
+        (f'default = "deny"\n{QUOTA}bytes = {"9" * 5000}', "TOML"),
         ('default = "deny"\nreply_addresses = ["a"]', "host:port"),
         ('default = "deny"\nreply_addresses = ["a*b:1"]', "star"),
         ('default = "deny"\nreply_addresses = ["10.0.0.1/8:1"]', "host bits"),

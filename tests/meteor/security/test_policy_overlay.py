@@ -320,7 +320,12 @@ async def test_the_loop_goes_on_while_a_large_policy_is_read(tmp_path: Path) -> 
     assert calls < 20_000
 
 
-def test_a_changed_file_is_seen_by_itself(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    "bad", ["default = 'rubbish'", "default = []", f"default = {'9' * 5000}"], ids=len
+)
+def test_a_changed_file_is_seen_by_itself(
+    bad: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async def at_once(work: Callable[[], T]) -> T:
         return work()
 
@@ -333,7 +338,7 @@ def test_a_changed_file_is_seen_by_itself(tmp_path: Path, caplog: pytest.LogCapt
     peer.runtime.spawn(watch_over(peer.runtime, file, peer.core.gatekeeper, at_once))
     assert refused_rule(overlay, overlay.client().store(A, b"1")) == "default"
     with caplog.at_level(logging.ERROR):
-        path.write_text("default = 'rubbish'")
+        path.write_text(bad)
         overlay.run(until=overlay.kernel.now() + 5 * LOOK_S)
         assert len(caplog.records) == 1
         assert "stays in force" in caplog.text

@@ -119,4 +119,8 @@ class Verifier:
 
 
 def _digest(key: str, signature: bytes, statement: bytes) -> bytes:
-    return sha256(b"%b\n%b\n%b" % (key.encode(), signature, statement)).digest()
+    """Of all three with where each ends: whoever has a signed document sent could else have a part
+    of it taken for signed by itself, with the rest before it as the end of its signature."""
+    octets = key.encode()
+    head = b"%d %d\n" % (len(octets), len(signature))
+    return sha256(head + octets + signature + statement).digest()

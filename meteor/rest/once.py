@@ -3,12 +3,13 @@ it again, gets nothing that goes on.
 
 Law of this file: pure, takes the wall clock's milliseconds.  Remembered for as long as an issue
 time is taken, by one peer; what was signed before that memory begins is refused, as nobody knows.
+By its issue time, not by when it came: whose clock is ahead signs what is taken for longer.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from hashlib import sha256
+from heapq import heappop, heappush
 from typing import Final
 
 from meteor.errors import Refused
@@ -23,23 +24,26 @@ class UsedSignatures:
 
     def __init__(self, wall_ms: int, length: int = REMEMBERED_MAX) -> None:
         self._begins_ms, self._length = wall_ms, length
-        self._used: OrderedDict[bytes, int] = OrderedDict()
+        self._used: set[bytes] = set()
+        self._by_issue: list[tuple[int, bytes]] = []  # a heap
 
     def use(self, signature: bytes, issued_ms: int, wall_ms: int) -> None:
         """Take a good signature; raises `Refused` (rule `signature`) where it may have been taken
         before."""
-        while self._used:
-            oldest_ms = next(iter(self._used.values()))
+        while self._by_issue:
+            oldest_ms, oldest = self._by_issue[0]
             is_over = wall_ms - oldest_ms > REMEMBERED_MS
             if not is_over and len(self._used) < self._length:
                 break
-            self._used.popitem(last=False)
+            heappop(self._by_issue)
+            self._used.discard(oldest)
             if not is_over:
-                self._begins_ms = max(self._begins_ms, oldest_ms)
+                self._begins_ms = max(self._begins_ms, oldest_ms + 1)
         digest = sha256(signature).digest()
         if digest in self._used or issued_ms < self._begins_ms:
             raise Refused(
                 "this signature opened a stream before, or may have: sign the request anew",
                 SIGNATURE,
             )
-        self._used[digest] = wall_ms
+        self._used.add(digest)
+        heappush(self._by_issue, (issued_ms, digest))

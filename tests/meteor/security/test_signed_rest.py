@@ -219,13 +219,16 @@ async def test_a_signed_stream_ends_and_goes_on_with_a_fresh_signature(
 
 
 def test_the_memory_of_used_signatures_is_bounded_and_sure() -> None:
+    """Clocks of those who sign are behind and ahead of the peer's: none of them is taken twice."""
     used = UsedSignatures(1000, length=3)
-    for at in range(5):
-        used.use(b"%d" % at, 5000, 2000 + at)
-    for signature, issued_ms in ((b"4", 5000), (b"new", 999), (b"new", 2000)):
+    taken = [(b"%d" % at, issued_ms) for at, issued_ms in enumerate((2003, 2000, 5000, 2002, 9000))]
+    for at, (signature, issued_ms) in enumerate(taken):
+        used.use(signature, issued_ms, 2001 + at)
+        assert len(used._used) <= 3
+    for signature, issued_ms in (*taken, (b"new", 999), (b"new", 2002)):
         with pytest.raises(Refused, match="sign the request anew"):
             used.use(signature, issued_ms, 3000)
-    used.use(b"new", 2002, 3000)
+    used.use(b"new", 2004, 3000)
     used.use(b"4", 10**6, 10**6)  # the window is over: its issue time would be refused
     assert len(used._used) == 1
 

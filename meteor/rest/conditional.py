@@ -40,6 +40,6 @@ def is_unchanged(
         return False
     try:
         since = parsedate_to_datetime(if_modified_since)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return since.tzinfo is not None and int(modified_s) <= since.timestamp()

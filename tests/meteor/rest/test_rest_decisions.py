@@ -76,7 +76,16 @@ def test_a_tag_decides_alone() -> None:
     assert is_unchanged(tag, 5.9, None, http_date(5)), "dates have whole seconds"
 
 
-@pytest.mark.parametrize("since", ["", "yesterday", "Fri, 99 Foo 2026 99:99:99 GMT"])
+@pytest.mark.parametrize(
+    "since",
+    [
+        "",
+        "yesterday",
+        "Fri, 99 Foo 2026 99:99:99 GMT",
+        "Fri, 01 Jan 99999999999 00:00:00 GMT",
+        "Fri, 01 Jan 2026 00:00:00 +99999999999999999999",
+    ],
+)
 def test_a_malformed_date_is_no_condition(since: str) -> None:
     assert not is_unchanged('"a"', 5.0, None, since)
 

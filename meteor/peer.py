@@ -115,14 +115,14 @@ class Peer(Verbs):
         self._transport: Transport | None = transport
         self._moved = self._is_settled = False
         self._place: int | None = None
-        self._called = asyncio.Event()
+        self._called, self._closed = asyncio.Event(), asyncio.Event()
+        self._closing = asyncio.Lock()
         self._journal: Journal | None = None
         self._runtime: AsyncioRuntime | None = None
         self._core: RendezvousPeer | None = None
         self._events: EventFiles | None = None
         self._own_session: Session | None = None
         self._guest_session: Session | None = None
-        self._closed = asyncio.Event()
         self._failure: BaseException | None = None
         self._process = os.getpid()
         self.callbacks = Callbacks(None, None, None)
@@ -330,23 +330,24 @@ class Peer(Verbs):
 
     async def close(self, *, hand_over: bool = True, timeout_s: float = 5.0) -> None:
         """Stop; with `hand_over` after the successor has what this peer holds."""
-        core, self._core = self._core, None
-        if core is not None and hand_over:
-            await core.leave(timeout_s)
-        if self._runtime is not None:
-            for session in (self._own_session, self._guest_session):
-                if session is not None:
-                    session.close()
-            await self._runtime.aclose()
-        elif self._transport is not None:
-            await self._transport.close()
-        if self._events is not None:
-            await self._events.close()
-        if self._journal is not None:
-            await self._journal.close()
-            self._journal = None
-        self._closed.set()
-        self._called.set()
+        async with self._closing if hand_over else asyncio.Lock():  # a crash waits for nobody
+            core, self._core = self._core, None
+            if core is not None and hand_over:
+                await core.leave(timeout_s)
+            if self._runtime is not None:
+                for session in (self._own_session, self._guest_session):
+                    if session is not None:
+                        session.close()
+                await self._runtime.aclose()
+            elif self._transport is not None:
+                await self._transport.close()
+            if self._events is not None:
+                await self._events.close()
+            if self._journal is not None:
+                await self._journal.close()
+                self._journal = None
+            self._closed.set()
+            self._called.set()
 
     async def crash(self) -> None:
         """Stop without a word, as if the process had died: for tests of what remains."""

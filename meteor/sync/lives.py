@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from meteor.client.callbacks import Callbacks
 from meteor.client.client import Client as AsyncClient
+from meteor.errors import Closed
 from meteor.peer import Peer as AsyncPeer
 from meteor.rendezvous.application_actions import ActionContext
 from meteor.sync.blocking import Blocking
@@ -140,7 +142,8 @@ class PeerLife(Blocking):
         Harmless when repeated, and in a child process."""
         try:
             if self._thread.is_alive:
-                self._thread.wait(self._peer.close, hand_over=hand_over, timeout_s=timeout_s)
+                with suppress(Closed):  # another thread closed it meanwhile
+                    self._thread.wait(self._peer.close, hand_over=hand_over, timeout_s=timeout_s)
         finally:
             self._end()
 

@@ -34,6 +34,7 @@ STANDING_MAX: Final = 1000
 TRIES: Final = 3
 TIMEOUT_S: Final = 10.0
 """For one POST; the pause before the next try is a second, then two."""
+STOPS: Final = "the peer stops"
 
 _log = logging.getLogger("meteor.rest.replies")
 
@@ -49,6 +50,7 @@ class Replies:
         self._waiting = Waiting()
         self._tasks: set[asyncio.Task[None]] = set()
         self._standing: list[Interest] = []
+        self._is_stopped = False
 
     @staticmethod
     def check(address: str, gatekeeper: Gatekeeper) -> None:
@@ -57,6 +59,9 @@ class Replies:
 
     def send(self, address: str, document: bytes, kind: str = XML) -> None:
         """Send a document later, behind those that wait for the same address."""
+        if self._is_stopped:
+            self._drop(address, STOPS)
+            return
         is_known = self._waiting.is_known(address)
         for whose in self._waiting.put(address, (document, kind)):
             self._drop(whose, "it takes too long, or too much waits")
@@ -77,6 +82,7 @@ class Replies:
 
     async def stop(self, _: web.Application) -> None:
         """End every delivery: the peer stops."""
+        self._is_stopped = True
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -91,9 +97,12 @@ class Replies:
             while (letter := self._waiting.next(address)) is not None:
                 if not await self._post(self._session, address, letter):
                     self._drop(address, f"it took nothing in {TRIES} tries")
+        except asyncio.CancelledError:  # while it was sent
+            self._drop(address, STOPS)
+            raise
         finally:
             for _ in range(self._waiting.leave(address)):
-                self._drop(address, "the peer stops")
+                self._drop(address, STOPS)
 
     @staticmethod
     async def _post(session: aiohttp.ClientSession, address: str, letter: Letter) -> bool:

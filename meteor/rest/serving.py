@@ -72,8 +72,9 @@ def described_resources(
     guest = peer.guest
     events, live = Events(guest, config), Live(peer, config)
 
-    def undelivered() -> None:  # of the core that the peer has then: it is made as it starts
-        peer.core.entry.tally.undelivered()
+    def undelivered() -> None:  # of the core that the peer has then: none before, and as it stops
+        if peer.serving:
+            peer.core.entry.tally.undelivered()
 
     replies = Replies(undelivered)
     resources = [

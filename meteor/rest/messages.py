@@ -103,8 +103,8 @@ class Messages:
         else:
             everywhere = options["everywhere"]
             interest = verbs.notify_data(message.profile, everywhere=everywhere, **told)
+        self._replies.follow(interest)  # before it is posted: others are meanwhile
         await interest
-        self._replies.follow(interest)
         return interest.receipt or Receipt("", complete=False)
 
     def _check_repliable(self, message: Message) -> None:

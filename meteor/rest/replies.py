@@ -35,6 +35,8 @@ TRIES: Final = 3
 TIMEOUT_S: Final = 10.0
 """For one POST; the pause before the next try is a second, then two."""
 STOPS: Final = "the peer stops"
+FOLLOWED: Final = ("new", "opening", "active")
+"""States of an interest that may tell its address something."""
 
 _log = logging.getLogger("meteor.rest.replies")
 
@@ -72,7 +74,7 @@ class Replies:
 
     def make_room(self) -> None:
         """Raises `Busy` when no further interest can be followed for an address."""
-        self._standing = [one for one in self._standing if one.state in ("new", "active")]
+        self._standing = [one for one in self._standing if one.state in FOLLOWED]
         if len(self._standing) >= STANDING_MAX:
             raise Busy(f"{STANDING_MAX} interests are followed for reply addresses here already")
 

@@ -30,7 +30,7 @@ class LoopThread:
 
     def __init__(self) -> None:
         self._process = os.getpid()
-        self._starting = threading.Lock()
+        self._starting = threading.RLock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._stopping = asyncio.Event()
@@ -108,12 +108,13 @@ class LoopThread:
         if self._is_stopped or os.getpid() != self._process:
             return
         self._is_stopped = True
-        if self._thread is None:  # never begun: nor will it be
+        with self._starting:  # what is begun just now can be ended as soon as it is there
+            loop, thread = self._loop, self._thread
+        if loop is None or thread is None:  # never begun: nor will it be
             return
-        assert self._loop is not None
-        asyncio.run_coroutine_threadsafe(self._end(farewell), self._loop)
+        asyncio.run_coroutine_threadsafe(self._end(farewell), loop)
         if not self.is_current:
-            self._thread.join(STOP_S)
+            thread.join(STOP_S)
 
     def check_process(self) -> None:
         """Raises `Closed` in a child process."""
@@ -137,6 +138,7 @@ class LoopThread:
         self.check()
         with self._starting:
             if self._loop is None:
+                self.check()  # again: it may have been stopped since
                 self._start()
         assert self._loop is not None
         return self._loop

@@ -98,3 +98,60 @@ def test_whoever_comes_while_the_loop_ends_is_told(
     came = late[0]
     told = came if isinstance(came, Exception) else outcome_elsewhere(came.result)
     assert isinstance(told, meteor.Closed | CancelledError), told
+
+
+class Announced:
+    """A lock that says when somebody comes to it while it is held."""
+
+    def __init__(self, come: threading.Event) -> None:
+        self._come, self._lock = come, threading.RLock()
+
+    def __enter__(self) -> None:
+        if not self._lock.acquire(blocking=False):
+            self._come.set()
+            self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+def test_what_is_closed_while_it_begins_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As an overlay that one thread enters and another closes."""
+    thread = LoopThread()
+    begins, goes_on = threading.Event(), threading.Event()
+
+    def slow() -> asyncio.AbstractEventLoop:
+        begins.set()
+        goes_on.wait(10)
+        return asyncio.new_event_loop()
+
+    monkeypatch.setattr(loop_thread, "fastest_loop", lambda: slow)
+    monkeypatch.setattr(thread, "_starting", Announced(goes_on))
+    asked: list[Any] = []
+    asking = threading.Thread(
+        target=lambda: asked.append(outcome_elsewhere(lambda: thread.wait(done)))
+    )
+    asking.start()
+    begins.wait(10)
+    try:
+        assert outcome_elsewhere(thread.stop) is None
+    finally:
+        goes_on.set()
+        asking.join(10)
+    assert asked[0] == "done" or isinstance(asked[0], meteor.Closed), asked
+    assert thread._thread is not None
+    thread._thread.join(10)
+    assert not thread._thread.is_alive()
+
+
+def test_what_is_closed_just_before_it_begins_never_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who asks looked before it was stopped."""
+    thread, usual = LoopThread(), LoopThread.check
+
+    def check() -> None:
+        usual(thread)
+        thread.stop()
+
+    monkeypatch.setattr(thread, "check", check)
+    assert isinstance(outcome_elsewhere(lambda: thread.wait(done)), meteor.Closed)
+    assert thread._thread is None

@@ -79,12 +79,13 @@ def make_certificate(
     """A certificate for whoever is reached as any of `hosts`; without hosts, a client's of this
     `name`.
 
-    Raises `CertificateError` for a CA that cannot sign, `LimitExceeded` for a name or number of
-    days beyond its limit, `ValueError` for what is no host."""
+    Raises `CertificateError` for a CA that cannot sign, `LimitExceeded` for a client's name or a
+    number of days beyond its limit, `ValueError` for what is no host."""
     issuer, issuer_key = _loaded(authority)
     key = ec.generate_private_key(ec.SECP256R1())
     purposes = [ExtendedKeyUsageOID.CLIENT_AUTH]
-    subject = _subject(name or hosts[0])
+    # who checks a host looks at the alternative names alone, which may be longer
+    subject = _subject((name or hosts[0])[:_NAME_LENGTH_MAX] if hosts else name)
     built = _builder(subject, issuer.subject, key.public_key(), now, days).add_extension(
         x509.BasicConstraints(ca=False, path_length=None), critical=True
     )

@@ -46,6 +46,18 @@ def test_what_is_no_host_gets_no_certificate(host: str) -> None:
         make_certificate(authority(), [host], now=NOW, name="x")
 
 
+def test_a_host_of_a_long_name_gets_its_certificate() -> None:
+    """A common name has 64 characters at most, a host's up to 253; a client has that name alone."""
+    host = ".".join(["peer-1", "a" * 50, "b" * 50, "internal.example.org"])
+    for name in ("", host):
+        pair = make_certificate(authority(), [host, "10.0.0.5"], now=NOW, name=name)
+        facts = read_certificate(pair.certificate)
+        assert facts.hosts == (host, "10.0.0.5")
+        assert host.startswith(facts.name)
+    with pytest.raises(meteor.LimitExceeded, match="name"):
+        make_certificate(authority(), [], now=NOW, name="x" * 65)
+
+
 @pytest.mark.parametrize("days", [0, -1, 3651])
 def test_days_are_bounded(days: int) -> None:
     with pytest.raises(meteor.LimitExceeded):

@@ -190,7 +190,14 @@ class Ledger:
             account = self._accounts[owner] = _Account()
             if not is_named:
                 self._strangers[owner] = None
+            self._bring(owner, account)
         return account
+
+    def _bring(self, owner: str, account: _Account) -> None:
+        """What an owner has among those who share counts in the account of his own from now on."""
+        for key in [key for key in self._shared.records if key[0] == owner]:
+            account.put(owner, key[1], self._shared.records[key])
+            self._shared.remove(key)
 
     def _has_room(self, now: float) -> bool:
         """Whether one more stranger gets an account: in the place of one that has nothing left."""

@@ -222,6 +222,25 @@ def test_those_who_share_have_their_own_records_in_it() -> None:
     assert (len(ledger), len(ledger._shared.records), ledger._shared.size) == (1, 0, 0)
 
 
+def test_who_gets_an_account_brings_what_he_has_among_those_who_share() -> None:
+    """A quota's worth here and one there was twice his quota, and what he deleted went on."""
+    ledger = Ledger(strangers_max=1)
+    ledger.charge("first", "a", holding(), QUOTA, 0.0, is_named=False)
+    under_way = ledger.charge("ann", "a", holding(), QUOTA, 0.0, is_named=False)
+    ledger.charge("bob", "a", holding(), QUOTA, 0.0, is_named=False)
+    ledger.charge("ann", "b", holding(), QUOTA, 0.0, is_named=False)
+    ledger.release("first", "a")
+    ledger.charge("ann", "c", holding(), QUOTA, 0.0, is_named=False)
+    with pytest.raises(Refused, match="4 profiles are more than 3, counted"):
+        ledger.charge("ann", "d", holding(), QUOTA, 0.0, is_named=False)
+    assert [key[0] for key in ledger._shared.records] == ["bob"]
+    ledger.settle(under_way, has_replaced=True)
+    assert [name for name, _ in ledger.settled_of("ann")] == ["a"]
+    for name in "abc":
+        ledger.release("ann", name)
+    assert (len(ledger), ledger._shared.data) == (0, 1)
+
+
 def test_room_is_made_by_what_ran_out_and_by_buckets_that_are_full() -> None:
     ledger, rate = Ledger(strangers_max=3), Quota("slow", ("anyone",), posts_per_second=1)
     for number in range(40):

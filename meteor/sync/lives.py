@@ -59,7 +59,8 @@ class ClientLife(Blocking):
             return
         self._is_closed = True
         if self._owner is not None and self._thread.is_alive:
-            self._thread.wait(self._client.close)
+            with suppress(Closed):  # another thread closed the overlay meanwhile
+                self._thread.wait(self._client.close)
         self._end()
 
     def __enter__(self) -> Self:

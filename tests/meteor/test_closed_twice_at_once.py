@@ -1,12 +1,15 @@
-"""A peer that two close at once: neither cuts off what the other hands over."""
+"""A peer or client that two close at once: neither cuts the other off, or is told of it."""
 
 from __future__ import annotations
 
 import asyncio
 from threading import Barrier, Thread
 
+import pytest
+
 import meteor
 import meteor.sync
+from meteor.sync.loop_thread import LoopThread
 from tests.meteor.fake_peer import SPACE
 
 STORED = 200
@@ -74,3 +77,16 @@ def test_two_threads_close_a_peer_at_once() -> None:
         assert not failed
         answer = stays.retrieve(EVERYTHING, everywhere=True, allow_partial=True)
         assert (len(answer.all()), answer.complete) == (STORED, True)
+
+
+def test_a_client_is_closed_as_its_overlay_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    with meteor.sync.LocalOverlay(peers=1, space=SPACE) as overlay:
+        client = overlay.connect()
+
+        def closed_since(thread: LoopThread) -> bool:
+            thread.stop()
+            return True
+
+        monkeypatch.setattr(LoopThread, "is_alive", property(closed_since))
+        client.close()
+        client.close()

@@ -225,7 +225,8 @@ class Attachment:
             document=draft.document,
             collect=self._take_page,
         )
-        if self.is_active:
+        # Of two at once the later one counts, whichever is answered first.
+        if self.is_active and draft.version > self.draft.version:
             self.draft = draft
             self._attached(reply, until_s)
             if self.missing:

@@ -66,12 +66,17 @@ def check_wait_s(timeout: object) -> None:
     all: a deadline that is not a number compares with no other one, and would hold up those."""
     if timeout is None:
         return
-    if isinstance(timeout, bool) or not isinstance(timeout, Real) or math.isnan(timeout):
+    is_number = isinstance(timeout, Real) and not isinstance(timeout, bool)
+    try:
+        is_number = is_number and not math.isnan(timeout)  # type: ignore[arg-type]
+    except OverflowError:  # no float holds it, and no deadline
+        is_number = False
+    if not is_number:
         raise ValueError(f"timeout: {timeout!r:.80} is no number of seconds; None waits for good")
 
 
 def _checked_s(name: str, value: float, limit_s: float) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (is_number and math.isfinite(value) and 0 <= value <= limit_s):
+    if not (is_number and 0 <= value <= limit_s):  # so written that NaN is refused as well
         raise DurationRefused(name, value, round(limit_s))
     return float(value)

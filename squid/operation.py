@@ -19,6 +19,15 @@ Wanted = Callable[[], Awaitable[bool]]
 """Whether somebody still waits for what an operation comes to; asked before it is tried again."""
 
 
+_Part = tuple[int, int, int]
+"""What a report is about: its sender, in which of its lives, and by which count of its own."""
+
+
+def _part(sender: Contact, word: Report | ResultFrame) -> _Part:
+    # Who is started anew counts from the first part again: a page of before is none of these.
+    return sender.id, sender.incarnation, word.part
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What an operation came to at its origin."""
@@ -60,8 +69,8 @@ class OriginatedOperation:
         self._outlived: Intervals = ()
         self._curve, self._box, self._on_frame = curve, box, on_frame
         self._ledger = Ledger(curve, box, job)
-        self._waiting: dict[tuple[int, int, int], Report] = {}
-        """Reports that do not count yet, by sender, part and attempt."""
+        self._waiting: dict[tuple[_Part, int], Report] = {}
+        """Reports that do not count yet, by part and attempt."""
         self._summaries: list[tuple[Contact, bytes]] = []
         self._too_late: list[tuple[Intervals, tuple[Contact, bytes]]] = []
         """Summaries of these by peers that could not speak of all that was asked."""
@@ -86,10 +95,10 @@ class OriginatedOperation:
         """A page of results is in."""
         if self._on_frame is not None:
             self._on_frame(sender, frame.body)
-        key = (sender.id, frame.part)
+        key = _part(sender, frame)
         before = self._ledger.reported
         fresh = self._ledger.frame(key, frame.attempt, frame.number)
-        report = self._waiting.get((*key, frame.attempt))
+        report = self._waiting.get((key, frame.attempt))
         if report is not None and (fresh or self._ledger.reported != before):
             self._count(sender, report)
 
@@ -105,9 +114,9 @@ class OriginatedOperation:
             report = replace(report, covered=(), missing=missing)
         if report.missing and report.attempt < self._attempt:
             report = replace(report, missing=())
-        key = (sender.id, report.part)
+        key = _part(sender, report)
         self._messages += report.handed
-        self._waiting[*key, report.attempt] = report
+        self._waiting[key, report.attempt] = report
         before = self._ledger.reported
         fresh = self._ledger.report(
             key, report.attempt, report.covered, report.missing, report.frames
@@ -130,7 +139,7 @@ class OriginatedOperation:
         )
 
     def _count(self, sender: Contact, report: Report) -> None:
-        del self._waiting[sender.id, report.part, report.attempt]
+        del self._waiting[_part(sender, report), report.attempt]
         if self._too_late:
             self._drop_what_is_in(merge(report.covered))
         self._summaries.append((sender, report.body))

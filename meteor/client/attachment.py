@@ -77,7 +77,7 @@ class Attachment:
         self._found = found  # it lived before: no failure of ours is a reason to delete it
         self._seen = Deduplicator()
         self._living: Task[None] | None = None
-        self._reattaching = 0
+        self._reattaching = self._renewing = 0
         self._may_outlive = False
         """Whether the record may live longer than is known here."""
 
@@ -193,7 +193,8 @@ class Attachment:
     async def renew(self, ttl_s: float, timeout_s: float) -> Receipt:
         """Let it live for `ttl_s` seconds from now; raises as `Session.post`."""
         self._check_active()
-        before, reply = (self.ttl_s, self._expires_s), None
+        self._renewing += 1
+        mine, before, reply = self._renewing, (self.ttl_s, self._expires_s), None
         self.ttl_s = ttl_s
         if not self._keep_alive:
             self._expires_s = self._session.steady_clock() + ttl_s
@@ -201,7 +202,9 @@ class Attachment:
             reply = await self._renew(timeout_s)
         finally:
             if reply is None:  # it ends as it would have; what was carried out after all, too
-                (self.ttl_s, self._expires_s), self._may_outlive = before, True
+                self._may_outlive = True
+                if mine == self._renewing:  # else another one says since how long it lives
+                    self.ttl_s, self._expires_s = before
                 if self.is_active and self._keep_alive:  # the record may have the shorter life
                     self._session.spawn(self.reattach())
         self._keep_alive = self._keep_alive and ttl_s > 0  # as of one that was posted so
@@ -222,7 +225,8 @@ class Attachment:
             document=draft.document,
             collect=self._take_page,
         )
-        if self.is_active:
+        # Of two at once the later one counts, whichever is answered first.
+        if self.is_active and draft.version > self.draft.version:
             self.draft = draft
             self._attached(reply, until_s)
             if self.missing:

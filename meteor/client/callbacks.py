@@ -45,10 +45,16 @@ class Callbacks:
         """Tell of an error, or log it."""
         if self.on_error is not None:
             run_callback(runtime, self.on_error, error)
-        elif isinstance(error, MeteorError):
-            log.warning("%s", error)
-        else:  # the application's own bug: where it is, stands in the traceback
-            log.error("a handler failed: %s: %s", type(error).__name__, error, exc_info=error)
+        else:
+            log_error(error)
+
+
+def log_error(error: BaseException) -> None:
+    """Say what no `on_error` takes."""
+    if isinstance(error, MeteorError):
+        log.warning("%s", error)
+    else:  # the application's own bug: where it is, stands in the traceback
+        log.error("a handler failed: %s: %s", type(error).__name__, error, exc_info=error)
 
 
 def check_handler(handler: object) -> None:

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final
 
-from meteor.client.callbacks import Callback, Callbacks
+from meteor.client.callbacks import Callback, Callbacks, log_error
 
 CALLS_MAX: Final = 1000
 """Calls that may wait for a callback that blocks; more are logged instead."""
@@ -54,7 +54,7 @@ class CallbackThread:
         callback = getattr(self.callbacks, name)
         if callback is None:
             if name == "on_error":
-                log.warning("%s", argument)
+                log_error(argument)
             return
         with self._starting:
             if self._thread is None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -16,6 +18,20 @@ from tests.meteor.websocket_peers import Make, until
 
 pytestmark = pytest.mark.sockets
 
+PROGRAM = """
+import asyncio, socket, threading
+import meteor
+
+socket.getaddrinfo = lambda *_, **__: threading.Event().wait()
+
+async def main() -> None:
+    try:
+        await meteor.connect("peer.example:7400", timeout=0.1)
+    except meteor.NotConnected:
+        print("nobody is there")
+
+asyncio.run(main())
+"""
 NAMES = 40
 """More than the threads of an event loop."""
 
@@ -39,3 +55,12 @@ async def test_they_hold_up_nothing_else(make: Make, monkeypatch: pytest.MonkeyP
         await peer.aclose()
     finally:
         answers.set()
+
+
+def test_a_program_that_is_over_does_not_wait_for_them() -> None:
+    """It gave up after a tenth of a second, and hung at its end until the resolver did, too."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", PROGRAM],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "nobody is there\n"), done.stderr

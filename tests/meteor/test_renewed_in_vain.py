@@ -63,3 +63,32 @@ def test_what_was_renewed_although_nobody_said_so_goes_with_its_interest(
         assert overlay.living() == []
 
     overlay.run(scenario())
+
+
+@pytest.mark.parametrize("keep_alive", [True, False])
+def test_one_that_fails_undoes_none_that_was_carried_out_since(
+    overlay: FakeOverlay, keep_alive: bool
+) -> None:
+    """It ended with the life of before both of them: what matched it then was told to nobody."""
+    peer = overlay.peers[0]
+
+    async def in_vain(interest: meteor.Interest) -> None:
+        with pytest.raises(meteor.Timeout):
+            await interest.renew(36_000, timeout=5)
+
+    async def scenario() -> None:
+        client = await overlay.new_client("p0:1").open()
+        interest = await client.notify_data("temperature>=80", ttl=20, keep_alive=keep_alive)
+        peer.silent = True
+        failing = client._runtime.spawn(in_vain(interest))
+        await client._runtime.sleep(1)
+        peer.silent = False
+        await interest.renew(600)
+        await failing
+        await client._runtime.sleep(60)
+        asked = {one.ttl_s for one in peer.amends("renew")[1:]}
+        assert asked == {600.0}
+        await client.store("type=t temperature=99", "later")
+        assert (await interest.recv(timeout=1)).text == "later"
+
+    overlay.run(scenario())

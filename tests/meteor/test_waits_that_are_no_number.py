@@ -21,12 +21,24 @@ WAITS: dict[str, Callable[[meteor.Watch, Any], Any]] = {
     "wait_active": lambda watch, timeout: watch.wait_active(timeout),
     "wait_idle": lambda watch, timeout: watch.wait_idle(timeout),
 }
+BEYOND_FLOATS = 10**400
+"""What can be added to no time."""
 LONGER_S = 100.0
 """Than the waits that are measured against it."""
 
 
 @pytest.mark.parametrize("wait", WAITS)
-@pytest.mark.parametrize("timeout", [math.nan, "5", True, 1j])
+@pytest.mark.parametrize(
+    "timeout",
+    [
+        math.nan,
+        "5",
+        True,
+        1j,
+        pytest.param(BEYOND_FLOATS, id="beyond floats"),
+        pytest.param(-BEYOND_FLOATS, id="below floats"),
+    ],
+)
 def test_what_is_no_number_is_said(overlay: FakeOverlay, wait: str, timeout: Any) -> None:
     async def scenario() -> None:
         client = await overlay.new_client().open()
@@ -96,3 +108,19 @@ def test_the_blocking_side_says_the_same() -> None:
         for wait in (watch.recv, watch.wait_active):
             with pytest.raises(ValueError, match="timeout"):
                 wait(math.nan)
+
+
+@pytest.mark.parametrize("seconds", [BEYOND_FLOATS, -BEYOND_FLOATS], ids=["beyond", "below"])
+@pytest.mark.parametrize("name", ["ttl", "timeout"])
+def test_what_no_float_holds_is_beyond_the_limit(
+    overlay: FakeOverlay, name: str, seconds: int
+) -> None:
+    """It raised `OverflowError`, which nobody looks for."""
+
+    async def scenario() -> None:
+        client = await overlay.new_client().open()
+        options: dict[str, Any] = {name: seconds}
+        with pytest.raises(meteor.LimitExceeded, match=f"{name}: -?1000"):
+            await client.store("type=t temperature=20", **options)
+
+    overlay.run(scenario())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chord import Contact, replace
 from squid import Box, HilbertCurve
-from squid.messages import Report
+from squid.messages import Report, ResultFrame
 from squid.operation import OriginatedOperation
 
 CURVE = HilbertCurve(2, 3)
@@ -77,3 +77,28 @@ def test_an_earlier_attempt_that_does_not_reach_back_leaves_it_open() -> None:
     asked.begin(1)
     asked.take_report(HOLDER, replace(report(0, found=True), speaks_for_s=1.0), now=11.5)
     assert not asked.settled
+
+
+def test_what_two_lives_of_a_peer_report_is_told_apart() -> None:
+    """Who was started anew counts its parts from the first one again: a page of the life before
+    would stand for one of the present life that is not here."""
+    asked = operation()
+    now = replace(HOLDER, incarnation=HOLDER.incarnation + 1)
+    page = ResultFrame(b"", 0, 1, 0, b"")
+    one_page = replace(report(0, found=True), part=1, frames=1)
+    asked.take_frame(HOLDER, page)
+    asked.take_report(now, one_page)
+    assert not asked.settled
+    asked.take_frame(now, page)
+    assert asked.outcome().complete
+
+
+def test_a_new_life_is_heard_where_the_one_before_had_reported() -> None:
+    """Half of it was reported before the restart, under the number of what comes now."""
+    asked = operation()
+    middle = CURVE.size // 2
+    first, second = ((0, middle - 1),), ((middle, CURVE.size - 1),)
+    whole = replace(report(0, found=True), part=1)
+    asked.take_report(HOLDER, replace(whole, covered=first))
+    asked.take_report(replace(HOLDER, incarnation=1), replace(whole, covered=second))
+    assert asked.outcome().complete

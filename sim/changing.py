@@ -117,6 +117,7 @@ class Changing:
             write.renewed_s = now()
         else:
             self._count("renew: found nothing")
+            write.not_renewed_s = now()
 
     async def clear(self, client: Client) -> float | None:
         """Delete all in a narrow range, in which there is something; a value within it, None where

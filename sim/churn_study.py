@@ -114,7 +114,8 @@ class _World:
         while True:
             await self.ring.kernel.sleep(stream.expovariate(self._rate))
             leaver = self.ring.any_member(stream)
-            self.ring.kernel.spawn(self.ring.leave(leaver.contact.id))
+            if not self._is_last(leaver):
+                self.ring.kernel.spawn(self.ring.leave(leaver.contact.id))
 
     async def lookups(self) -> None:
         """Random keys from random members."""
@@ -131,9 +132,16 @@ class _World:
         try:
             await node.join([known])
         except MeteorError:
-            self.ring.crash(node.contact.id)
-        else:
-            node.start()
+            if node.contact.id not in self.ring.peers:
+                return  # it left before it heard that it is in
+            if not self._is_last(node):
+                self.ring.crash(node.contact.id)
+                return
+        node.start()
+
+    def _is_last(self, node: ChordNode) -> bool:
+        """Whether there is no other member: who comes next needs somebody to join."""
+        return self.ring.members == [node]
 
     async def _look_up(self, node: ChordNode, key: int) -> None:
         sample, ring = self.sample, self.ring

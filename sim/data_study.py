@@ -51,6 +51,16 @@ class DataPlan:
     """How long peers come and go before everything is asked for."""
     seed: int = 1
 
+    def __post_init__(self) -> None:
+        """Raises `ValueError` for more copies than peers with such lists keep: each has to know
+        who comes next where half of its successors are down."""
+        most = self.successors // 2
+        if any(count > most for count in self.copies):
+            raise ValueError(
+                f"{max(self.copies)} copies need lists of {2 * max(self.copies)} successors, not "
+                f"of {self.successors}"
+            )
+
     @property
     def config(self) -> ChordConfig:
         """The preset of all figures, with the papers' successor lists."""
@@ -191,7 +201,8 @@ class _Stage:
     async def _crashes(self, rate: float, until_s: float) -> None:
         stream = self._overlay.kernel.random("crashes")
         while await self._next(stream, rate, until_s):
-            self._down(stream.choice(self._overlay.living[STEADY:]))
+            if may_crash := self._overlay.living[STEADY:]:  # of few peers all may be down by now
+                self._down(stream.choice(may_crash))
 
     async def _next(self, stream: random.Random, rate: float, until_s: float) -> bool:
         await self._overlay.kernel.sleep(stream.expovariate(rate))

@@ -54,6 +54,8 @@ class Write:
     renew_began_s: float | None = None
     renewed_s: float | None = None
     """When the receipt of its renewal came, for longer than any run; None while unknown."""
+    not_renewed_s: float | None = None
+    """When a receipt of its renewal came that found nothing."""
     high: float | None = None
     """Of a range of values the highest."""
     word: str = "*"

@@ -163,12 +163,11 @@ class Overlay:
         self.kernel.run(until_s=self.kernel.now() + seconds)
 
     async def add_peer(self, peer_id: int | None = None) -> SimPeer:
-        """Start one more peer and let it join; returns once it holds its arc."""
+        """Start one more peer and let it join; returns once it holds its arc.
+
+        Raises what joining raises, `JoinFailed` first of all; the peer is dead then."""
         peer = self.new_peer(await self.place() if peer_id is None else peer_id)
-        others = [other.contact for other in self.living if other is not peer]
-        await peer.core.start([Contact.at(other.address) for other in others[:3]])
-        await peer.core.settled(SETTLE_S)
-        self._let_move(peer)
+        await self.rejoin(peer)
         return peer
 
     async def place(self) -> int | None:
@@ -239,7 +238,7 @@ class Overlay:
         return again
 
     async def rejoin(self, again: SimPeer) -> None:
-        """The second half: it comes back into the ring; raises as `restart` does."""
+        """The second half: it comes into the ring; raises as `restart` does."""
         others = [Contact.at(other.address) for other in self.living if other is not again]
         try:
             await again.core.start(others[:3])

@@ -163,7 +163,9 @@ class Asking:
 
         told: list[Summary] = []
         for number in range(first, first + ASKED_MAX, 1 + MOVES_MAX):
-            outcome, summaries = await self._round(box, operation, number, disseminate, relay)
+            outcome, summaries = await self._round(
+                box, operation, number, disseminate, relay, is_wanted
+            )
             told = told + summaries if operation.verb in DELETES else summaries
             if not outcome.is_outlived or self._runtime.now() >= deadline:
                 break
@@ -180,11 +182,14 @@ class Asking:
         number: int,
         disseminate: Callable[[Box, Operation, float], Awaitable[Outcome]],
         relay: Relay,
+        is_wanted: Wanted | None,
     ) -> tuple[Outcome, list[Summary]]:
         """Ask the whole region, and once more where something went while it was being asked.
 
         What moves later only was at its place all the while; so each turn looks for what the first
-        asking may have missed, where it went since, and for nothing else."""
+        asking may have missed, where it went since, and for nothing else.  None is begun for who
+        waits no more: another peer told him that it is done, and what he posted since lies there.
+        """
         began_s = self._runtime.now()
         whole = await disseminate(box, _once_more(operation, number), began_s)
         summaries = summaries_of(whole)
@@ -195,6 +200,8 @@ class Asking:
         for turn in range(1, 1 + MOVES_MAX):
             again = region_of(ids_of(moved), box, self._curve)
             if again is None or whole.is_outlived:
+                break
+            if is_wanted is not None and not await is_wanted():
                 break
             outcome = await disseminate(again, _follow(operation, number + turn, moved), began_s)
             whole = with_missing(whole, outcome.missing)

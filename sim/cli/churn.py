@@ -13,6 +13,7 @@ from sim.churn_study import PUBLISHED, ChurnStudyPlan, study
 from sim.cli import DONE
 from sim.cli.publishing import (
     data_options,
+    data_plan,
     numbers,
     out_option,
     progress,
@@ -20,7 +21,7 @@ from sim.cli.publishing import (
     publish_losses,
     tell_settings,
 )
-from sim.data_study import DataPlan, under_churn
+from sim.data_study import under_churn
 
 
 @click.command()
@@ -57,13 +58,15 @@ def command(
     plan = ChurnStudyPlan(
         peers=peers, successors=successors, lookups=lookups, rates=rates, seed=seed
     )
+    data = data_plan(
+        peers=peers, successors=successors, profiles=profiles, copies=copies, seed=seed
+    )
     tell_settings(plan.config)
     rows = study(plan, progress)
     title = f"churn: {peers} peers, {successors} successors, a look every 30 s, seed {seed}"
     publish("churn", title, "joins and leaves a second", rows, out)
     if not copies:
         return DONE
-    data = DataPlan(peers=peers, successors=successors, profiles=profiles, copies=copies, seed=seed)
     title = f"profiles under churn: {peers} peers, preset lan, seed {seed}"
     return publish_losses(
         "churn", title, "joins and crashes a second", under_churn(data, rates, progress), out

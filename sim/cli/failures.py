@@ -12,6 +12,7 @@ import click
 from sim.cli import DONE
 from sim.cli.publishing import (
     data_options,
+    data_plan,
     numbers,
     out_option,
     progress,
@@ -19,7 +20,7 @@ from sim.cli.publishing import (
     publish_losses,
     tell_settings,
 )
-from sim.data_study import DataPlan, under_failures
+from sim.data_study import under_failures
 from sim.failure_study import PUBLISHED, FailurePlan, study
 
 
@@ -58,6 +59,9 @@ def command(
         )
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--fractions") from None
+    data = data_plan(
+        peers=peers, successors=successors, profiles=profiles, copies=copies, seed=seed
+    )
     tell_settings(plan.config)
     rows = study(plan, progress)
     title = (
@@ -66,7 +70,6 @@ def command(
     publish("failures", title, "failed share", rows, out)
     if not copies:
         return DONE
-    data = DataPlan(peers=peers, successors=successors, profiles=profiles, copies=copies, seed=seed)
     title = f"profiles after simultaneous failures: {peers} peers, preset lan, seed {seed}"
     return publish_losses(
         "failures", title, "failed share", under_failures(data, fractions, progress), out

@@ -19,7 +19,7 @@ from sim import plot, tables
 from sim.cli import DONE, VIOLATED
 
 if TYPE_CHECKING:
-    from sim.data_study import DataRow
+    from sim.data_study import DataPlan, DataRow
     from sim.lookup_study import Row
 
 SHOWN_MAX = 20
@@ -133,6 +133,17 @@ def copy_counts(_: click.Context, __: click.Parameter, value: str) -> tuple[int,
     if any(count < 1 for count in counts):
         raise click.BadParameter(f"{value!r}: a record has at least one copy")
     return counts
+
+
+def data_plan(**sizes: Any) -> DataPlan:
+    """The plan of what becomes of data, made before the lookups are studied: an hour later their
+    table would be lost with it.  Raises `BadParameter`."""
+    from sim.data_study import DataPlan  # noqa: PLC0415 (needs SimPy, as not every study does)
+
+    try:
+        return DataPlan(**sizes)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--copies") from None
 
 
 def data_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from chord import Contact
 from meteor import Client
+from meteor.rendezvous.moves import KEPT_S
 from meteor.wire.messages import IsWanted, Wants
 from sim.overlay import Overlay, SimPeer
 from squid import HandOn
@@ -121,6 +123,37 @@ def test_a_peer_whose_client_went_to_another_one_tries_a_delete_no_more(seed: in
     overlay.run(gone.leave())
     overlay.run_for(15.0)
     assert primary_of(overlay, stored.id) is kept
+    assert found_by(overlay, client) == {stored.id}
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_nor_does_it_look_where_something_went(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has asked everywhere, and something had moved: it looks once more, where that is by now,
+    which is with itself.  Whoever asks later is not told of the move: there this was not done."""
+    overlay = build(seed, 12, disk_s=0.0)
+    mover = overlay.client()
+    first = overlay.run(mover.store("type=alarm temperature=90 humidity=5", b"old"))
+    entry = primary_of(overlay, overlay.run(mover.replace(first.id, ALARM, b"old")).id)
+    client = overlay.client(peer=overlay.living.index(entry))
+    router, runtime = entry.core.router, client._session.runtime
+    disseminate = router.disseminate
+
+    async def late(*said: Any, **more: Any) -> Any:
+        outcome = await disseminate(*said, **more)
+        monkeypatch.setattr(router, "disseminate", disseminate)
+        await entry.runtime.sleep(2.0)
+        return outcome
+
+    overlay.run_for(KEPT_S - 0.1)
+    monkeypatch.setattr(router, "disseminate", late)
+    deleting = overlay.kernel.spawn(deleted(client))
+    overlay.run_for(0.2)
+    (end,) = (one for one in runtime.ends if one.contact.address == entry.address)
+    runtime.lose(end, "its client hears nothing any more")
+    assert overlay.kernel.run_until(deleting)
+    assert client.peer_address != entry.address
+    stored = overlay.run(client.store(ALARM, b"new", ttl=7200))
+    overlay.run_for(5.0)
     assert found_by(overlay, client) == {stored.id}
 
 

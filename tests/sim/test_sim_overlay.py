@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import sim
-from meteor import KeywordSpace, Number, Word
+from meteor import JoinFailed, KeywordSpace, Number, Word
 from meteor.wire.codec import wire_codec
 
 SPACE = KeywordSpace("plain", [Word("type"), Number("value", 0, 1000)])
@@ -31,6 +31,20 @@ def test_a_network_and_its_parts_are_not_both_given() -> None:
     kernel = sim.Kernel()
     with pytest.raises(ValueError, match="its own kernel"):
         sim.Overlay(2, space=SPACE, kernel=kernel, network=sim.Network(kernel))
+
+
+def test_a_peer_that_cannot_join_is_dead() -> None:
+    """It was counted among the living, and clients were linked to it."""
+    overlay = sim.Overlay(3, space=SPACE)
+    cut = overlay.faults.partition([peer.contact for peer in overlay.peers])
+    with pytest.raises(JoinFailed):
+        overlay.run(overlay.add_peer(12345))
+    cut.heal()
+    assert overlay.living == overlay.peers[:3]
+    client = overlay.client(peer=-1)
+    assert overlay.run(client.store("type=reading value=7", b"seven")).complete
+    again = overlay.run(overlay.restart(overlay.peers[3]))
+    assert overlay.living == [*overlay.peers[:3], again]
 
 
 def test_to_run_without_an_end_is_refused() -> None:

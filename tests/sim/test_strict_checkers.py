@@ -1,4 +1,5 @@
-"""What comes, and is wrong: other data, a delete that did nothing, a notice far too late."""
+"""What comes, and is wrong: other data, a delete or a renewal that did nothing, a notice far too
+late."""
 
 from __future__ import annotations
 
@@ -12,10 +13,11 @@ from chord import replace as altered
 from meteor.values import Match
 from meteor.wire.messages import Amend
 from sim import Overlay
-from sim.checkers import deletion, durability, notification, recall
+from sim.checkers import deletion, durability, lifetimes, notification, recall
 from sim.history import Cut, History, Question, Subscription, Write
 from sim.scenario import run
 from sim.scenarios import SCENARIOS
+from sim.workload_plan import WorkloadPlan
 
 ASKED = Question(low=0, high=9, began_s=50, ended_s=51, found=("a",), complete=True, last=True)
 
@@ -53,6 +55,16 @@ def test_a_delete_that_does_not_find_what_lives_is_named() -> None:
         assert deletion.violations(case) == []
 
 
+def test_a_renewal_that_does_not_find_what_lives_is_named() -> None:
+    passed_over = {"ttl_s": 60, "renew_began_s": 20, "not_renewed_s": 21}
+    case = history(write("a", **passed_over))
+    assert lifetimes.violations(case) == ["a, renewed at 20.000 s, was not found, though it lived"]
+    case.cuts = [Cut(10.5, 18.0)]
+    assert lifetimes.violations(case) == [], "the other side of a cut may know it alone"
+    for excuse in [{"acknowledged_s": 20.5}, {"ttl_s": 11.5}, {"delete_began_s": 20.5}]:
+        assert lifetimes.violations(history(write("a", **{**passed_over, **excuse}))) == []
+
+
 def test_a_last_answer_that_lacks_something_says_what() -> None:
     case = history(write("a"), replace(ASKED, complete=False))
     assert durability.violations(case, {}) == [
@@ -72,8 +84,8 @@ def after(seconds: float, plant: Callable[[Overlay], None]) -> Callable[[Overlay
     return lambda overlay: overlay.kernel.call_later(seconds, plant, overlay)
 
 
-def delete_nothing(overlay: Overlay) -> None:
-    """Every peer says of a delete by id that there was nothing to delete, and does nothing."""
+def do_nothing(overlay: Overlay) -> None:
+    """Every peer says of what is deleted or renewed by id that there was none, and does nothing."""
     for peer in overlay.peers:
         amend = peer.core._handlers[Amend]
 
@@ -84,9 +96,18 @@ def delete_nothing(overlay: Overlay) -> None:
         peer.core._handlers[Amend] = nothing
 
 
-def test_a_delete_that_does_nothing_fails_the_run() -> None:
-    report = run(replace(SCENARIOS["calm"], storm_s=6.0), 1, sabotage=after(3.0, delete_nothing))
-    assert any(text.startswith("deletion: ") for text in report.violations), report.text()
+@pytest.mark.parametrize(
+    ("plan", "checker"),
+    [
+        (WorkloadPlan(), "deletion"),
+        (WorkloadPlan(deletes=0.0, renewals=0.3, short_lived=0.5), "lifetimes"),
+    ],
+)
+def test_a_verb_that_does_nothing_fails_the_run(plan: WorkloadPlan, checker: str) -> None:
+    """Somebody joins now and then: where nothing goes wrong nothing that is asked for may fail."""
+    scenario = replace(SCENARIOS["growth"], storm_s=6.0, workload=plan)
+    report = run(scenario, 1, sabotage=after(3.0, do_nothing))
+    assert any(text.startswith(f"{checker}: ") for text in report.violations), report.text()
 
 
 def test_other_data_than_was_stored_fails_the_run(monkeypatch: pytest.MonkeyPatch) -> None:

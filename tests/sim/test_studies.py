@@ -173,11 +173,36 @@ def test_failures_with_data_names_what_was_lost(tmp_path: Path, capsys: Printed)
         ["failures", "--fractions", "-0.1"],
         ["churn", "--rates", "0"],
         ["churn", "--peers", "1"],
+        ["failures", "--peers", "9", "--lookups", "9", "--successors", "8", "--copies", "3,5"],
+        ["churn", "--peers", "9", "--lookups", "9", "--successors", "8", "--copies", "5"],
     ],
 )
 def test_bad_numbers_are_refused(arguments: list[str], capsys: Printed) -> None:
     assert main(arguments) == BAD_INPUT
-    assert "Error" in capsys.readouterr().err
+    printed = capsys.readouterr()
+    assert "Error" in printed.err
+    assert printed.out == "", "nothing was studied yet"
+
+
+def test_as_many_copies_as_the_lists_allow_are_studied() -> None:
+    (row,) = under_failures(DataPlan(peers=9, successors=8, profiles=9, copies=(4,)), [0.0])
+    assert (row.losses, row.violations) == ([], [])
+    with pytest.raises(ValueError, match="5 copies need lists of 10 successors, not of 8"):
+        DataPlan(successors=8, copies=(3, 5))
+
+
+def test_of_few_peers_all_but_the_steady_may_crash() -> None:
+    plan = DataPlan(peers=3, successors=8, profiles=9, copies=(3,), churn_s=9.0)
+    (row,) = under_churn(plan, [2.0])
+    assert (row.losses, row.violations) == ([], [])
+
+
+@pytest.mark.parametrize(("peers", "seed"), [(2, 1), (2, 4), (4, 2)])
+def test_of_few_peers_the_last_one_stays(peers: int, seed: int) -> None:
+    """In the last draw one leaves while the only other one is in and does not know it yet."""
+    plan = ChurnStudyPlan(peers=peers, successors=4, lookups=20, warm_up_s=60.0, seed=seed)
+    sample = look_up_under_churn(plan, rate=20.0)
+    assert 0 < sample.count <= plan.lookups
 
 
 @pytest.mark.parametrize("command", ["failures", "churn", "load"])

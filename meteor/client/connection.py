@@ -17,6 +17,7 @@ from chord import Contact
 from meteor.client.callbacks import Callback, log
 from meteor.client.client import Client
 from meteor.client.config import ClientConfig
+from meteor.lifetimes import checked_timeout_s
 from meteor.links.address import checked_address
 from meteor.links.asyncio_runtime import AsyncioRuntime
 from meteor.links.asyncio_steady_clock import steady_clock
@@ -50,12 +51,12 @@ def connect(
 
     Raises, when carried out, `NotConnected` with what was tried, `SpaceMismatch`, and
     `CertificateError` for files that cannot be used; `ValueError` at once for an address that is
-    none."""
+    none, and `LimitExceeded`, which is one, for such a `timeout`."""
     if not addresses:
         raise ValueError("connect: give the address of at least one peer, as host:port")
     return Connecting(
         [Contact.at(checked_address("connect", address)) for address in addresses],
-        timeout,
+        checked_timeout_s(timeout),
         space=space,
         config=config,
         tls=tls,

@@ -1,0 +1,182 @@
+"""Whatever an argument is, it is taken for what it says or refused in words that name it, and
+before anything is sent: every verb, every parameter, a table of values that nobody should give.
+
+A refusal is a `MeteorError`, or a `ValueError` or `TypeError` that says the parameter: one from
+deep inside knows no parameters."""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import math
+from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+import meteor
+from meteor.lifetimes import checked_timeout_s, checked_ttl_s
+from tests.meteor.fake_peer import FakeOverlay
+
+PROFILE: Final = "type=lamp temperature=20"
+
+
+class Whole(enum.IntEnum):
+    ONE = 1
+
+
+VALUES: Final[dict[str, Any]] = {
+    "none": None,
+    "true": True,
+    "minus one": -1,
+    "zero": 0,
+    "one": 1,
+    "no number": math.nan,
+    "endless": math.inf,
+    "larger than a float": 10**400,
+    "smaller than a float": -(10**400),
+    "more digits than Python writes": 10**5000,
+    "complex": 1j,
+    "no text": "",
+    "text": "a",
+    "half a character": "\ud800",
+    "two lines": "a\r\nb: c",
+    "long text": "a" * 2_000_000,
+    "no bytes": b"",
+    "bytes": b"x",
+    "object": object(),
+    "list": [],
+    "list of a number": [1],
+    "mapping": {},
+    "whole": Whole.ONE,
+    "numpy's float": np.float64(5),
+    "numpy's short float": np.float32(5),
+    "numpy's integer": np.int64(5),
+    "numpy's truth": np.True_,
+    "numpy's no number": np.float64("nan"),
+    "array": np.array([1, 2]),
+    "decimal": Decimal(5),
+    "no decimal": Decimal("sNaN"),
+    "fraction": Fraction(1, 2),
+    "span of time": timedelta(seconds=5),
+    "function": len,
+}
+NUMBERS: Final = {
+    "one", "whole", "numpy's float", "numpy's short float", "numpy's integer", "fraction",
+}  # fmt: skip
+VERBS: Final[dict[str, tuple[Any, ...]]] = {
+    "post": (PROFILE,),
+    "store": (PROFILE,),
+    "retrieve": (PROFILE,),
+    "perform": ("average", PROFILE),
+    "notify_data": (PROFILE,),
+    "notify_interest": (PROFILE,),
+    "attach": ("id",),
+    "delete_data": (PROFILE,),
+    "delete_interest": (PROFILE,),
+    "renew": ("id",),
+    "cancel": ("id",),
+    "replace": ("id", PROFILE),
+    "ring": (),
+    "forget": (),
+}
+TAKEN: Final[dict[str, set[str]]] = {
+    "timeout": NUMBERS,
+    "ttl": NUMBERS | {"zero", "none"},
+}
+"""Of each parameter, which values say something."""
+
+
+def refused(name: str, attempt: Callable[[], Any]) -> bool:
+    """Whether it is refused well; fails for a refusal from deep inside."""
+    try:
+        attempt()
+    except (meteor.MeteorError, ValueError, TypeError) as error:
+        kind, said = type(error), str(error)
+    else:
+        return False
+    assert issubclass(kind, meteor.MeteorError) or said.startswith(name), f"{kind}: {said[:200]}"
+    assert 0 < len(said) < 1000, f"{len(said)} characters"
+    return True
+
+
+def check(name: str, taken: set[str], attempt: Callable[[Any], Any]) -> None:
+    """Every value that says nothing is refused well, and no other one."""
+    wrong = []
+    for label, value in VALUES.items():
+        try:
+            if refused(name, lambda value=value: attempt(value)) is (label in taken):
+                wrong.append(f"{label}: {'refused' if label in taken else 'accepted'}")
+        except Exception as error:
+            wrong.append(f"{label}: {type(error).__name__}: {str(error)[:200]}")
+    assert not wrong, "\n".join(wrong)
+
+
+def parameters(verb: str) -> list[str]:
+    return list(inspect.signature(getattr(meteor.Client, verb)).parameters)[1:]
+
+
+@pytest.mark.parametrize(
+    ("verb", "name"),
+    [(verb, name) for verb in VERBS for name in parameters(verb) if name in TAKEN],
+)
+def test_a_verb_refuses_what_says_nothing(overlay: FakeOverlay, verb: str, name: str) -> None:
+    async def scenario() -> None:
+        client = await overlay.new_client().open()
+        id = (await client.store(PROFILE)).id
+        before = sum(len(peer.requests) for peer in overlay.peers)
+
+        begun: list[Any] = []
+
+        def attempt(value: Any) -> None:
+            given: dict[str, Any] = dict(zip(parameters(verb), VERBS[verb], strict=False))
+            given = {key: id if one == "id" else one for key, one in given.items()} | {name: value}
+            begun.append(getattr(client, verb)(**given))
+            if verb in ("ring", "forget"):  # they say so as they are carried out
+                begun[-1].send(None)
+
+        check(name, TAKEN[name], attempt)
+        assert sum(len(peer.requests) for peer in overlay.peers) == before
+        for one in begun:
+            if inspect.iscoroutine(one):
+                one.close()
+            else:
+                await one.close()
+
+    overlay.run(scenario())
+
+
+def test_a_lifetime_is_seconds() -> None:
+    check("ttl", TAKEN["ttl"], lambda ttl: checked_ttl_s("store", ttl))
+    check("timeout", TAKEN["timeout"], checked_timeout_s)
+
+
+@pytest.mark.parametrize("connect", [meteor.connect, meteor.Client.open], ids=["connect", "open"])
+def test_so_does_connecting(overlay: FakeOverlay, connect: Any) -> None:
+    def attempt(timeout: Any) -> None:
+        if connect is meteor.connect:
+            connect("127.0.0.1:1", timeout=timeout)
+        else:
+            overlay.run(overlay.new_client().open(timeout))
+
+    check("timeout", TAKEN["timeout"], attempt)
+
+
+def test_the_blocking_side_says_the_same() -> None:
+    with pytest.raises(meteor.LimitExceeded, match="timeout: '5' is not between"):
+        meteor.sync.connect("127.0.0.1:1", timeout="5")  # type: ignore[arg-type]
+
+
+def test_a_wait_that_is_longer_than_a_float_is_none(overlay: FakeOverlay) -> None:
+    async def scenario() -> None:
+        client = await overlay.new_client().open()
+        interest = await client.notify_data("type=lamp")
+        for timeout in (10**400, -(10**5000)):
+            with pytest.raises(ValueError, match=r"timeout: -?0x"):
+                await interest.recv(timeout)
+
+    overlay.run(scenario())

@@ -45,7 +45,7 @@ class Message:
     def __init__(
         self, profile: ProfileLike, action: str = "store", **options: Unpack[PostOptions]
     ) -> None:
-        if action not in WITH_RECEIPT:
+        if not (isinstance(action, str) and action in WITH_RECEIPT):
             known = isinstance(action, str) and len(action) <= NAMED_MAX
             said = repr(action) if known else f"what is given ({type(action).__name__})"
             raise ValueError(

@@ -16,6 +16,7 @@ from meteor.client.callbacks import check_handler
 from meteor.client.draft import (
     Draft,
     ProfileLike,
+    checked_action,
     checked_content,
     draft_found,
     make_draft,
@@ -127,8 +128,9 @@ def make_answer(
 
 
 def check_application_action(action: str) -> None:
-    """Raises `ValueError` for what is no application's action but Meteor's own."""
-    if action in ACTIONS:
+    """Raises `ValueError` for what is no application's action but Meteor's own, `UnknownAction`
+    for what is none at all."""
+    if checked_action(action) in ACTIONS:
         raise ValueError(f"perform: {action!r} is Meteor's own action; use client.{action}(...)")
 
 

@@ -245,7 +245,7 @@ class Session:
     ) -> PostReply:
         """Renew, cancel or replace by id, `collect` as in `post`; raises as that does."""
         version = version or self.next_version()
-        request = Amend(0, verb, str(id), version, ttl_s, timeout_s, document)  # see `make_draft`
+        request = Amend(0, verb, str.__str__(id), version, ttl_s, timeout_s, document)
         asked = Asked(f"{verb} of {id}", request, timeout_s, self._signed, collect)
         return await self._requests.ask(asked)
 

@@ -19,7 +19,9 @@ import numpy as np
 import pytest
 
 import meteor
+from meteor.admission import CONTENT_TYPE_LENGTH_MAX, check_document
 from meteor.lifetimes import checked_timeout_s, checked_ttl_s
+from meteor.wire.messages import Document
 from tests.meteor.fake_peer import FakeOverlay
 
 PROFILE: Final = "type=lamp temperature=20"
@@ -27,6 +29,12 @@ PROFILE: Final = "type=lamp temperature=20"
 
 class Whole(enum.IntEnum):
     ONE = 1
+
+
+class Named(str, enum.Enum):  # noqa: UP042 - a StrEnum writes itself as its text
+    """Members equal to a text whose `str` is another one, with a dot in it."""
+
+    LAMP = "lamp"
 
 
 VALUES: Final[dict[str, Any]] = {
@@ -52,6 +60,9 @@ VALUES: Final[dict[str, Any]] = {
     "list": [],
     "list of a number": [1],
     "mapping": {},
+    "mapping of half a character": {"a": "\ud800"},
+    "member": Named.LAMP,
+    "numpy's text": np.str_("lamp"),
     "whole": Whole.ONE,
     "numpy's float": np.float64(5),
     "numpy's short float": np.float32(5),
@@ -68,6 +79,13 @@ VALUES: Final[dict[str, Any]] = {
 NUMBERS: Final = {
     "one", "whole", "numpy's float", "numpy's short float", "numpy's integer", "fraction",
 }  # fmt: skip
+BYTES: Final = {"no bytes", "bytes"}
+TEXTS: Final = {"no text", "text", "two lines", "member", "numpy's text"}
+JSON: Final = TEXTS | {
+    "none", "true", "minus one", "zero", "one", "larger than a float", "smaller than a float",
+    "list", "list of a number", "mapping", "whole", "numpy's float",
+}  # fmt: skip
+IDS: Final = {"text", "member", "numpy's text"}
 VERBS: Final[dict[str, tuple[Any, ...]]] = {
     "post": (PROFILE,),
     "store": (PROFILE,),
@@ -87,8 +105,19 @@ VERBS: Final[dict[str, tuple[Any, ...]]] = {
 TAKEN: Final[dict[str, set[str]]] = {
     "timeout": NUMBERS,
     "ttl": NUMBERS | {"zero", "none"},
+    "action": IDS,
+    "data": BYTES | TEXTS,
+    "json": JSON,
+    "content_type": IDS | {"none", "no text"},
+    "context": {"none", "mapping"},
+    "id": IDS | {"none"},
+    "profile": set(),
 }
 """Of each parameter, which values say something."""
+FULL_IDS: Final = ("attach", "renew", "cancel", "replace")
+"""Verbs whose `id` is that of a receipt."""
+FULL_IDS: Final = ("attach", "renew", "cancel", "replace")
+"""Verbs whose `id` is that of a receipt."""
 
 
 def refused(name: str, attempt: Callable[[], Any]) -> bool:
@@ -99,7 +128,7 @@ def refused(name: str, attempt: Callable[[], Any]) -> bool:
         kind, said = type(error), str(error)
     else:
         return False
-    assert issubclass(kind, meteor.MeteorError) or said.startswith(name), f"{kind}: {said[:200]}"
+    assert issubclass(kind, meteor.MeteorError) or name in said, f"{kind}: {said[:200]}"
     assert 0 < len(said) < 1000, f"{len(said)} characters"
     return True
 
@@ -112,7 +141,7 @@ def check(name: str, taken: set[str], attempt: Callable[[Any], Any]) -> None:
             if refused(name, lambda value=value: attempt(value)) is (label in taken):
                 wrong.append(f"{label}: {'refused' if label in taken else 'accepted'}")
         except Exception as error:
-            wrong.append(f"{label}: {type(error).__name__}: {str(error)[:200]}")
+            wrong.append(f"{label}: {type(error).__name__}: {str(error)[:200].splitlines()[0]}")
     assert not wrong, "\n".join(wrong)
 
 
@@ -139,7 +168,8 @@ def test_a_verb_refuses_what_says_nothing(overlay: FakeOverlay, verb: str, name:
             if verb in ("ring", "forget"):  # they say so as they are carried out
                 begun[-1].send(None)
 
-        check(name, TAKEN[name], attempt)
+        is_whole = name == "id" and verb in FULL_IDS
+        check(name, set() if is_whole else TAKEN[name], attempt)
         assert sum(len(peer.requests) for peer in overlay.peers) == before
         for one in begun:
             if inspect.iscoroutine(one):
@@ -180,3 +210,51 @@ def test_a_wait_that_is_longer_than_a_float_is_none(overlay: FakeOverlay) -> Non
                 await interest.recv(timeout)
 
     overlay.run(scenario())
+
+
+def test_what_is_taken_travels_as_what_it_says(overlay: FakeOverlay) -> None:
+    async def scenario() -> None:
+        client = await overlay.new_client().open()
+        for text in (Named.LAMP, np.str_("lamp")):
+            receipt = await client.post(
+                PROFILE, "store", data=text, id=text, content_type=text, context={text: text}
+            )
+            assert receipt.id.partition(".")[0] == "lamp"
+            match = await client.retrieve(PROFILE).first()
+            assert match is not None
+            assert (match.text, match.content_type) == ("lamp", "lamp")
+            assert match.context == {"lamp": "lamp"}
+            assert (await client.cancel(receipt.id)).matches == 1
+
+    overlay.run(scenario())
+
+
+def test_a_content_type_has_a_length(overlay: FakeOverlay) -> None:
+    async def scenario() -> None:
+        client = await overlay.new_client().open()
+        await client.store(PROFILE, b"x", content_type="a" * CONTENT_TYPE_LENGTH_MAX)
+        with pytest.raises(meteor.LimitExceeded, match="content_type characters is 1025"):
+            client.store(PROFILE, b"x", content_type="a" * (CONTENT_TYPE_LENGTH_MAX + 1))
+
+    overlay.run(scenario())
+
+
+def test_a_peer_takes_no_longer_one_either() -> None:
+    said = Document("store", b"", content_type="a" * (CONTENT_TYPE_LENGTH_MAX + 1))
+    with pytest.raises(meteor.LimitExceeded, match="content_type"):
+        check_document(said)
+
+
+def test_json_that_is_nested_without_end_is_refused(overlay: FakeOverlay) -> None:
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+
+    async def scenario() -> None:
+        client = await overlay.new_client().open()
+        with pytest.raises(ValueError, match="json: it is nested too deeply"):
+            client.store(PROFILE, json=deep)
+
+    overlay.run(scenario())
+    while deep:  # taken apart from outside: a deep list is let go by calls as deep
+        deep = deep[0]

@@ -31,7 +31,7 @@ from meteor.wire.document import (
 )
 from meteor.wire.messages import Document, Found
 from meteor.wire.record_id import split_id
-from meteor.wrong_values import SAID_MAX, said
+from meteor.wrong_values import SAID_MAX, checked_truth, said
 from squid import Box, KeywordSpace
 
 ProfileLike = str | Profile | Mapping[str, Any]
@@ -221,8 +221,9 @@ def make_draft(
     Text and truth of a kind of its own, as numpy's, become plain ones: no other ones can travel,
     and of a post by the peer in which its client lives only that peer would find out."""
     action = checked_action(action)
-    if mode not in {"within", "overlap"}:
-        raise ValueError(f"mode is 'within' or 'overlap', not {mode!r}")
+    everywhere = checked_truth("everywhere", everywhere)
+    if not (isinstance(mode, str) and mode in {"within", "overlap"}):
+        raise ValueError(f"mode is 'within' or 'overlap', not {said(mode)}")
     lifetime_s = checked_ttl_s(action, ttl)
     if lifetime_s > 0 and action not in ACTIONS:
         raise ValueError(f"ttl: {action!r} is an application's action, run once and not kept")
@@ -246,9 +247,9 @@ def make_draft(
         region=region,
         version=version,
         ttl_s=lifetime_s,
-        everywhere=bool(everywhere),
-        mode=str(mode),
-        dry_run=bool(dry_run),
+        everywhere=everywhere,
+        mode=str.__str__(mode),
+        dry_run=checked_truth("dry_run", dry_run),
         once=content.once,
     )
 

@@ -217,9 +217,7 @@ class Session:
         )
         may_repeat, point = draft.action in ACTIONS, self._point_of(draft)
         return await self._requests.ask(
-            Asked(
-                draft, request, timeout_s, self._signed, collect, may_repeat, point, is_wanted
-            )
+            Asked(draft, request, timeout_s, self._signed, collect, may_repeat, point, is_wanted)
         )
 
     def _point_of(self, draft: Draft) -> int | None:

@@ -21,6 +21,7 @@ import pytest
 import meteor
 from meteor.admission import CONTENT_TYPE_LENGTH_MAX, check_document
 from meteor.lifetimes import checked_timeout_s, checked_ttl_s
+from meteor.sync.methods import VERBS as BOTH_SIDES
 from meteor.wire.messages import Document
 from tests.meteor.fake_peer import FakeOverlay
 
@@ -86,6 +87,14 @@ JSON: Final = TEXTS | {
     "list", "list of a number", "mapping", "whole", "numpy's float",
 }  # fmt: skip
 IDS: Final = {"text", "member", "numpy's text"}
+WHOLE: Final = {
+    "one", "whole", "numpy's integer", "larger than a float", "more digits than Python writes",
+}  # fmt: skip
+ITERABLE: Final = {"list", "list of a number", "mapping", "mapping of half a character", "array"}
+"""What gives messages one after the other, or says of each that it is none."""
+FLAGS: Final = (
+    "allow_partial", "everywhere", "dry_run", "once", "with_data", "keep_alive", "return_errors",
+)  # fmt: skip
 VERBS: Final[dict[str, tuple[Any, ...]]] = {
     "post": (PROFILE,),
     "store": (PROFILE,),
@@ -101,6 +110,7 @@ VERBS: Final[dict[str, tuple[Any, ...]]] = {
     "replace": ("id", PROFILE),
     "ring": (),
     "forget": (),
+    "post_many": ([],),
 }
 TAKEN: Final[dict[str, set[str]]] = {
     "timeout": NUMBERS,
@@ -112,7 +122,15 @@ TAKEN: Final[dict[str, set[str]]] = {
     "context": {"none", "mapping"},
     "id": IDS | {"none"},
     "profile": set(),
-}
+    "queue": WHOLE,
+    "overflow": set(),
+    "handler": {"none", "function"},
+    "mode": set(),
+    "concurrency": WHOLE - {"larger than a float", "more digits than Python writes"},
+    "messages": ITERABLE,
+    "lost": set(),
+    "visible_to": {"none", "list"},
+} | {flag: {"true", "numpy's truth"} for flag in FLAGS}
 """Of each parameter, which values say something."""
 FULL_IDS: Final = ("attach", "renew", "cancel", "replace")
 """Verbs whose `id` is that of a receipt."""
@@ -151,11 +169,11 @@ def parameters(verb: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("verb", "name"),
-    [(verb, name) for verb in VERBS for name in parameters(verb) if name in TAKEN],
+    [(verb, name) for verb in VERBS for name in parameters(verb)],
 )
 def test_a_verb_refuses_what_says_nothing(overlay: FakeOverlay, verb: str, name: str) -> None:
     async def scenario() -> None:
-        client = await overlay.new_client().open()
+        client = await overlay.new_client(identity=meteor.Identity.from_seed(b"x" * 32)).open()
         id = (await client.store(PROFILE)).id
         before = sum(len(peer.requests) for peer in overlay.peers)
 
@@ -164,7 +182,8 @@ def test_a_verb_refuses_what_says_nothing(overlay: FakeOverlay, verb: str, name:
         def attempt(value: Any) -> None:
             given: dict[str, Any] = dict(zip(parameters(verb), VERBS[verb], strict=False))
             given = {key: id if one == "id" else one for key, one in given.items()} | {name: value}
-            begun.append(getattr(client, verb)(**given))
+            lost = [given.pop("lost")] if "lost" in given else []
+            begun.append(getattr(client, verb)(*lost, **given))
             if verb in ("ring", "forget"):  # they say so as they are carried out
                 begun[-1].send(None)
 
@@ -174,10 +193,14 @@ def test_a_verb_refuses_what_says_nothing(overlay: FakeOverlay, verb: str, name:
         for one in begun:
             if inspect.iscoroutine(one):
                 one.close()
-            else:
-                await one.close()
+            elif (closing := one.close()) is not None:
+                await closing
 
     overlay.run(scenario())
+
+
+def test_every_verb_is_driven() -> None:
+    assert set(VERBS) == set(BOTH_SIDES.methods) - {"owner"}
 
 
 def test_a_lifetime_is_seconds() -> None:

@@ -36,3 +36,11 @@ def checked_whole(name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} is a whole number, not {said(value)}")
     return int(value)
+
+
+def check_kind(name: str, value: object, kind: type | tuple[type, ...]) -> None:
+    """Raises `TypeError` for what is neither of this kind nor None."""
+    if value is not None and not isinstance(value, kind):
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        wanted = " or ".join(one.__name__ for one in kinds)
+        raise TypeError(f"{name}: give a {wanted}, or leave it out, not {said(value)}")

@@ -152,8 +152,7 @@ def checked_content_type(content_type: str | None) -> str:
         raise TypeError(f"content_type is text, not {said(content_type)}: image/png")
     if len(content_type) > CONTENT_TYPE_LENGTH_MAX:
         raise LimitExceeded("content_type characters", len(content_type), CONTENT_TYPE_LENGTH_MAX)
-    if not content_type.isprintable():
-        raise ValueError(f"content_type: {said(content_type)} cannot be printed; image/png can")
+    _encoded("content_type", content_type)
     return str.__str__(content_type)  # str() of an enumeration's member says its name
 
 

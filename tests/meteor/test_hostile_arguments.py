@@ -64,7 +64,7 @@ TAKEN: Final[dict[str, set[str]]] = {
     "action": IDS,
     "data": BYTES | TEXTS,
     "json": JSON,
-    "content_type": IDS | {"none", "no text"},
+    "content_type": TEXTS | {"none"},
     "context": {"none", "mapping"},
     "id": IDS | {"none"},
     "profile": set(),

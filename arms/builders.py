@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from numbers import Real
+from typing import Final
 
 from arms.errors import ProfileError
 from arms.written import (
@@ -28,10 +31,16 @@ from squid import LimitExceeded
 Leaf = str | int | float | Anything | Partial | Span | None
 Plain = Leaf | Mapping[str, "Plain"] | Sequence["Plain"]
 """What a name may stand for: a value, a mapping for what lies below, several for siblings."""
+_NO_SEVERAL: Final = (str, bytes, bytearray, memoryview)
+"""Sequences that are one value, or none."""
 
 
 def between(low: str | float | None, high: str | float | None) -> Span:
-    """The range from `low` to `high`, both included; None is an open end."""
+    """The range from `low` to `high`, both included; None is an open end.
+
+    Raises `ProfileError` for what is no range, or no end of one."""
+    _check_end(low)
+    _check_end(high)
     if low is None and high is None:
         raise ProfileError("between(None, None) has no end: use ANY")
     if isinstance(low, str) != isinstance(high, str) and None not in {low, high}:
@@ -39,6 +48,12 @@ def between(low: str | float | None, high: str | float | None) -> Span:
     if isinstance(low, int | float) and isinstance(high, int | float) and low > high:
         raise ProfileError(f"between({low!r}, {high!r}) is empty: write the smaller end first")
     return Span(None if low is None else _scalar(low), None if high is None else _scalar(high))
+
+
+def _check_end(end: object) -> None:
+    is_one = end is None or isinstance(end, str | Real | Decimal)
+    if not is_one or isinstance(end, bool):
+        raise ProfileError(f"between: an end is a text or a number, not {end!r:.80}")
 
 
 def prefix(stem: str) -> Partial:
@@ -50,6 +65,10 @@ def prefix(stem: str) -> Partial:
 
 def root_of(attributes: Mapping[str, Plain]) -> Element:
     """The elements of a mapping; raises `ProfileError`."""
+    if not isinstance(attributes, Mapping):
+        raise ProfileError(
+            f"a profile is made of a mapping of names to values, not {type(attributes).__name__}"
+        )
     if not attributes:
         raise ProfileError("an empty profile selects nothing in particular: name an attribute")
     return Element("", NOTHING, _children(attributes, 1))
@@ -60,7 +79,7 @@ def _children(attributes: Mapping[str, Plain], depth: int) -> tuple[Element, ...
         raise LimitExceeded("profile depth", depth, LIMITS.depth)
     elements: list[Element] = []
     for name, plain in attributes.items():
-        if isinstance(plain, Sequence) and not isinstance(plain, str | bytes):
+        if isinstance(plain, Sequence) and not isinstance(plain, _NO_SEVERAL):
             elements.extend(_element(name, one, depth) for one in plain)
         else:
             elements.append(_element(name, plain, depth))
@@ -99,4 +118,7 @@ def _scalar(plain: str | float) -> Scalar:
         return scalar(text, IS_QUANTITY.fullmatch(text) is not None)
     if isinstance(plain, float) and not math.isfinite(plain):
         raise ProfileError(f"{plain!r} is not a finite number")
-    return Scalar(repr(int(plain) if isinstance(plain, int) else float(plain)))
+    try:
+        return Scalar(repr(int(plain) if isinstance(plain, int) else float(plain)))
+    except (ValueError, OverflowError):  # a signalling decimal, or more digits than Python writes
+        raise ProfileError("a number has too many digits, or is none; give a smaller one") from None

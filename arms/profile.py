@@ -77,8 +77,11 @@ class Profile:
     def parse(cls, text: str, space: Space | None = None) -> Profile:
         """The profile that a selector text stands for, typed when a space is given.
 
-        Raises `SelectorError`, `LimitExceeded`, and against the space `TypeMismatch`.
+        Raises `SelectorError`, `LimitExceeded`, and against the space `TypeMismatch`; `TypeError`
+        for what is no text.
         """
+        if not isinstance(text, str):
+            raise TypeError(f"text: a selector is text, not {type(text).__name__}")
         names = None if space is None else space.names
         return cls._from_element(parse_selector(text, dimensions=names), space, text)
 
@@ -86,8 +89,11 @@ class Profile:
     def from_xml(cls, document: bytes, space: Space | None = None) -> Profile:
         """The profile of a `<profile>` element.
 
-        Raises `ProfileError`, `LimitExceeded`, and against the space `TypeMismatch`.
+        Raises `ProfileError`, `LimitExceeded`, and against the space `TypeMismatch`; `TypeError`
+        for what is no bytes.
         """
+        if not isinstance(document, bytes | bytearray):
+            raise TypeError(f"document: give bytes, not {type(document).__name__}")
         return cls.from_element(parse_profile_xml(document), space)
 
     @classmethod

@@ -35,7 +35,11 @@ class RequestTimeout(CallError):
 
 
 class Busy(CallError):
-    """The receiver's queue for this link is full; try later or elsewhere."""
+    """The receiver's queue for this link is full; try later or elsewhere.
+
+    Where `.may_be_done` is set another one had been asked before, and may have done it."""
+
+    may_be_done: bool = False
 
 
 class RemoteFault(CallError):

@@ -36,6 +36,9 @@ VERSION_MAX = 2**62
 
 PAYLOAD_BYTES_MAX = 1_000_000
 """The largest payload that a peer takes."""
+CONTENT_TYPE_LENGTH_MAX = 1024
+"""The longest type of a payload, in characters: it travels and rests beside the payload, and types
+with their parameters have some dozens."""
 
 
 def read_document(blob: bytes) -> Document:
@@ -52,6 +55,9 @@ def check_document(document: Document) -> None:
     any_action(document.action)
     if len(document.data) > PAYLOAD_BYTES_MAX:
         raise LimitExceeded("data bytes", len(document.data), PAYLOAD_BYTES_MAX)
+    length = len(document.content_type)
+    if length > CONTENT_TYPE_LENGTH_MAX:
+        raise LimitExceeded("content_type characters", length, CONTENT_TYPE_LENGTH_MAX)
 
 
 def check_timeout_s(timeout_s: float) -> float:

@@ -58,7 +58,12 @@ class Timeout(MeteorError, TimeoutError):
 
 
 class NotConnected(MeteorError, ConnectionError):
-    """No peer of the client's list answers: `.tried` says which, and why not."""
+    """No peer of the client's list answers: `.tried` says which, and why not.
+
+    With `.may_be_done` a peer had been asked before its link broke: what was posted may be there.
+    The same again does no harm under an `id` of your own; under a new one it may come twice."""
+
+    may_be_done: bool = False
 
     def __init__(self, message: str, tried: Sequence[str] = ()) -> None:
         super().__init__(message)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import Final
+from typing import Final, TypeGuard
 
+from meteor.wrong_values import said
 from squid import LimitExceeded
 
 DATA_TTL_S: Final = 3600.0
@@ -33,7 +34,7 @@ class DurationRefused(LimitExceeded):
 
     def __str__(self) -> str:
         return (
-            f"{self.name}: {self.value!r} is not between 0 and {self.limit} seconds "
+            f"{self.name}: {said(self.value)} is not between 0 and {self.limit} seconds "
             f"({_LIMITS.get(self.name, 'the limit')}); give "
             "seconds, or leave it out for the default"
         )
@@ -56,9 +57,10 @@ def checked_ttl_s(action: str, ttl: float | None) -> float:
 
 def checked_timeout_s(timeout: float) -> float:
     """The seconds that a caller is willing to wait; raises `LimitExceeded`."""
-    if timeout == 0:
+    seconds = _checked_s("timeout", timeout, TIMEOUT_S_MAX)
+    if seconds == 0:
         raise DurationRefused("timeout", timeout, round(TIMEOUT_S_MAX))
-    return _checked_s("timeout", timeout, TIMEOUT_S_MAX)
+    return seconds
 
 
 def check_wait_s(timeout: object) -> None:
@@ -66,17 +68,20 @@ def check_wait_s(timeout: object) -> None:
     all: a deadline that is not a number compares with no other one, and would hold up those."""
     if timeout is None:
         return
-    is_number = isinstance(timeout, Real) and not isinstance(timeout, bool)
     try:
-        is_number = is_number and not math.isnan(timeout)  # type: ignore[arg-type]
-    except OverflowError:  # no float holds it, and no deadline
-        is_number = False
-    if not is_number:
-        raise ValueError(f"timeout: {timeout!r:.80} is no number of seconds; None waits for good")
+        is_wait = _is_number(timeout) and not math.isnan(timeout)
+    except OverflowError:  # an integer that is larger than any deadline
+        is_wait = False
+    if not is_wait:
+        raise ValueError(f"timeout: {said(timeout)} is no number of seconds; None waits for good")
 
 
-def _checked_s(name: str, value: float, limit_s: float) -> float:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (is_number and 0 <= value <= limit_s):  # so written that NaN is refused as well
+def _checked_s(name: str, value: object, limit_s: float) -> float:
+    if not (_is_number(value) and 0 <= value <= limit_s):
         raise DurationRefused(name, value, round(limit_s))
     return float(value)
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    """Whether it is a real number of any kind, numpy's too; truth is none."""
+    return isinstance(value, Real) and not isinstance(value, bool)

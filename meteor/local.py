@@ -16,15 +16,17 @@ from typing import Final, Literal, Self
 
 from chord import ChordConfig, Contact
 from meteor.client.client import Client
+from meteor.copies.config import check_copies
 from meteor.links.asyncio_runtime import AsyncioRuntime
 from meteor.links.asyncio_steady_clock import steady_clock
 from meteor.links.transport import MemoryHub, MemoryTransport, Transport
 from meteor.peer import Peer
-from meteor.peer_options import check_space
+from meteor.peer_options import check_kinds, check_space
 from meteor.rare_collections import RareCollections
-from meteor.security.credentials import ActingFor
+from meteor.security.credentials import ActingFor, check_signer
 from meteor.security.identity import Identity
 from meteor.security.policy import Policy
+from meteor.wrong_values import check_kind, checked_whole, said
 from squid import KeywordSpace
 
 TransportName = Literal["memory", "websocket"]
@@ -48,11 +50,17 @@ class LocalOverlay:
         copies: int = 3,
         policy: Policy | None = None,
     ) -> None:
-        if peers < 1:
-            raise ValueError(f"an overlay has at least one peer, not {peers}")
+        if checked_whole("peers", peers) < 1:
+            raise ValueError(f"peers: an overlay has at least one peer, not {said(peers)}")
+        if space is None:
+            raise TypeError("space: an overlay needs a meteor.KeywordSpace")
         check_space(space)
-        if transport not in {"memory", "websocket"}:
-            raise ValueError(f"transport is 'memory' or 'websocket', not {transport!r}")
+        check_kinds(config=config, policy=policy)
+        checked_whole("seed", seed)
+        check_copies(copies, config or ChordConfig.local())
+        if not (isinstance(transport, str) and transport in {"memory", "websocket"}):
+            raise ValueError(f"transport is 'memory' or 'websocket', not {said(transport)}")
+        check_kind("ids", ids, (list, tuple, range))
         if ids is not None and len(ids) < peers:
             raise ValueError(f"{len(ids)} ids for {peers} peers")
         self.peers: list[Peer] = []
@@ -137,8 +145,9 @@ class LocalOverlay:
     ) -> Client:
         """A client that is linked to the `peer`-th living peer, and knows the others; an
         `identity` signs what it posts."""
+        check_signer(identity)
         living = self.living
-        if not -len(living) <= peer < len(living):
+        if not -len(living) <= checked_whole("peer", peer) < len(living):
             raise ValueError(f"peer: {peer} is not one of {len(living)} living peers, from 0")
         addresses = [other.address for other in living[peer:] + living[:peer]]
         runtime = AsyncioRuntime(

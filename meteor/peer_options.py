@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from chord import ChordConfig, Contact, RelocationConfig
 from meteor.copies.config import check_copies
@@ -17,10 +17,11 @@ from meteor.errors import Refused
 from meteor.links.address import checked_address, checked_listen, is_loopback
 from meteor.links.transport import Transport
 from meteor.rest.config import RestConfig
-from meteor.security.credentials import Signer
+from meteor.security.credentials import Signer, check_signer
 from meteor.security.policy import Policy
 from meteor.security.policy_file import PolicyFile
 from meteor.security.tls import TLS
+from meteor.wrong_values import check_kind, checked_truth, checked_whole, said
 from squid import KeywordSpace, RouterConfig
 
 Preset = Literal["local", "lan", "wan"]
@@ -65,9 +66,12 @@ class PeerOptions:
     ) -> PeerOptions:
         """The options of these arguments; raises `ValueError`, `TypeError` or `Refused` for those
         with which no peer could run, or none safely."""
-        if isinstance(join, str):
-            raise TypeError(f"join: give a list of addresses, [{join!r}]")
+        if isinstance(join, str | bytes) or not isinstance(join, Sequence):
+            raise TypeError(f"join: give a list of addresses, not {said(join)}")
         check_space(others["space"])
+        check_kinds(config=config, policy=policy, **others)
+        check_kind("data_dir", data_dir, (str, Path))
+        check_kind("event_log", event_log, (str, Path))
         options = cls(
             join=tuple(checked_address("join", address) for address in join),
             data_dir=None if data_dir is None else Path(data_dir),
@@ -87,8 +91,8 @@ class PeerOptions:
             raise ValueError("tls: a transport that was given has its own encryption; leave it out")
         if self.tls is not None:
             self.tls.check_peer()
-        if self.id is not None and not 0 <= self.id < 1 << self.config.bits:
-            raise ValueError(f"id: {self.id} is not between 0 and 2**{self.config.bits} - 1")
+        if self.id is not None and not 0 <= checked_whole("id", self.id) < 1 << self.config.bits:
+            raise ValueError(f"id: {said(self.id)} is not between 0 and 2**{self.config.bits} - 1")
         check_copies(self.copies, self.config)
 
     @property
@@ -119,10 +123,34 @@ def chosen_config(config: ChordConfig | None, preset: Preset | None) -> ChordCon
         return config or ChordConfig.local()
     if config is not None:
         raise ValueError(f"preset: {preset!r} and config= both choose the ring's numbers; give one")
-    if preset not in get_args(Preset):
-        raise ValueError(f"preset: {preset!r} is none of {', '.join(get_args(Preset))}")
+    if not isinstance(preset, str) or preset not in get_args(Preset):
+        raise ValueError(f"preset: {said(preset)} is none of {', '.join(get_args(Preset))}")
     presets = {"local": ChordConfig.local, "lan": ChordConfig.lan, "wan": ChordConfig.wan}
     return presets[preset]()
+
+
+KINDS: Final[dict[str, type | tuple[type, ...]]] = {
+    "config": ChordConfig,
+    "policy": (Policy, PolicyFile, str, Path),
+    "tls": TLS,
+    "moves": RelocationConfig,
+    "routing": RouterConfig,
+    "rest": RestConfig,
+}
+
+
+def check_kinds(**options: object) -> None:
+    """Raises `TypeError` for an option of another kind than it has: one that is taken by its truth
+    alone, as `insecure="no"`, would be taken for its opposite."""
+    for name, value in options.items():
+        if name in ("insecure", "found_if_alone"):
+            checked_truth(name, value)
+        elif name == "seed" and value is not None:
+            checked_whole(name, value)
+        elif name == "identity":
+            check_signer(value)
+        elif name in KINDS:
+            check_kind(name, value, KINDS[name])
 
 
 def check_space(space: object) -> None:

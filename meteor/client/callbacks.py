@@ -15,6 +15,7 @@ from typing import Any
 from chord import Runtime
 from meteor.described import described
 from meteor.errors import MeteorError
+from meteor.wrong_values import said
 
 log = logging.getLogger("meteor")
 
@@ -60,7 +61,7 @@ def log_error(error: BaseException) -> None:
 def check_handler(handler: object) -> None:
     """Raises `TypeError` for what cannot be called: every notification would be lost in it."""
     if handler is not None and not callable(handler):
-        raise TypeError(f"handler: {handler!r:.80} is no function; give one, or leave it out")
+        raise TypeError(f"handler: {said(handler)} is no function; give one, or leave it out")
 
 
 def call(function: Callback, *arguments: object) -> Any:

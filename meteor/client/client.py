@@ -18,6 +18,7 @@ from meteor.client.session import Session
 from meteor.client.verbs import Verbs
 from meteor.described import inner, names_for_users
 from meteor.errors import Closed
+from meteor.lifetimes import checked_timeout_s
 from meteor.security.credentials import Signer
 from squid import KeywordSpace
 
@@ -93,8 +94,9 @@ class Client(Verbs):
 
     async def open(self, timeout: float = 10.0) -> Self:
         """Find a peer that serves; raises `NotConnected` with what was tried, `SpaceMismatch`."""
+        timeout_s = checked_timeout_s(timeout)
         self._runtime.serve(self._handle, self._session.link_closed)
-        await self._session.open(timeout)
+        await self._session.open(timeout_s)
         return self
 
     async def close(self) -> None:

@@ -17,13 +17,15 @@ from chord import Contact
 from meteor.client.callbacks import Callback, log
 from meteor.client.client import Client
 from meteor.client.config import ClientConfig
+from meteor.lifetimes import checked_timeout_s
 from meteor.links.address import checked_address
 from meteor.links.asyncio_runtime import AsyncioRuntime
 from meteor.links.asyncio_steady_clock import steady_clock
 from meteor.links.transport import Transport
 from meteor.links.websocket_transport import WebSocketTransport
-from meteor.security.credentials import Signer
+from meteor.security.credentials import Signer, check_signer
 from meteor.security.tls import TLS
+from meteor.wrong_values import check_kind
 from squid import KeywordSpace
 
 CLIENT_ID_BITS: Final = 160
@@ -50,12 +52,16 @@ def connect(
 
     Raises, when carried out, `NotConnected` with what was tried, `SpaceMismatch`, and
     `CertificateError` for files that cannot be used; `ValueError` at once for an address that is
-    none."""
+    none, and `LimitExceeded`, which is one, for such a `timeout`."""
     if not addresses:
         raise ValueError("connect: give the address of at least one peer, as host:port")
+    check_kind("space", space, KeywordSpace)
+    check_kind("config", config, ClientConfig)
+    check_kind("tls", tls, TLS)
+    check_signer(identity)
     return Connecting(
         [Contact.at(checked_address("connect", address)) for address in addresses],
-        timeout,
+        checked_timeout_s(timeout),
         space=space,
         config=config,
         tls=tls,

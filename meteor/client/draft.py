@@ -12,14 +12,15 @@ import json as json_text
 import warnings
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import chain
 from types import EllipsisType
 from typing import Any, Final
 
 from arms import ACTIONS, Profile, any_action
 from chord import dataclass
-from meteor.admission import PAYLOAD_BYTES_MAX, place_packed
+from meteor.admission import CONTENT_TYPE_LENGTH_MAX, PAYLOAD_BYTES_MAX, place_packed
 from meteor.client.config import ClientConfig
-from meteor.errors import LimitExceeded
+from meteor.errors import LimitExceeded, UnknownAction
 from meteor.lifetimes import checked_ttl_s
 from meteor.wire.document import (
     PROFILES_KEPT,
@@ -30,6 +31,7 @@ from meteor.wire.document import (
 )
 from meteor.wire.messages import Document, Found
 from meteor.wire.record_id import split_id
+from meteor.wrong_values import SAID_MAX, checked_truth, said
 from squid import Box, KeywordSpace
 
 ProfileLike = str | Profile | Mapping[str, Any]
@@ -123,32 +125,81 @@ def checked_content(
     """The payload as bytes with its type: text is UTF-8, objects only by `json`.
 
     Raises `LimitExceeded` for too large a payload, `TypeError` for anything but bytes or text,
-    and `ValueError` for both kinds at once or what JSON cannot say."""
-    kind = content_type
+    and `ValueError` for both kinds at once, what JSON cannot say or a type that is none."""
+    kind = checked_content_type(content_type)
     if not isinstance(json, EllipsisType):
-        if data:
-            raise ValueError("give either data or json, not both")
-        raw = json_text.dumps(json, ensure_ascii=False, allow_nan=False).encode()
+        is_payload = isinstance(data, str | bytes | bytearray | memoryview)
+        if data is not None and not (is_payload and len(data) == 0):
+            raise ValueError("json: give either data or json, not both")
+        raw = _as_json(json)
         kind = kind or "application/json"
     elif isinstance(data, str):
-        raw, kind = data.encode(), kind or "text/plain; charset=utf-8"
+        raw, kind = _encoded("data", data), kind or "text/plain; charset=utf-8"
     elif isinstance(data, bytes | bytearray | memoryview):
         raw = bytes(data)
     else:
         raise TypeError(f"data is bytes or text, not {type(data).__name__}; give objects by json=")
     if len(raw) > PAYLOAD_BYTES_MAX:
         raise LimitExceeded("data bytes", len(raw), PAYLOAD_BYTES_MAX)
-    return Content(raw, kind or "", () if context is None else _pairs(context, config))
+    return Content(raw, kind, () if context is None else _pairs(context, config))
+
+
+def checked_content_type(content_type: str | None) -> str:
+    """The type as plain text, empty for none; raises `TypeError`, `ValueError`, `LimitExceeded`."""
+    if content_type is None:
+        return ""
+    if not isinstance(content_type, str):
+        raise TypeError(f"content_type is text, not {said(content_type)}: image/png")
+    if len(content_type) > CONTENT_TYPE_LENGTH_MAX:
+        raise LimitExceeded("content_type characters", len(content_type), CONTENT_TYPE_LENGTH_MAX)
+    _encoded("content_type", content_type)
+    return str.__str__(content_type)  # str() of an enumeration's member says its name
+
+
+def _as_json(json: object) -> bytes:
+    try:
+        text = json_text.dumps(json, ensure_ascii=False, allow_nan=False)
+    except RecursionError:
+        raise ValueError("json: it is nested too deeply; give less, or data=") from None
+    except TypeError as error:
+        raise TypeError(f"json: {error}") from error
+    except ValueError as error:
+        raise ValueError(f"json: {error}") from error
+    return _encoded("json", text)
+
+
+def _encoded(name: str, text: str) -> bytes:
+    """The text in UTF-8; raises `ValueError` for half a character, which has no bytes."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        half = text[error.start : error.end]
+        raise ValueError(f"{name}: {said(half)} is half a character; give whole ones") from None
 
 
 def _pairs(context: Mapping[str, str], config: ClientConfig) -> tuple[tuple[str, str], ...]:
     if not isinstance(context, Mapping):
         raise TypeError(f"context is a mapping of text to text, not {type(context).__name__}")
-    pairs = tuple((str(name), str(value)) for name, value in context.items())
+    pairs = tuple((_as_text(name), _as_text(value)) for name, value in context.items())
     length = sum(len(name) + len(value) for name, value in pairs)
     if length > config.context_length_max:
         raise LimitExceeded("context characters", length, config.context_length_max)
+    for text in chain.from_iterable(pairs):
+        _encoded("context", text)
     return pairs
+
+
+def _as_text(value: object) -> str:
+    """Text of any kind as it reads, whatever else as it is written."""
+    return str.__str__(value) if isinstance(value, str) else str(value)
+
+
+def checked_action(action: str) -> str:
+    """The action's name as plain text; raises `UnknownAction`."""
+    if not isinstance(action, str) or len(action) > SAID_MAX:
+        raise UnknownAction(said(action), tuple(ACTIONS))
+    any_action(action)
+    return str.__str__(action)
 
 
 def make_draft(
@@ -168,9 +219,10 @@ def make_draft(
 
     Text and truth of a kind of its own, as numpy's, become plain ones: no other ones can travel,
     and of a post by the peer in which its client lives only that peer would find out."""
-    any_action(action)
-    if mode not in {"within", "overlap"}:
-        raise ValueError(f"mode is 'within' or 'overlap', not {mode!r}")
+    action = checked_action(action)
+    everywhere = checked_truth("everywhere", everywhere)
+    if not (isinstance(mode, str) and mode in {"within", "overlap"}):
+        raise ValueError(f"mode is 'within' or 'overlap', not {said(mode)}")
     lifetime_s = checked_ttl_s(action, ttl)
     if lifetime_s > 0 and action not in ACTIONS:
         raise ValueError(f"ttl: {action!r} is an application's action, run once and not kept")
@@ -190,13 +242,13 @@ def make_draft(
         action=action,
         profile=typed,
         document=encode_document(document),
-        stem=str(stem),
+        stem=str.__str__(stem),
         region=region,
         version=version,
         ttl_s=lifetime_s,
-        everywhere=bool(everywhere),
-        mode=str(mode),
-        dry_run=bool(dry_run),
+        everywhere=everywhere,
+        mode=str.__str__(mode),
+        dry_run=checked_truth("dry_run", dry_run),
         once=content.once,
     )
 

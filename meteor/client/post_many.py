@@ -18,6 +18,7 @@ from meteor.client.poster import PostOptions
 from meteor.client.session import Session
 from meteor.errors import Closed, MeteorError
 from meteor.receipt import Receipt
+from meteor.wrong_values import checked_truth, checked_whole, said
 
 CONCURRENCY: Final = 64
 """Posts under way at once: enough to keep a ring on the same machine busy."""
@@ -45,7 +46,7 @@ class Message:
     def __init__(
         self, profile: ProfileLike, action: str = "store", **options: Unpack[PostOptions]
     ) -> None:
-        if action not in WITH_RECEIPT:
+        if not (isinstance(action, str) and action in WITH_RECEIPT):
             known = isinstance(action, str) and len(action) <= NAMED_MAX
             said = repr(action) if known else f"what is given ({type(action).__name__})"
             raise ValueError(
@@ -73,10 +74,16 @@ def message_of(one: MessageLike) -> Message:
 
 
 def checked_concurrency(concurrency: int) -> int:
-    """The number itself; raises `ValueError`."""
-    if not 1 <= concurrency <= CONCURRENCY_MAX:
-        raise ValueError(f"concurrency: {concurrency} is not between 1 and {CONCURRENCY_MAX}")
+    """The number itself; raises `ValueError`, and `TypeError` for what is no number of messages."""
+    if not 1 <= checked_whole("concurrency", concurrency) <= CONCURRENCY_MAX:
+        raise ValueError(f"concurrency: {said(concurrency)} is not between 1 and {CONCURRENCY_MAX}")
     return concurrency
+
+
+def check_messages(messages: object) -> None:
+    """Raises `TypeError` for what gives no messages one after the other."""
+    if isinstance(messages, str | bytes) or not isinstance(messages, Iterable | AsyncIterable):
+        raise TypeError(f"messages: give a list of them, or what yields them, not {said(messages)}")
 
 
 @dataclass(slots=True)
@@ -126,7 +133,9 @@ class Posting:
         return_errors: bool,
     ) -> None:
         self._session, self._post, self._messages = session, post, messages
-        self._concurrency, self._return_errors = checked_concurrency(concurrency), return_errors
+        check_messages(messages)
+        self._concurrency = checked_concurrency(concurrency)
+        self._return_errors = checked_truth("return_errors", return_errors)
         self._started: Mailbox[_UnderWay] = Mailbox(session.runtime)
         self._settled, self._room = Signal(session.runtime), Signal(session.runtime)
         self._ahead: dict[int, _UnderWay] = {}

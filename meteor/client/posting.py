@@ -16,6 +16,7 @@ from meteor.client.callbacks import check_handler
 from meteor.client.draft import (
     Draft,
     ProfileLike,
+    checked_action,
     checked_content,
     draft_found,
     make_draft,
@@ -34,6 +35,7 @@ from meteor.security.audience import checked_audience
 from meteor.security.credentials import owner_of
 from meteor.values import Match, Result
 from meteor.wire.record_id import check_stem, split_id
+from meteor.wrong_values import checked_truth, checked_whole, said
 
 OVERFLOWS: Final[tuple[str, ...]] = get_args(Overflow)
 
@@ -66,8 +68,8 @@ def draft_post(
         version=session.next_version(),
         content=replace_fields(
             content,
-            with_data=with_data,
-            once=once,
+            with_data=checked_truth("with_data", with_data),
+            once=checked_truth("once", once),
             visible_to=_audience(session, visible_to),
         ),
         ttl=ttl,
@@ -121,14 +123,15 @@ def make_answer(
         queue=queue,
         overflow=overflow,
         timeout_s=timeout_s,
-        allow_partial=allow_partial,
+        allow_partial=checked_truth("allow_partial", allow_partial),
         item=Match,
     )
 
 
 def check_application_action(action: str) -> None:
-    """Raises `ValueError` for what is no application's action but Meteor's own."""
-    if action in ACTIONS:
+    """Raises `ValueError` for what is no application's action but Meteor's own, `UnknownAction`
+    for what is none at all."""
+    if checked_action(action) in ACTIONS:
         raise ValueError(f"perform: {action!r} is Meteor's own action; use client.{action}(...)")
 
 
@@ -142,7 +145,7 @@ def make_results(
         queue=QUEUE_LENGTH,
         overflow="error",
         timeout_s=timeout_s,
-        allow_partial=allow_partial,
+        allow_partial=checked_truth("allow_partial", allow_partial),
         item=Result,
     )
 
@@ -158,19 +161,26 @@ def make_interest(
     """The interest or watch of a draft, not posted yet."""
     check_queue(queue, overflow)
     options = {"handler": None, "keep_alive": True, **options}
-    check_handler(options["handler"])
+    _check_stream(options)
     if draft.action == "retrieve":  # it stands for its time, and is not renewed
         options["keep_alive"] = False
     kind = Watch if draft.action == "notify_interest" else Interest
     return kind(session, draft, queue=queue, overflow=overflow, **options)
 
 
+def _check_stream(options: Mapping[str, Any]) -> None:
+    check_handler(options["handler"])
+    for name in ("keep_alive", "allow_partial"):
+        checked_truth(name, options[name])
+
+
 def check_queue(queue: int, overflow: str) -> None:
-    """Raises `ValueError` for a queue that holds nothing, or a policy that is none."""
-    if overflow not in OVERFLOWS:
-        raise ValueError(f"overflow is one of {', '.join(OVERFLOWS)}, not {overflow!r}")
-    if queue < 1:
-        raise ValueError(f"queue: {queue} is no length; at least one notification must fit")
+    """Raises `ValueError` for a queue that holds nothing, or a policy that is none, and `TypeError`
+    for what is no length."""
+    if not (isinstance(overflow, str) and overflow in OVERFLOWS):
+        raise ValueError(f"overflow is one of {', '.join(OVERFLOWS)}, not {said(overflow)}")
+    if checked_whole("queue", queue) < 1:
+        raise ValueError(f"queue: {said(queue)} is no length; at least one notification must fit")
 
 
 def attach(
@@ -180,7 +190,7 @@ def attach(
     split_id(id, session.space.curve)
     checked_ttl_s("notify_data", ttl)
     check_queue(options["queue"], options["overflow"])
-    check_handler(options["handler"])
+    _check_stream(options)
     return _attach(session, id, ttl, checked_timeout_s(timeout), options)
 
 
@@ -203,10 +213,16 @@ async def _attach(
     return await make_interest(session, draft, timeout_s=left_s, found=True, **options)
 
 
-async def carry_out(
+def carry_out(
+    session: Session, draft: Draft, timeout_s: float, allow_partial: bool
+) -> Awaitable[Receipt]:
+    """Post a draft whose answer is a receipt."""
+    return _carry_out(session, draft, timeout_s, checked_truth("allow_partial", allow_partial))
+
+
+async def _carry_out(
     session: Session, draft: Draft, timeout_s: float, allow_partial: bool
 ) -> Receipt:
-    """Post a draft whose answer is a receipt."""
     reply = await session.post(draft, timeout_s)
     return settled(receipt_of(reply), draft, allow_partial=allow_partial)
 
@@ -217,6 +233,7 @@ def renew(
     """See `Verbs.renew`."""
     stem, _ = split_id(id, session.space.curve)
     timeout_s = checked_timeout_s(timeout)
+    checked_truth("allow_partial", allow_partial)
     stream = session.streams.get(session.stream_name(stem))
     if stream is None:
         ttl_s = checked_ttl_s("store", ttl)
@@ -230,6 +247,7 @@ def cancel(session: Session, id: str, timeout: float, allow_partial: bool) -> Aw
     """See `Verbs.cancel`."""
     stem, _ = split_id(id, session.space.curve)
     timeout_s = checked_timeout_s(timeout)
+    checked_truth("allow_partial", allow_partial)
     return _cancel(session, id, stem, timeout_s, allow_partial)
 
 
@@ -250,6 +268,7 @@ def replace(
     """See `Verbs.replace`."""
     stem, _ = split_id(id, session.space.curve)
     timeout_s = checked_timeout_s(timeout)
+    checked_truth("allow_partial", allow_partial)
     stream = session.streams.get(session.stream_name(stem))
     if stream is not None:
         draft = with_profile(stream.draft, profile, session.space, session.next_version())

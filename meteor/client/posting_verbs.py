@@ -77,7 +77,8 @@ class PostingVerbs(Poster):
     ) -> Awaitable[Receipt] | Answer | Answer[Result] | Interest:
         """Post a message by content: the symmetric primitive.
 
-        `data` is bytes or text, `json` an object in its stead.  `ttl` is how long it lives (data
+        `data` is bytes or text, `json` an object in its stead, `content_type` what they are (at
+        most 1024 characters).  `ttl` is how long it lives (data
         3600 s, interests and watches 300 s and renewed, a retrieve 0; at most 30 days), `id` a
         name of your own (1 to 64 letters, digits, `_`, `-`; posted again in the same place it
         replaces, `replace` moves it), `context` your situation, `visible_to` the keys and groups

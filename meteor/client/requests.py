@@ -7,7 +7,7 @@ failed.  Each asking has a token of its own, which its pages carry; what comes f
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Final
 
@@ -41,6 +41,8 @@ from meteor.wire.messages import (
 
 GONE: Final = frozenset({"NotJoined", "Closed"})
 """Refusals of a peer that is no member of the ring any more, or not yet: others may serve."""
+MAYBE: Final = frozenset({LAIN, "Closed"})
+"""Answers of a peer that may have begun: it stood still, or stopped meanwhile."""
 BUSY: Final = "is busy; post less at once"
 HELD: Final = "was held just now, and others may have done it since: ask again, or give more time"
 """Why a peer is to be asked again."""
@@ -115,7 +117,16 @@ class Requests:
     async def ask(self, asked: Asked) -> PostReply:
         """One request, asked of peer after peer until one replies or the time is spent.
 
-        Raises `Timeout`, `NotConnected`, `Closed`, `Busy` and what the peer refuses with."""
+        Raises `Timeout`, `NotConnected`, `Closed`, `Busy` and what the peer refuses with; the
+        second and the fourth say whether a peer that was asked before may have done it."""
+        before: list[Contact] = []
+        try:
+            return await self._ask(asked, before)
+        except (NotConnected, Busy) as error:
+            raise _said_of_before(error, before) from None
+
+    async def _ask(self, asked: Asked, before: list[Contact]) -> PostReply:
+        """See `ask`; a peer that was asked in vain and may have done it is put on the list."""
         deadline = self._runtime.now() + asked.timeout_s
         pause_s = self._config.busy_delay_s
         while True:
@@ -127,7 +138,10 @@ class Requests:
                 reply = await self._attempt(peer, asked, way, left_s)
                 if way.owner is None or self.shortcuts.counts(way.owner, way.own_peer):
                     return reply
+                before.append(peer)
             except RemoteFault as fault:
+                if fault.kind in MAYBE:
+                    before.append(peer)
                 if fault.kind == LAIN:
                     pause_s = await self._paused(asked, peer, pause_s, deadline, HELD)
                 else:
@@ -143,12 +157,11 @@ class Requests:
                 pause_s = await self._paused(asked, peer, pause_s, deadline, BUSY)
             except CallError as error:  # a refused dial or a closed link
                 self._lost(peer, error)
-                if not asked.repeatable and not isinstance(error, DialRefused):
-                    raise NotConnected(
-                        f"{asked.operation}: the link to {peer} is gone, and the action may have "
-                        "run; ask again if it may run twice",
-                        (peer.address,),
-                    ) from None
+                if isinstance(error, DialRefused):
+                    continue
+                if not asked.repeatable:
+                    raise _may_have_run(asked, peer) from None
+                before.append(peer)
 
     async def _paused(
         self, asked: Asked, peer: Contact, pause_s: float, deadline: float, why: str
@@ -217,3 +230,23 @@ class Requests:
         attempt.take(reply.found, reply.packed)
         is_whole = attempt.pages == reply.pages and not attempt.is_damaged
         return reply if is_whole else replace(reply, complete=False)
+
+
+def _may_have_run(asked: Asked, peer: Contact) -> NotConnected:
+    error = NotConnected(
+        f"{asked.operation}: the link to {peer} is gone, and the action may have run; ask again if "
+        "it may run twice",
+        (peer.address,),
+    )
+    error.may_be_done = True
+    return error
+
+
+def _said_of_before(error: NotConnected | Busy, before: Sequence[Contact]) -> NotConnected | Busy:
+    """The error, saying who may have done it in spite of it."""
+    if not before:
+        return error
+    text = f"{error}; {before[-1]} was asked before and may have done it"
+    said = NotConnected(text, error.tried) if isinstance(error, NotConnected) else Busy(text)
+    said.may_be_done = True
+    return said

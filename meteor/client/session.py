@@ -217,9 +217,7 @@ class Session:
         )
         may_repeat, point = draft.action in ACTIONS, self._point_of(draft)
         return await self._requests.ask(
-            Asked(
-                draft, request, timeout_s, self._signed, collect, may_repeat, point, is_wanted
-            )
+            Asked(draft, request, timeout_s, self._signed, collect, may_repeat, point, is_wanted)
         )
 
     def _point_of(self, draft: Draft) -> int | None:
@@ -245,7 +243,7 @@ class Session:
     ) -> PostReply:
         """Renew, cancel or replace by id, `collect` as in `post`; raises as that does."""
         version = version or self.next_version()
-        request = Amend(0, verb, str(id), version, ttl_s, timeout_s, document)  # see `make_draft`
+        request = Amend(0, verb, str.__str__(id), version, ttl_s, timeout_s, document)
         asked = Asked(f"{verb} of {id}", request, timeout_s, self._signed, collect)
         return await self._requests.ask(asked)
 

@@ -18,6 +18,7 @@ from meteor.errors import Interval, MeteorError
 from meteor.lifetimes import checked_timeout_s
 from meteor.receipt import Receipt
 from meteor.wire.messages import RingPicture
+from meteor.wrong_values import checked_whole, said
 
 
 class Verbs(PostingVerbs, InterestVerbs, KeepingVerbs):
@@ -81,4 +82,14 @@ class Verbs(PostingVerbs, InterestVerbs, KeepingVerbs):
         then on.  For operators; returns what was forgotten.
 
         Raises `Refused` (rule `not lost`) for what has its past, `Timeout` and `NotConnected`."""
-        return (await self._session.forget(lost, checked_timeout_s(timeout))).intervals
+        timeout_s = checked_timeout_s(timeout)
+        intervals = tuple(map(_checked_interval, lost))
+        return (await self._session.forget(intervals, timeout_s)).intervals
+
+
+def _checked_interval(interval: Interval) -> Interval:
+    """The interval of plain numbers; raises `TypeError`."""
+    if not (isinstance(interval, tuple | list) and len(interval) == 2):
+        raise TypeError(f"lost: give intervals, as (first, last), not {said(interval)}")
+    first, last = interval
+    return checked_whole("lost: an end", first), checked_whole("lost: an end", last)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from chord import ChordConfig
+from meteor.wrong_values import checked_whole, said
 
 LOOKS_WITHIN: Final = 0.75
 """Of a lease, between two looks at the successor on the average: they are up to a quarter farther
@@ -75,10 +76,12 @@ class CopiesConfig:
 
 
 def check_copies(copies: int, config: ChordConfig) -> int:
-    """The number itself; raises `ValueError` where the ring's successor lists are too short."""
+    """The number itself; raises `ValueError` where the ring's successor lists are too short, and
+    `TypeError` for what is no number of copies."""
     most = config.successor_count // 2
-    if not 1 <= copies <= most:
+    if not 1 <= checked_whole("copies", copies) <= most:
         raise ValueError(
-            f"copies: {copies} is not between 1 and {most}, half of the ring's successor_count"
+            f"copies: {said(copies)} is not between 1 and {most}, half of the ring's "
+            "successor_count"
         )
     return copies

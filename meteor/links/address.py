@@ -9,6 +9,8 @@ import re
 from ipaddress import ip_address
 from typing import Final
 
+from meteor.wrong_values import said
+
 PORT_MAX: Final = 65_535
 WILDCARD_HOSTS: Final = ("0.0.0.0", "::", "[::]", "*")  # noqa: S104 (only compared)
 """Hosts that a peer can listen on and that nobody can dial."""
@@ -32,7 +34,8 @@ def checked_address(operation: str, address: str, *, port_min: int = 1) -> str:
     ):
         return address
     raise ValueError(
-        f"{operation}: {address!r} is no address; write host:port, as 127.0.0.1:7400 or [::1]:7400"
+        f"{operation}: {said(address)} is no address; "
+        "write host:port, as 127.0.0.1:7400 or [::1]:7400"
     )
 
 

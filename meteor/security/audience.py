@@ -11,6 +11,7 @@ from typing import Final
 
 from meteor.errors import LimitExceeded, ProfileError
 from meteor.security.keys import key_bytes
+from meteor.wrong_values import said
 
 GROUP_PREFIX: Final = "group:"
 ANYONE: Final = "anyone"
@@ -48,9 +49,9 @@ def check_group(name: str) -> str:
 
 def checked_audience(names: Iterable[str]) -> tuple[str, ...]:
     """Who may see something, each once and in order; raises `ProfileError`, `LimitExceeded` and
-    `TypeError` for one name that is not in a list."""
-    if isinstance(names, str):
-        raise TypeError(f"visible_to: give a list of keys and groups, [{names!r}]")
+    `TypeError` for one name that is not in a list, or what is none."""
+    if isinstance(names, str | bytes | Mapping) or not isinstance(names, Iterable):
+        raise TypeError(f"visible_to: give a list of keys and groups, not {said(names)}")
     audience = tuple(sorted({check_name(name) for name in names}))
     if len(audience) > AUDIENCE_MAX:
         raise LimitExceeded("keys and groups in visible_to", len(audience), AUDIENCE_MAX)

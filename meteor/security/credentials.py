@@ -15,6 +15,7 @@ from meteor.described import described
 from meteor.errors import ProfileError
 from meteor.security.delegation import Delegation
 from meteor.wire.messages import Amend, Credentials, Forget, Post
+from meteor.wrong_values import said
 
 Request = Post | Amend | Forget
 RequestT = TypeVar("RequestT", bound=Request)
@@ -59,6 +60,17 @@ class ActingFor:
     def sign(self, statement: bytes) -> bytes:
         """The delegate's signature."""
         return self.signer.sign(statement)
+
+
+def check_signer(signer: object) -> None:
+    """Raises `TypeError` for what neither signs nor is None."""
+    if signer is None:
+        return
+    if not isinstance(getattr(signer, "key", None), str) or not hasattr(signer, "sign"):
+        raise TypeError(
+            f"identity: give a meteor.Identity or ActingFor, not {said(signer)}; "
+            "Identity.load(path) reads one"
+        )
 
 
 def owner_of(signer: Signer | None) -> str:

@@ -21,6 +21,7 @@ from meteor.client.post_many import (
     CONCURRENCY,
     Message,
     MessageLike,
+    check_messages,
     checked_concurrency,
     message_of,
 )
@@ -33,6 +34,7 @@ from meteor.sync.callback_thread import CallbackThread, check_plain
 from meteor.sync.interest import Interest, NotificationHandler, Watch
 from meteor.sync.loop_thread import LoopThread, ParametersT, result_of
 from meteor.values import Result
+from meteor.wrong_values import checked_truth
 
 PostedT = TypeVar("PostedT")
 
@@ -92,6 +94,8 @@ class Blocking(ABC):
         A message is a `Message`, or profile and data to store; they are read in this thread as
         there is room for them.  One that fails raises its error, with a note that names it, and
         ends it all; with `return_errors` a `MeteorError` comes in the receipt's place instead."""
+        check_messages(messages)
+        checked_truth("return_errors", return_errors)
         return self._post_each(messages, checked_concurrency(concurrency), return_errors)
 
     def _post_each(

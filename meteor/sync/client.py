@@ -38,7 +38,7 @@ def connect(
 
     Raises `NotConnected` with what was tried, `SpaceMismatch`, and
     `CertificateError` for files that cannot be used; `ValueError` for an address that is
-    none."""
+    none, and `LimitExceeded`, which is one, for such a `timeout`."""
     callbacks = CallbackThread(
         Callbacks(on_disconnected=on_disconnected, on_reconnected=on_reconnected, on_error=on_error)
     )

@@ -14,6 +14,7 @@ from functools import lru_cache
 from random import Random
 
 from arms import ProfileError
+from meteor.wrong_values import said
 from squid import Box, HilbertCurve
 
 STEM = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -34,12 +35,12 @@ def new_stem(random: Random) -> str:
 
 
 def check_stem(stem: str) -> str:
-    """The stem itself; raises `ProfileError` for what is none."""
+    """The stem as plain text; raises `ProfileError` for what is none."""
     if not isinstance(stem, str) or STEM.fullmatch(stem) is None:
         raise ProfileError(
-            f"{stem!r} is no id: give 1 to 64 letters, digits, '_' or '-', without the region"
+            f"{said(stem)} is no id: give 1 to 64 letters, digits, '_' or '-', without the region"
         )
-    return stem
+    return str.__str__(stem)  # str() of an enumeration's member says its name
 
 
 def make_id(stem: str, box: Box, curve: HilbertCurve) -> str:
@@ -49,6 +50,8 @@ def make_id(stem: str, box: Box, curve: HilbertCurve) -> str:
 
 def split_id(full_id: str, curve: HilbertCurve) -> tuple[str, Box]:
     """Stem and box of a full id; raises `ProfileError` for malformed or non-canonical ones."""
+    if not isinstance(full_id, str):
+        raise _no_full_id(full_id)
     stem, box, _ = place_of(full_id, curve)
     return stem, box
 
@@ -58,17 +61,21 @@ def place_of(full_id: str, curve: HilbertCurve) -> tuple[str, Box, int | None]:
     """The same, and of a point its curve index, which the id says; raises as `split_id`.
 
     Cached: one operation asks for the same id several times."""
-    stem, dot, region = full_id.partition(".") if isinstance(full_id, str) else ("", "", "")
+    stem, dot, region = full_id.partition(".")
     if not dot:
-        raise ProfileError(
-            f"{full_id!r} is no full id: give the whole id that the post returned (receipt.id), "
-            "with the dot and what follows it"
-        )
+        raise _no_full_id(full_id)
     check_stem(stem)
     place = _unpack(region, curve) if len(region) <= _text_length_max(curve) else None
     if place is None:
-        raise ProfileError(f"the region of id {full_id!r} is not one of this keyword space")
+        raise ProfileError(f"the region of id {said(full_id)} is not one of this keyword space")
     return stem, *place
+
+
+def _no_full_id(given: object) -> ProfileError:
+    return ProfileError(
+        f"{said(given)} is no full id: give the whole id that the post returned (receipt.id), "
+        "with the dot and what follows it"
+    )
 
 
 def notice_id(interest: str, owner: str, stem: str, version: int) -> str:

@@ -1,0 +1,92 @@
+"""What a peer, a client and an overlay are told as they are made: of another kind than an option
+has, it is refused there, in words that name the option, and nothing is opened."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+import meteor
+from tests.meteor.building import SPACE
+from tests.meteor.hostile_values import check
+
+TEXTS: Final = {
+    "no text", "text", "half a character", "two lines", "long text", "member", "numpy's text",
+}  # fmt: skip
+TRUTHS: Final = {"true", "numpy's truth"}
+ALL_NONE: Final = {"none"}
+OF_A_PEER: Final[dict[str, set[str]]] = {
+    "space": ALL_NONE,
+    "listen": set(),
+    "join": {"list"},
+    "data_dir": TEXTS | {"none"},
+    "advertise": ALL_NONE,
+    "found_if_alone": TRUTHS,
+    "id": {"none", "zero", "one", "whole", "numpy's integer"},
+    "config": ALL_NONE,
+    "seed": {
+        "none", "zero", "one", "minus one", "whole", "numpy's integer", "larger than a float",
+        "smaller than a float", "more digits than Python writes",
+    },
+    "moves": ALL_NONE,
+    "copies": {"one", "whole"},
+    "preset": ALL_NONE,
+    "tls": ALL_NONE,
+    "insecure": TRUTHS,
+    "rest": ALL_NONE,
+    "routing": ALL_NONE,
+    "event_log": TEXTS | {"none"},
+    "identity": ALL_NONE,
+    "policy": TEXTS | {"none"},
+}  # fmt: skip
+OF_AN_OVERLAY: Final[dict[str, set[str]]] = {
+    "peers": {
+        "one", "whole", "numpy's integer", "larger than a float", "more digits than Python writes",
+    },
+    "space": set(),
+    "transport": set(),
+    "ids": {"none", "list of a number"},
+    "config": ALL_NONE,
+    "seed": OF_A_PEER["seed"] - {"none"},
+    "copies": OF_A_PEER["copies"],
+    "policy": TEXTS | {"none"},
+}  # fmt: skip
+OF_A_CLIENT: Final = ("space", "config", "tls", "identity")
+
+
+@pytest.mark.parametrize("name", OF_A_PEER)
+@pytest.mark.parametrize("make", [meteor.Peer, meteor.sync.Peer], ids=["awaited", "blocking"])
+def test_a_peer_refuses_what_is_no_option(name: str, make: Any) -> None:
+    check(name, OF_A_PEER[name], lambda value: make(**{"space": SPACE, name: value}))
+
+
+@pytest.mark.parametrize("name", OF_AN_OVERLAY)
+def test_an_overlay_refuses_what_is_no_option(name: str) -> None:
+    options: dict[str, Any] = {"peers": 1, "space": SPACE}
+
+    def make(value: Any) -> None:
+        meteor.LocalOverlay(**{**options, name: value})
+
+    if name == "peers":
+        del options["peers"]
+    check(name, OF_AN_OVERLAY[name], make)
+
+
+@pytest.mark.parametrize("name", OF_A_CLIENT)
+def test_a_client_refuses_what_is_no_option(name: str) -> None:
+    check(name, {"none"}, lambda value: meteor.connect("127.0.0.1:1", **{name: value}))
+
+
+def test_whom_a_client_of_an_overlay_is_linked_to_is_a_number() -> None:
+    with meteor.sync.LocalOverlay(peers=1, space=SPACE) as overlay:
+        for wrong in ("0", None, True, 0.5):
+            with pytest.raises(TypeError, match="peer is a whole number"):
+                overlay.connect(wrong)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="identity: give"):
+            overlay.connect(identity="me")  # type: ignore[arg-type]
+
+
+def test_clear_text_is_allowed_by_nothing_but_the_truth() -> None:
+    with pytest.raises(TypeError, match="insecure is True or False, not 'false'"):
+        meteor.Peer(space=SPACE, listen="0.0.0.0:0", advertise="h:1", insecure="false")  # type: ignore[arg-type]

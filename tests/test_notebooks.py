@@ -81,9 +81,15 @@ def test_axes_are_labelled(path: Path) -> None:
             assert "ylabel" in text, text
 
 
+LONG = {"03-curve", "05-churn"}
+"""Those that take long; `make test-long` runs them."""
+
+
 def _on_its_worker(path: Path) -> Any:
     """Spark starts where the other tests of Spark run, not beside them."""
     marks = [pytest.mark.xdist_group("spark")] if "study" in path.stem else []
+    if path.stem in LONG:
+        marks.append(pytest.mark.long)
     return pytest.param(path, marks=marks, id=path.stem)
 
 

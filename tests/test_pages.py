@@ -23,8 +23,17 @@ PAGES = sorted(
 LANGUAGES = {"python", "sh", "toml", "text", "xml", "json", "ini", "dockerfile", "ebnf", "yaml"}
 
 
-LONG = {Path("docs/security.md")}
-"""Pages that take long; what they show is looked at in `tests/meteor/security`, too."""
+LONG = {
+    Path("docs/security.md"),
+    *(
+        Path(f"docs/{name}.md")
+        for name in (
+            "guide/first-space", "guide/clients", "guide/failures", "guide/dimensions",
+            "reference/http",
+        )
+    ),
+}
+"""Pages that take long; what they show is looked at in tests of its own, too."""
 
 
 @pytest.mark.processes
@@ -72,6 +81,7 @@ def test_a_page_that_says_something_else_is_found_out(tmp_path: Path) -> None:
     assert "ended with 1" in differences[1]
 
 
+@pytest.mark.long
 @pytest.mark.processes
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     done = subprocess.run(

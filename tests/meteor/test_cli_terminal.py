@@ -58,7 +58,9 @@ def in_a_pipe(*arguments: str) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("command", ["doctor", "config"])
+@pytest.mark.parametrize(
+    "command", [pytest.param("doctor", marks=pytest.mark.long), "config"]
+)
 def test_colours_are_for_terminals_and_for_who_wants_them(address: str, command: str) -> None:
     arguments = [command, *(["--peer", address] if command == "doctor" else [])]
     assert ESCAPE in at_a_terminal(*arguments)

@@ -131,6 +131,7 @@ def traced(seed: int, hash_seed: int) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.long  # tests/sim/test_trace.py asks the same of a simulated overlay
 def test_one_seed_gives_one_trace_under_any_hash_seed() -> None:
     first = traced(5, hash_seed=1)
     assert first == traced(5, hash_seed=2)

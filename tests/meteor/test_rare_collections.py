@@ -28,6 +28,7 @@ def chosen() -> Iterator[None]:
     gc.freeze()
 
 
+@pytest.mark.long
 async def test_an_overlay_of_many_peers_until_it_is_closed() -> None:
     async with LocalOverlay(MANY, space=SPACE):
         assert gc.get_threshold() == THRESHOLDS

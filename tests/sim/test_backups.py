@@ -82,7 +82,7 @@ def test_a_life_that_comes_again_fails_the_run(monkeypatch: pytest.MonkeyPatch) 
     assert any("though a copy of it was always up" in text for text in report.violations)
 
 
-@pytest.mark.parametrize("seed", [22, 28])
+@pytest.mark.parametrize("seed", [22, pytest.param(28, marks=pytest.mark.long)])
 def test_what_others_were_told_has_begun_has_begun(seed: int) -> None:
     """Its primary was put back to before that, and knew nothing of it: both copies, which lived all
     the time, counted for nothing, and the interval was lost."""

@@ -110,6 +110,7 @@ def test_queries_are_the_same_for_the_same_seed() -> None:
     assert all("*" in text and ".." in text for text in selectors("both", 20, seed=1))
 
 
+@pytest.mark.long
 def test_lookups_and_routing_on_real_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

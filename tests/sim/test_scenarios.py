@@ -45,6 +45,7 @@ def test_what_was_promised_holds(name: str) -> None:
     assert_what_was_promised_holds(name, 4.0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "seed"),
     # A store, and a write to a copy, lay before a held peer: what had run out came back.
@@ -131,7 +132,9 @@ def test_what_was_promised_holds_for_more_seeds(name: str, seed: int) -> None:
     checked(SCENARIOS[name], seed)
 
 
-@pytest.mark.parametrize("name", STRAIGHT)
+@pytest.mark.parametrize(
+    "name", [STRAIGHT[0], *(pytest.param(one, marks=pytest.mark.long) for one in STRAIGHT[1:])]
+)
 def test_sensors_go_straight_to_owners(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else these scenarios would look at nothing that the others do not."""
     went, began = list[Contact](), Shortcuts.began
@@ -230,7 +233,7 @@ def log_an_error(_: Overlay) -> None:
     [
         (drop_records, {"recall", "durability"}),
         (hold_too_much, {"both hold"}),
-        (lose_the_ring, {"5 s after healing"}),
+        pytest.param(lose_the_ring, {"5 s after healing"}, marks=pytest.mark.long),
         (own_what_another_owns, {"ownership: epoch"}),
         (show_what_was_deleted, {"deletion"}),
         (let_nothing_expire, {"lifetimes"}),

@@ -197,7 +197,10 @@ def test_of_few_peers_all_but_the_steady_may_crash() -> None:
     assert (row.losses, row.violations) == ([], [])
 
 
-@pytest.mark.parametrize(("peers", "seed"), [(2, 1), (2, 4), (4, 2)])
+@pytest.mark.parametrize(
+    ("peers", "seed"),
+    [(2, 1), *(pytest.param(*one, marks=pytest.mark.long) for one in ((2, 4), (4, 2)))],
+)
 def test_of_few_peers_the_last_one_stays(peers: int, seed: int) -> None:
     """In the last draw one leaves while the only other one is in and does not know it yet."""
     plan = ChurnStudyPlan(peers=peers, successors=4, lookups=20, warm_up_s=60.0, seed=seed)

@@ -21,7 +21,7 @@ from meteor.security.credentials import Signer, check_signer
 from meteor.security.policy import Policy
 from meteor.security.policy_file import PolicyFile
 from meteor.security.tls import TLS
-from meteor.wrong_values import check_kind, checked_truth, checked_whole, said
+from meteor.wrong_values import check_kind, check_path, checked_truth, checked_whole, said
 from squid import KeywordSpace, RouterConfig
 
 Preset = Literal["local", "lan", "wan"]
@@ -69,9 +69,7 @@ class PeerOptions:
         if isinstance(join, str | bytes) or not isinstance(join, Sequence):
             raise TypeError(f"join: give a list of addresses, not {said(join)}")
         check_space(others["space"])
-        check_kinds(config=config, policy=policy, **others)
-        check_kind("data_dir", data_dir, (str, Path))
-        check_kind("event_log", event_log, (str, Path))
+        check_kinds(config=config, policy=policy, data_dir=data_dir, event_log=event_log, **others)
         options = cls(
             join=tuple(checked_address("join", address) for address in join),
             data_dir=None if data_dir is None else Path(data_dir),
@@ -132,6 +130,8 @@ def chosen_config(config: ChordConfig | None, preset: Preset | None) -> ChordCon
 KINDS: Final[dict[str, type | tuple[type, ...]]] = {
     "config": ChordConfig,
     "policy": (Policy, PolicyFile, str, Path),
+    "data_dir": (str, Path),
+    "event_log": (str, Path),
     "tls": TLS,
     "moves": RelocationConfig,
     "routing": RouterConfig,
@@ -151,6 +151,8 @@ def check_kinds(**options: object) -> None:
             check_signer(value)
         elif name in KINDS:
             check_kind(name, value, KINDS[name])
+            if isinstance(value, str | Path):
+                check_path(name, value)
 
 
 def check_space(space: object) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import fields
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -49,6 +50,15 @@ def check_kind(name: str, value: object, kind: type | tuple[type, ...]) -> None:
         kinds = kind if isinstance(kind, tuple) else (kind,)
         wanted = " or ".join(one.__name__ for one in kinds)
         raise TypeError(f"{name}: give a {wanted}, or leave it out, not {said(value)}")
+
+
+def check_path(name: str, value: object) -> None:
+    """Raises `TypeError` for what is no path, `ValueError` for one that no file can have: empty
+    text would be taken for the directory that one is in."""
+    if not isinstance(value, str | Path):
+        raise TypeError(f"{name}: give a path, not {said(value)}")
+    if not value or "\0" in str(value):
+        raise ValueError(f"{name}: {said(value)} is no path of a file or directory")
 
 
 def check_numbers(of: Any, may_be_zero: Collection[str]) -> None:

@@ -87,6 +87,8 @@ class PeerOptions:
             check_clear(self.listen, protected=self.tls is not None, insecure=self.insecure)
         elif self.tls is not None:
             raise ValueError("tls: a transport that was given has its own encryption; leave it out")
+        elif not callable(getattr(self.transport, "dial", None)):
+            raise TypeError(f"transport: {said(self.transport)} cannot dial; leave it out")
         if self.tls is not None:
             self.tls.check_peer()
         if self.id is not None and not 0 <= checked_whole("id", self.id) < 1 << self.config.bits:

@@ -35,6 +35,7 @@ OF_A_PEER: Final[dict[str, set[str]]] = {
     "copies": {"one", "whole"},
     "preset": ALL_NONE,
     "tls": ALL_NONE,
+    "transport": ALL_NONE,
     "insecure": TRUTHS,
     "rest": ALL_NONE,
     "routing": ALL_NONE,
@@ -106,3 +107,19 @@ def test_tls_refuses_what_is_no_file_and_no_truth(name: str) -> None:
 def test_a_path_that_no_file_can_have_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match=name):
         meteor.Peer(space=SPACE, **{name: "a\0b"})
+
+
+@pytest.mark.parametrize("name", ["on_disconnected", "on_reconnected", "on_error"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **given: meteor.connect("127.0.0.1:1", **given),
+        lambda **given: meteor.sync.connect("127.0.0.1:1", timeout=0.01, **given),
+        meteor.Callbacks,
+    ],
+    ids=["awaited", "blocking", "callbacks"],
+)
+def test_what_is_no_function_is_no_callback(name: str, make: Any) -> None:
+    """What it was to be told of was in the log as an error of its own, and nowhere else."""
+    with pytest.raises(TypeError, match=f"{name}: 5 is no function"):
+        make(**{name: 5})

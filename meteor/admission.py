@@ -39,6 +39,9 @@ PAYLOAD_BYTES_MAX = 1_000_000
 CONTENT_TYPE_LENGTH_MAX = 1024
 """The longest type of a payload, in characters: it travels and rests beside the payload, and types
 with their parameters have some dozens."""
+CONTEXT_LENGTH_MAX = 65_536
+"""The longest context that a peer takes, in characters of its names and values: it travels and
+rests beside the payload too.  `ClientConfig.context_length_max` is a sixteenth of it by default."""
 
 
 def read_document(blob: bytes) -> Document:
@@ -58,6 +61,9 @@ def check_document(document: Document) -> None:
     length = len(document.content_type)
     if length > CONTENT_TYPE_LENGTH_MAX:
         raise LimitExceeded("content_type characters", length, CONTENT_TYPE_LENGTH_MAX)
+    length = sum(len(name) + len(value) for name, value in document.context)
+    if length > CONTEXT_LENGTH_MAX:
+        raise LimitExceeded("context characters", length, CONTEXT_LENGTH_MAX)
 
 
 def check_timeout_s(timeout_s: float) -> float:

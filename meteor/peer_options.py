@@ -21,7 +21,7 @@ from meteor.security.credentials import Signer, check_signer
 from meteor.security.policy import Policy
 from meteor.security.policy_file import PolicyFile
 from meteor.security.tls import TLS
-from meteor.wrong_values import check_kind, checked_truth, checked_whole, said
+from meteor.wrong_values import check_kind, check_path, checked_truth, checked_whole, said
 from squid import KeywordSpace, RouterConfig
 
 Preset = Literal["local", "lan", "wan"]
@@ -69,9 +69,7 @@ class PeerOptions:
         if isinstance(join, str | bytes) or not isinstance(join, Sequence):
             raise TypeError(f"join: give a list of addresses, not {said(join)}")
         check_space(others["space"])
-        check_kinds(config=config, policy=policy, **others)
-        check_kind("data_dir", data_dir, (str, Path))
-        check_kind("event_log", event_log, (str, Path))
+        check_kinds(config=config, policy=policy, data_dir=data_dir, event_log=event_log, **others)
         options = cls(
             join=tuple(checked_address("join", address) for address in join),
             data_dir=None if data_dir is None else Path(data_dir),
@@ -89,6 +87,8 @@ class PeerOptions:
             check_clear(self.listen, protected=self.tls is not None, insecure=self.insecure)
         elif self.tls is not None:
             raise ValueError("tls: a transport that was given has its own encryption; leave it out")
+        elif not callable(getattr(self.transport, "dial", None)):
+            raise TypeError(f"transport: {said(self.transport)} cannot dial; leave it out")
         if self.tls is not None:
             self.tls.check_peer()
         if self.id is not None and not 0 <= checked_whole("id", self.id) < 1 << self.config.bits:
@@ -132,6 +132,8 @@ def chosen_config(config: ChordConfig | None, preset: Preset | None) -> ChordCon
 KINDS: Final[dict[str, type | tuple[type, ...]]] = {
     "config": ChordConfig,
     "policy": (Policy, PolicyFile, str, Path),
+    "data_dir": (str, Path),
+    "event_log": (str, Path),
     "tls": TLS,
     "moves": RelocationConfig,
     "routing": RouterConfig,
@@ -151,6 +153,8 @@ def check_kinds(**options: object) -> None:
             check_signer(value)
         elif name in KINDS:
             check_kind(name, value, KINDS[name])
+            if isinstance(value, str | Path):
+                check_path(name, value)
 
 
 def check_space(space: object) -> None:

@@ -5,8 +5,11 @@ Law of this file: pure.  Whatever somebody gave, saying so is short and never fa
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Final
+from collections.abc import Collection
+from dataclasses import fields
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,6 +17,9 @@ SAID_MAX: Final = 80
 """Characters of a wrong value that an error repeats."""
 SAID_BITS: Final = 256
 """A longer integer is said in base 16: Python writes none of some thousand decimal digits."""
+
+NUMBER_MAX: Final = 1 << 53
+"""The largest number of a configuration: event loops fail with times that are much longer."""
 
 
 def said(value: object) -> str:
@@ -44,3 +50,31 @@ def check_kind(name: str, value: object, kind: type | tuple[type, ...]) -> None:
         kinds = kind if isinstance(kind, tuple) else (kind,)
         wanted = " or ".join(one.__name__ for one in kinds)
         raise TypeError(f"{name}: give a {wanted}, or leave it out, not {said(value)}")
+
+
+def check_path(name: str, value: object) -> None:
+    """Raises `TypeError` for what is no path, `ValueError` for one that no file can have: empty
+    text would be taken for the directory that one is in."""
+    if not isinstance(value, str | Path):
+        raise TypeError(f"{name}: give a path, not {said(value)}")
+    if not value or "\0" in str(value):
+        raise ValueError(f"{name}: {said(value)} is no path of a file or directory")
+
+
+def check_numbers(of: Any, may_be_zero: Collection[str]) -> None:
+    """Look at all the numbers of a dataclass: raises `TypeError` for a field that holds none, and
+    `ValueError` for one that is below 0, or 0 and not among these names, or beyond `NUMBER_MAX`.
+
+    A pause of 0 that is doubled each time stays one, and nobody rests."""
+    for field in fields(of):
+        name, value = field.name, getattr(of, field.name)
+        if field.type == "int":
+            checked_whole(name, value)
+        elif field.type != "float":
+            continue
+        elif isinstance(value, bool) or not isinstance(value, Real):
+            raise TypeError(f"{name} is a number, not {said(value)}")
+        is_enough = value > 0 or (value == 0 and name in may_be_zero)
+        if not (is_enough and value <= NUMBER_MAX):
+            least = "from" if name in may_be_zero else "above"
+            raise ValueError(f"{name}: {said(value)} is not {least} 0 and at most 2**53")

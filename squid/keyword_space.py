@@ -172,6 +172,10 @@ def _check(
 ) -> None:
     if not isinstance(name, str) or not name.strip():
         raise SpaceError("a space needs a name")
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise SpaceError(f"space {name!r}: a name has no half characters") from error
     if not 1 <= len(dimensions) <= MOST_DIMENSIONS:
         raise SpaceError(
             f"space {name!r} has {len(dimensions)} dimensions, not 1 to {MOST_DIMENSIONS}; "

@@ -24,6 +24,8 @@ from squid.units import convert
 __all__ = ["DEFAULT_ALPHABET", "Choice", "Dimension", "Number", "Time", "Word", "normal_form"]
 
 DEFAULT_ALPHABET: Final = "-.0123456789_abcdefghijklmnopqrstuvwxyz"
+MOST_INTEGER_BITS: Final = 1023
+"""Of a whole number: what any float is larger than, and few enough digits for Python to write."""
 _QUANTITY: Final = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*(.*)", re.DOTALL)
 
 
@@ -88,6 +90,7 @@ class Number:
 
     def __post_init__(self) -> None:
         _check_name(self)
+        _check_size(self.name, self.low, self.high)
         if not all(_is_number(end) and isfinite(end) for end in (self.low, self.high)):
             raise SpaceError(f"{self.name}: bounds are finite numbers, not {self.low}, {self.high}")
         if not self.low < self.high:
@@ -176,6 +179,7 @@ class Time:
 
     def __post_init__(self) -> None:
         _check_name(self)
+        _check_size(self.name, self.low, self.high)
         for end in ("low", "high"):
             given = getattr(self, end)
             legal = isinstance(given, str) or _is_number(given)
@@ -224,6 +228,12 @@ def _is_unit(value: object) -> bool:
     if not isinstance(value, str) or not value:
         return False
     return value == value.strip() and not value[0].isdigit()
+
+
+def _check_size(name: str, *bounds: object) -> None:
+    for bound in bounds:
+        if isinstance(bound, int) and bound.bit_length() > MOST_INTEGER_BITS:
+            raise SpaceError(f"{name}: a bound of {bound.bit_length()} bits is beyond any float")
 
 
 def _is_number(value: object) -> bool:

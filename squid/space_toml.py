@@ -13,11 +13,9 @@ from datetime import date, datetime
 from typing import Any, Final
 
 from squid.errors import LimitExceeded, SpaceError
-from squid.keywords import Choice, Dimension, Number, Time, Word
+from squid.keywords import MOST_INTEGER_BITS, Choice, Dimension, Number, Time, Word
 
 MOST_BYTES: Final = 64 * 1024
-MOST_INTEGER_BITS: Final = 1023
-"""Of a whole number: what any float is larger than, and few enough digits for Python to write."""
 DEPTH_MAX: Final = 8
 """Of tables and lists in each other: a space has four."""
 _KINDS: Final[dict[str, type[Dimension]]] = {
@@ -29,7 +27,12 @@ _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\
 
 def read(text: str) -> dict[str, Any]:
     """The arguments of a KeywordSpace.  Raises SpaceError, LimitExceeded."""
-    size = len(text.encode())
+    if not isinstance(text, str):
+        raise SpaceError(f"a keyword space is read from text, not from {type(text).__name__}")
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise SpaceError(f"the keyword space has half a character: {error}") from error
     if size > MOST_BYTES:
         raise LimitExceeded("bytes of a keyword space", size, MOST_BYTES)
     try:

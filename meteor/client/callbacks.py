@@ -25,7 +25,9 @@ Callback = Callable[..., Any]
 @described
 @dataclass(slots=True)
 class Callbacks:
-    """The application's callbacks; each may be set at any time."""
+    """The application's callbacks; each may be set at any time.
+
+    Raises `TypeError` for what is no function."""
 
     on_disconnected: Callback | None = None
     """Called with the error that says why the link went; another peer is sought already."""
@@ -33,6 +35,11 @@ class Callbacks:
     """Called with the address of the peer that serves now."""
     on_error: Callback | None = None
     """Called with a `MeteorError` of something in the background, or with what a handler raised."""
+
+    def __post_init__(self) -> None:
+        check_handler(self.on_disconnected, "on_disconnected")
+        check_handler(self.on_reconnected, "on_reconnected")
+        check_handler(self.on_error, "on_error")
 
     def disconnected(self, runtime: Runtime, error: MeteorError) -> None:
         """Tell of a lost link."""
@@ -58,10 +65,10 @@ def log_error(error: BaseException) -> None:
         log.error("a handler failed: %s: %s", type(error).__name__, error, exc_info=error)
 
 
-def check_handler(handler: object) -> None:
-    """Raises `TypeError` for what cannot be called: every notification would be lost in it."""
+def check_handler(handler: object, name: str = "handler") -> None:
+    """Raises `TypeError` for what cannot be called: all that it is told would be lost in it."""
     if handler is not None and not callable(handler):
-        raise TypeError(f"handler: {said(handler)} is no function; give one, or leave it out")
+        raise TypeError(f"{name}: {said(handler)} is no function; give one, or leave it out")
 
 
 def call(function: Callback, *arguments: object) -> Any:

@@ -1,19 +1,30 @@
 """The numbers of a client, in one place, with their units and reasons.
 
-Law of this file: frozen values; every field says its unit and what changing it does.
+Law of this file: frozen values, checked when they are made; every field says its unit and what
+changing it does.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
+from meteor.admission import CONTEXT_LENGTH_MAX
 from meteor.described import described
+from meteor.wrong_values import check_numbers, said
+
+_MAY_BE_ZERO: Final = {
+    "reply_margin", "reply_margin_s_max", "close_timeout_s", "acknowledge_within_s",
+    "shortcuts_max", "context_length_max",
+}  # fmt: skip
 
 
 @described
 @dataclass(frozen=True, slots=True)
 class ClientConfig:
-    """What a client may be told to do differently."""
+    """What a client may be told to do differently.
+
+    Raises `TypeError` and `ValueError` for what is no such number, with the field's name."""
 
     greet_timeout_s: float = 3.0
     """How long one peer may take to introduce itself before the next of the list is asked."""
@@ -43,3 +54,13 @@ class ClientConfig:
     one to its own peer; 0: everything goes by that one, as where others cannot be reached."""
     context_length_max: int = 4096
     """The longest context of a post, in characters of its names and values."""
+
+    def __post_init__(self) -> None:
+        check_numbers(self, _MAY_BE_ZERO)
+        if self.reply_margin >= 1:
+            raise ValueError(f"reply_margin: {said(self.reply_margin)} is no share below 1")
+        if self.context_length_max > CONTEXT_LENGTH_MAX:
+            raise ValueError(
+                f"context_length_max: {said(self.context_length_max)} is more than the "
+                f"{CONTEXT_LENGTH_MAX} characters that a peer takes"
+            )

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 from chord import Contact
-from meteor.client.callbacks import Callback, log
+from meteor.client.callbacks import Callback, Callbacks, log
 from meteor.client.client import Client
 from meteor.client.config import ClientConfig
 from meteor.lifetimes import checked_timeout_s
@@ -59,6 +59,7 @@ def connect(
     check_kind("config", config, ClientConfig)
     check_kind("tls", tls, TLS)
     check_signer(identity)
+    Callbacks(on_disconnected, on_reconnected, on_error)  # raises for what is none
     return Connecting(
         [Contact.at(checked_address("connect", address)) for address in addresses],
         checked_timeout_s(timeout),

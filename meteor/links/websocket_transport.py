@@ -102,10 +102,11 @@ class WebSocketTransport:
         Raises `CertificateError`, and leaves everything as it was."""
         if self._tls is not None:
             self._tls.client_context()  # whether they can be used at all, before any is
+            end_s = self._tls.end_s()
             for context in (self._dialling, self._listening):
                 if context is not None:
                     self._tls.load_into(context)
-            self.certificate_end_s = self._tls.end_s()
+            self.certificate_end_s = end_s
 
     async def listen(self) -> str:
         """Take dials and requests, and return the address that others dial.

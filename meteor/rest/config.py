@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from meteor.described import described
+from meteor.wrong_values import check_numbers, said
 
 TOKEN_LENGTH_MIN: Final = 16
 """Characters of a token: fewer could be guessed over the network."""
+_MAY_BE_ZERO: Final = {"streams_max", "streams_each", "linger_s"}
 
 
 @described
@@ -20,7 +22,8 @@ TOKEN_LENGTH_MIN: Final = 16
 class RestConfig:
     """What the routes of a peer's port may be told to do differently.
 
-    Raises `ValueError` for a token that is too short and for origins that are none."""
+    Raises `ValueError` for a token that is too short, for origins that are none and for numbers out
+    of bounds, `TypeError` for what is of another kind."""
 
     token: str = field(default="", repr=False)
     """Who shows it as `Authorization: Bearer ...` may change things from other machines.  Without
@@ -59,11 +62,26 @@ class RestConfig:
     must be read in that time where the system does not tell how much was (no Linux)."""
 
     def __post_init__(self) -> None:
+        check_numbers(self, _MAY_BE_ZERO)
+        # what is worth as little as no token would leave a peer open whose operator gave one
+        _check_text("token", self.token)
         if self.token and (len(self.token) < TOKEN_LENGTH_MIN or not self.token.isascii()):
             raise ValueError(
                 f"token: {len(self.token)} characters; give at least {TOKEN_LENGTH_MIN} of ASCII"
             )
+        _check_list("cors_origins", self.cors_origins)
         for origin in self.cors_origins:
+            _check_text("cors_origins", origin)
             scheme, separator, host = origin.partition("://")
             if scheme not in ("http", "https") or not separator or not host or "/" in host:
                 raise ValueError(f"cors_origins: {origin!r} is no origin: https://example.org")
+
+
+def _check_text(name: str, value: object) -> None:
+    if not isinstance(value, str):  # in an error's words nobody looks for a secret
+        raise TypeError(f"{name}: give text, not {type(value).__name__}")
+
+
+def _check_list(name: str, value: object) -> None:
+    if not isinstance(value, tuple | list):
+        raise TypeError(f"{name}: give a list of texts, not {said(value)}")

@@ -35,6 +35,8 @@ class PolicyError(MeteorError, ValueError):
 
 def parse_policy(text: str) -> Policy:
     """The policy of a file's text; raises `PolicyError`."""
+    if not isinstance(text, str):
+        raise PolicyError(f"a policy is read from text, not from {type(text).__name__}")
     if len(text) > POLICY_BYTES_MAX:
         raise PolicyError(f"a policy of {len(text)} characters is longer than {POLICY_BYTES_MAX}")
     try:

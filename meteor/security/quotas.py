@@ -51,7 +51,7 @@ Counted = Sequence[tuple[str, Holding]]
 """Records by their ids, as they are counted."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Charge:
     """A record that is being posted: what takes its place, and what comes back if it is not."""
 
@@ -62,11 +62,17 @@ class Charge:
     claimed: Holding
     """How it counts until that is known."""
     before: Holding | None
-    """What had its id before, and is of its kind."""
+    """What had its id before, and is of its kind: as that was answered, where it was being posted
+    too."""
     instead: str
     """The id that it is to leave; empty for none."""
     left: Holding | None
     """What has that id."""
+
+    @property
+    def key(self) -> _Key:
+        """Where it counts."""
+        return self.owner, self.full_id, self.holding.kind == DATA
 
 
 _Key = tuple[str, str, bool]
@@ -136,6 +142,7 @@ class Ledger:
         self._accounts: dict[str, _Account] = {}
         self._strangers: OrderedDict[str, None] = OrderedDict()  # next to look at first
         self._shared = _Account()
+        self._open: dict[_Key, list[Charge]] = {}  # neither settled nor taken back
         self._pace = Pace(strangers_max)
 
     def __len__(self) -> int:
@@ -179,6 +186,7 @@ class Ledger:
                     quota.name,
                 )
         account.put(owner, full_id, charge.claimed)
+        self._open.setdefault(charge.key, []).append(charge)
         return charge
 
     def _account(self, owner: str, now: float, *, is_named: bool) -> _Account:
@@ -213,31 +221,47 @@ class Ledger:
     def settle(self, charge: Charge, *, has_replaced: bool) -> None:
         """The post was answered: it has taken the place of what was there before, or may not have.
         Harmless after `take_back`, and where the id was posted again meanwhile."""
+        became = charge.holding if has_replaced else charge.claimed
+        became = replace(became, is_settled=True)
+        self._end(charge, became)
         account = self._claimed(charge)
         if account is None:
             return
         owner, full_id = charge.owner, charge.full_id
+        account.put(owner, full_id, became)
         if not has_replaced:
-            account.put(owner, full_id, replace(charge.claimed, is_settled=True))
             return
         account.remove((owner, full_id, charge.holding.kind != DATA))
-        account.put(owner, full_id, replace(charge.holding, is_settled=True))
         if charge.left is not None:
             self.release_this(owner, charge.instead, charge.left)
 
     def take_back(self, charge: Charge) -> None:
         """Undo a `charge` whose post was refused further on, unless its id was posted again."""
+        self._end(charge, charge.before)
         account = self._claimed(charge)
         if account is None:
             return
-        account.remove((charge.owner, charge.full_id, charge.holding.kind == DATA))
+        account.remove(charge.key)
         if charge.before is not None:
             account.put(charge.owner, charge.full_id, charge.before)
         self._drop_empty(charge.owner)
 
+    def _end(self, charge: Charge, became: Holding | None) -> None:
+        """A charge is known to have become this: what overtook it has that to bring back, as nobody
+        would settle its claim any more."""
+        others = self._open.get(charge.key, [])
+        if charge not in others:
+            return
+        others.remove(charge)
+        for other in others:
+            if other.before is charge.claimed:
+                other.before = became
+        if not others:
+            del self._open[charge.key]
+
     def _claimed(self, charge: Charge) -> _Account | None:
         """Whose record still counts as it was charged; None where that was overtaken."""
-        key = charge.owner, charge.full_id, charge.holding.kind == DATA
+        key = charge.key
         account = self._keeper(key)
         return account if account and account.records[key] is charge.claimed else None
 

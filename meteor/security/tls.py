@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from meteor.errors import CertificateError
+from meteor.wrong_values import check_path, checked_truth
 
 PeerCertificate = Mapping[str, Any]
 """What `ssl` says of the other side's certificate, verified: `SSLSocket.getpeercert()`."""
@@ -37,7 +38,8 @@ class TLS:
     a client where the peers ask for them.  With `client_certificates` a peer takes no client, REST
     included, that shows no certificate of the CA.
 
-    Loading raises `CertificateError` with the path and what is wrong."""
+    Raises `TypeError` and `ValueError` for what is no path and no truth; loading raises
+    `CertificateError` with the path and what is wrong."""
 
     ca: str | Path
     cert: str | Path | None = None
@@ -48,6 +50,11 @@ class TLS:
         if (self.cert is None) != (self.key is None):
             given, other = ("cert", "key") if self.key is None else ("key", "cert")
             raise ValueError(f"tls: {given} without {other}; give both, or neither for a client")
+        for name in ("ca", "cert", "key"):
+            path = getattr(self, name)
+            if path is not None or name == "ca":
+                check_path(f"tls: {name}", path)
+        checked_truth("tls: client_certificates", self.client_certificates)
 
     def check_peer(self) -> None:
         """Refuse what no peer can do with; raises `ValueError`."""

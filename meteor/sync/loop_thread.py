@@ -35,6 +35,7 @@ class LoopThread:
         self._thread: threading.Thread | None = None
         self._stopping = asyncio.Event()
         self._is_stopped = False
+        self._ending = threading.Lock()  # taken for good by whoever stops it
         self._under_way: set[Future[Any]] = set()
 
     def wait(
@@ -105,7 +106,7 @@ class LoopThread:
     def stop(self, farewell: Callable[[], Awaitable[object]] | None = None) -> None:
         """End the loop after the `farewell`; harmless when repeated, from any thread and in a
         child process.  Waits for it a moment, but not in the loop's own thread."""
-        if self._is_stopped or os.getpid() != self._process:
+        if os.getpid() != self._process or not self._ending.acquire(blocking=False):
             return
         self._is_stopped = True
         with self._starting:  # what is begun just now can be ended as soon as it is there

@@ -13,9 +13,15 @@ import numpy as np
 import pytest
 
 import meteor
-from meteor.admission import CONTENT_TYPE_LENGTH_MAX, check_document
+from meteor.admission import (
+    CONTENT_TYPE_LENGTH_MAX,
+    CONTEXT_LENGTH_MAX,
+    check_document,
+    read_document,
+)
 from meteor.lifetimes import checked_timeout_s, checked_ttl_s
 from meteor.sync.methods import VERBS as BOTH_SIDES
+from meteor.wire.document import encode_document
 from meteor.wire.messages import Document
 from tests.meteor.fake_peer import FakeOverlay
 from tests.meteor.hostile_values import Named, check
@@ -187,6 +193,27 @@ def test_a_peer_takes_no_longer_one_either() -> None:
     said = Document("store", b"", content_type="a" * (CONTENT_TYPE_LENGTH_MAX + 1))
     with pytest.raises(meteor.LimitExceeded, match="content_type"):
         check_document(said)
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        (("a", "b" * CONTEXT_LENGTH_MAX),),
+        (("a" * (CONTEXT_LENGTH_MAX + 1), ""),),
+        (("a" * 64, "b"),) * 1024,
+    ],
+    ids=["value", "name", "together"],
+)
+def test_a_peer_takes_no_context_without_end(context: tuple[tuple[str, str], ...]) -> None:
+    """A client of ours refuses a far shorter one; a peer keeps what anybody sends."""
+    blob = encode_document(Document("store", b"", context=context))
+    with pytest.raises(meteor.LimitExceeded, match="context"):
+        read_document(blob)
+
+
+def test_a_peer_takes_the_longest_context() -> None:
+    context = (("a" * 32, "b" * 32),) * 1024
+    assert read_document(encode_document(Document("store", b"", context=context))).context
 
 
 def test_json_that_is_nested_without_end_is_refused(overlay: FakeOverlay) -> None:

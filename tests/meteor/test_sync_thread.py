@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -155,3 +158,31 @@ def test_what_is_closed_just_before_it_begins_never_does(monkeypatch: pytest.Mon
     monkeypatch.setattr(thread, "check", check)
     assert isinstance(outcome_elsewhere(lambda: thread.wait(done)), meteor.Closed)
     assert thread._thread is None
+
+
+def test_two_threads_that_stop_it_at_once_say_good_bye_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    thread = LoopThread()
+    assert thread.wait(done) == "done"
+    together, said = threading.Barrier(2, timeout=10), list[str]()
+    process = os.getpid()
+
+    def process_of_both() -> int:
+        """Neither goes on before the other has come as far."""
+        together.wait()
+        return process
+
+    async def farewell() -> None:
+        said.append("good-bye")
+
+    outcomes: list[Any] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(loop_thread, "os", SimpleNamespace(getpid=process_of_both))
+        stop = partial(thread.stop, farewell)
+        other = threading.Thread(target=lambda: outcomes.append(outcome_elsewhere(stop)))
+        other.start()
+        outcomes.append(outcome_elsewhere(stop))
+        other.join(10)
+    assert outcomes == [None, None]
+    assert said == ["good-bye"]

@@ -260,3 +260,27 @@ async def test_certificates_are_read_again_while_the_peer_runs(tmp_path: Path) -
     async with meteor.Peer(space=SPACE) as plain:
         with pytest.raises(ValueError, match="no TLS"):
             plain.reload_certificates()
+
+
+def test_a_certificate_that_cannot_be_read_is_not_in_force(tmp_path: Path) -> None:
+    """OpenSSL takes a certificate in another envelope, which nobody can ask when it ends."""
+    shown, other = tls(HOST), tls(HOST, "localhost")
+    assert shown.key is not None
+    assert other.cert is not None
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    cert.write_bytes(Path(str(shown.cert)).read_bytes())
+    key.write_bytes(Path(shown.key).read_bytes())
+    transport = WebSocketTransport("127.0.0.1:0", tls=TLS(ca=shown.ca, cert=cert, key=key))
+    loaded: list[ssl.SSLContext] = []
+    with pytest.MonkeyPatch.context() as patched:
+        load = TLS.load_into
+        patched.setattr(
+            TLS, "load_into", lambda files, context: loaded.append(context) or load(files, context)
+        )
+        strange = Path(other.cert).read_text().replace(" CERTIFICATE-", " TRUSTED CERTIFICATE-")
+        cert.write_text(strange)
+        key.write_bytes(Path(str(other.key)).read_bytes())
+        with pytest.raises(meteor.CertificateError, match="cannot be read"):
+            transport.renew_tls()
+    assert transport._dialling not in loaded
+    assert transport._listening not in loaded

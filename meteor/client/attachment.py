@@ -78,6 +78,10 @@ class Attachment:
         self._seen = Deduplicator()
         self._living: Task[None] | None = None
         self._reattaching = self._renewing = 0
+        self._renewals: set[int] = set()
+        """Those of its owner's that nobody has answered yet, by number."""
+        self._acknowledged = (0, 0.0, 0.0)
+        """Which of them was the last that was carried out, and the life that it has since."""
         self._may_outlive = False
         """Whether the record may live longer than is known here."""
 
@@ -193,18 +197,23 @@ class Attachment:
     async def renew(self, ttl_s: float, timeout_s: float) -> Receipt:
         """Let it live for `ttl_s` seconds from now; raises as `Session.post`."""
         self._check_active()
+        if not self._renewals:
+            self._acknowledged = self._renewing, self.ttl_s, self._expires_s
         self._renewing += 1
-        mine, before, reply = self._renewing, (self.ttl_s, self._expires_s), None
-        self.ttl_s = ttl_s
-        if not self._keep_alive:
-            self._expires_s = self._session.steady_clock() + ttl_s
+        mine, reply = self._renewing, None
+        until_s = self._session.steady_clock() + ttl_s
+        self._renewals.add(mine)
+        self.ttl_s, self._expires_s = ttl_s, until_s
         try:
             reply = await self._renew(timeout_s)
         finally:
+            self._renewals.remove(mine)
+            if reply is not None:
+                self._acknowledged = max(self._acknowledged, (mine, ttl_s, until_s))
+            if all(other < mine for other in self._renewals):  # else a later one says how long
+                _, self.ttl_s, self._expires_s = self._acknowledged
             if reply is None:  # it ends as it would have; what was carried out after all, too
                 self._may_outlive = True
-                if mine == self._renewing:  # else another one says since how long it lives
-                    self.ttl_s, self._expires_s = before
                 if self.is_active and self._keep_alive:  # the record may have the shorter life
                     self._session.spawn(self.reattach())
         self._keep_alive = self._keep_alive and ttl_s > 0  # as of one that was posted so

@@ -79,7 +79,8 @@ class Attachment:
         self._living: Task[None] | None = None
         self._reattaching = self._renewing = 0
         self._renewals: set[int] = set()
-        """Those of its owner's that nobody has answered yet, by number."""
+        self._replaces: set[int] = set()
+        """Those of its owner's that nobody has answered yet, by number and by version."""
         self._acknowledged = (0, 0.0, 0.0)
         """Which of them was the last that was carried out, and the life that it has since."""
         self._may_outlive = False
@@ -225,15 +226,19 @@ class Attachment:
         self._check_active()
         ttl_s, before = self._life_s(), self._reattaching
         until_s = self._session.steady_clock() + ttl_s
-        reply = await self._session.amend(
-            "replace",
-            self.id,
-            timeout_s,
-            version=draft.version,
-            ttl_s=ttl_s,
-            document=draft.document,
-            collect=self._take_page,
-        )
+        self._replaces.add(draft.version)
+        try:
+            reply = await self._session.amend(
+                "replace",
+                self.id,
+                timeout_s,
+                version=draft.version,
+                ttl_s=ttl_s,
+                document=draft.document,
+                collect=self._take_page,
+            )
+        finally:
+            self._replaces.remove(draft.version)
         # Of two at once the later one counts, whichever is answered first.
         if self.is_active and draft.version > self.draft.version:
             self.draft = draft
@@ -313,7 +318,7 @@ class Attachment:
         is_somewhere_unknown = reply.matches == 0 or not reply.complete or bool(before)
         if is_somewhere_unknown and self.is_active and self.draft is draft:
             if reply.matches == 0 and reply.complete:  # it ran out, watches heard: this is another
-                draft = self.draft = replace(draft, version=stamp)
+                draft = self.draft = replace(draft, version=self._before_replaces(stamp))
             posted = replace(draft, ttl_s=ttl_s)
             reply = await self._session.post(
                 posted, timeout_s, self._take_page, lambda: self.is_active
@@ -323,6 +328,12 @@ class Attachment:
             if self.missing and self.missing != before:
                 self._session.report(self._partly_attached())
         return reply
+
+    def _before_replaces(self, version: int) -> int:
+        """The version under which it is posted again: whatever its owner replaces it by is later,
+        and counts wherever both come, in either order."""
+        later = (one for one in self._replaces if one > self.draft.version)
+        return min([version, *(one - 1 for one in later)])
 
     def _life_s(self) -> float:
         """How long the record is to live from now: its whole ttl, or what remains of it."""

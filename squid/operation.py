@@ -7,6 +7,7 @@ already adds nothing, so that side effects told of twice are counted once.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 from chord import Contact, dataclass, replace
 from squid.hilbert import HilbertCurve
@@ -18,6 +19,9 @@ from squid.region import Box, Interval
 Wanted = Callable[[], Awaitable[bool]]
 """Whether somebody still waits for what an operation comes to; asked before it is tried again."""
 
+
+PARTS_MAX: Final = 4096
+"""Parts of one attempt or another that one peer may speak of: far more than it is ever given."""
 
 _Part = tuple[int, int, int]
 """What a report is about: its sender, in which of its lives, and by which count of its own."""
@@ -71,6 +75,8 @@ class OriginatedOperation:
         self._ledger = Ledger(curve, box, job)
         self._waiting: dict[tuple[_Part, int], Report] = {}
         """Reports that do not count yet, by part and attempt."""
+        self._parts: dict[int, set[tuple[_Part, int]]] = {}
+        """Of which parts and attempts each peer has spoken."""
         self._summaries: list[tuple[Contact, bytes]] = []
         self._too_late: list[tuple[Intervals, tuple[Contact, bytes]]] = []
         """Summaries of these by peers that could not speak of all that was asked."""
@@ -93,6 +99,8 @@ class OriginatedOperation:
 
     def take_frame(self, sender: Contact, frame: ResultFrame) -> None:
         """A page of results is in."""
+        if not self._is_believed(sender, frame):
+            return
         if self._on_frame is not None:
             self._on_frame(sender, frame.body)
         key = _part(sender, frame)
@@ -107,6 +115,8 @@ class OriginatedOperation:
         What was missing for an earlier attempt is being asked for again: it may be there now.  An
         answer that does not reach back to where the question began is none: how long it was on its
         way counts, as nobody knows how old the question was there."""
+        if not self._is_believed(sender, report):
+            return
         is_outlived = report.speaks_for_s is not None and report.speaks_for_s < now - self._began_s
         if is_outlived:
             self._outlived = merge(self._outlived, report.covered)
@@ -125,6 +135,13 @@ class OriginatedOperation:
             self._count(sender, report)
             if is_outlived:
                 self._too_late.append((merge(report.missing), self._summaries[-1]))
+
+    def _is_believed(self, sender: Contact, word: Report | ResultFrame) -> bool:
+        """Whether account is kept of a part: nobody can invent more of them than it may have."""
+        parts, part = self._parts.setdefault(sender.id, set()), (_part(sender, word), word.attempt)
+        if len(parts) < PARTS_MAX:
+            parts.add(part)
+        return part in parts
 
     def outcome(self) -> Outcome:
         """What it has come to so far."""

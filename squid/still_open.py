@@ -28,9 +28,10 @@ class StillOpen:
         self.handlers: Mapping[type, Handler] = {IsOpen: self._on_is_open}
 
     async def is_open(self, share: HandOn) -> bool:
-        """Whether somebody waits for a share: nobody need be asked of one's own."""
+        """Whether somebody waits for a share.  One's own may be late as well: it waited until this
+        peer had the part, and another one did it there for its client meanwhile."""
         if share.origin == self._runtime.contact:
-            return True
+            return (await self._open(share.operation)).so
         try:
             answer = await self._runtime.call(share.origin, IsOpen(share.operation), ANSWER_S)
         except RemoteFault:
@@ -39,13 +40,12 @@ class StillOpen:
             return False  # it hears of nothing that is done here, either
         return not isinstance(answer, Open) or answer.so
 
-    def _on_is_open(self, _: Contact, question: object, __: float) -> Open | Deferred:
+    def _on_is_open(self, _: Contact, question: object, __: float) -> Deferred:
         assert isinstance(question, IsOpen)
-        operation = self._operations.get(question.operation)
+        return Deferred(self._open(question.operation))
+
+    async def _open(self, operation_id: bytes) -> Open:
+        operation = self._operations.get(operation_id)
         if operation is None or operation.settled or operation.is_wanted is None:
             return Open(operation is not None and not operation.settled)
-        return Deferred(self._asked(operation))
-
-    async def _asked(self, operation: OriginatedOperation) -> Open:
-        assert operation.is_wanted is not None
         return Open(await operation.is_wanted())

@@ -78,6 +78,11 @@ class Attachment:
         self._seen = Deduplicator()
         self._living: Task[None] | None = None
         self._reattaching = self._renewing = 0
+        self._renewals: set[int] = set()
+        self._replaces: set[int] = set()
+        """Those of its owner's that nobody has answered yet, by number and by version."""
+        self._acknowledged = (0, 0.0, 0.0)
+        """Which of them was the last that was carried out, and the life that it has since."""
         self._may_outlive = False
         """Whether the record may live longer than is known here."""
 
@@ -193,18 +198,23 @@ class Attachment:
     async def renew(self, ttl_s: float, timeout_s: float) -> Receipt:
         """Let it live for `ttl_s` seconds from now; raises as `Session.post`."""
         self._check_active()
+        if not self._renewals:
+            self._acknowledged = self._renewing, self.ttl_s, self._expires_s
         self._renewing += 1
-        mine, before, reply = self._renewing, (self.ttl_s, self._expires_s), None
-        self.ttl_s = ttl_s
-        if not self._keep_alive:
-            self._expires_s = self._session.steady_clock() + ttl_s
+        mine, reply = self._renewing, None
+        until_s = self._session.steady_clock() + ttl_s
+        self._renewals.add(mine)
+        self.ttl_s, self._expires_s = ttl_s, until_s
         try:
             reply = await self._renew(timeout_s)
         finally:
+            self._renewals.remove(mine)
+            if reply is not None:
+                self._acknowledged = max(self._acknowledged, (mine, ttl_s, until_s))
+            if all(other < mine for other in self._renewals):  # else a later one says how long
+                _, self.ttl_s, self._expires_s = self._acknowledged
             if reply is None:  # it ends as it would have; what was carried out after all, too
                 self._may_outlive = True
-                if mine == self._renewing:  # else another one says since how long it lives
-                    self.ttl_s, self._expires_s = before
                 if self.is_active and self._keep_alive:  # the record may have the shorter life
                     self._session.spawn(self.reattach())
         self._keep_alive = self._keep_alive and ttl_s > 0  # as of one that was posted so
@@ -216,15 +226,19 @@ class Attachment:
         self._check_active()
         ttl_s, before = self._life_s(), self._reattaching
         until_s = self._session.steady_clock() + ttl_s
-        reply = await self._session.amend(
-            "replace",
-            self.id,
-            timeout_s,
-            version=draft.version,
-            ttl_s=ttl_s,
-            document=draft.document,
-            collect=self._take_page,
-        )
+        self._replaces.add(draft.version)
+        try:
+            reply = await self._session.amend(
+                "replace",
+                self.id,
+                timeout_s,
+                version=draft.version,
+                ttl_s=ttl_s,
+                document=draft.document,
+                collect=self._take_page,
+            )
+        finally:
+            self._replaces.remove(draft.version)
         # Of two at once the later one counts, whichever is answered first.
         if self.is_active and draft.version > self.draft.version:
             self.draft = draft
@@ -304,7 +318,7 @@ class Attachment:
         is_somewhere_unknown = reply.matches == 0 or not reply.complete or bool(before)
         if is_somewhere_unknown and self.is_active and self.draft is draft:
             if reply.matches == 0 and reply.complete:  # it ran out, watches heard: this is another
-                draft = self.draft = replace(draft, version=stamp)
+                draft = self.draft = replace(draft, version=self._before_replaces(stamp))
             posted = replace(draft, ttl_s=ttl_s)
             reply = await self._session.post(
                 posted, timeout_s, self._take_page, lambda: self.is_active
@@ -314,6 +328,12 @@ class Attachment:
             if self.missing and self.missing != before:
                 self._session.report(self._partly_attached())
         return reply
+
+    def _before_replaces(self, version: int) -> int:
+        """The version under which it is posted again: whatever its owner replaces it by is later,
+        and counts wherever both come, in either order."""
+        later = (one for one in self._replaces if one > self.draft.version)
+        return min([version, *(one - 1 for one in later)])
 
     def _life_s(self) -> float:
         """How long the record is to live from now: its whole ttl, or what remains of it."""

@@ -49,13 +49,19 @@ class Segments:
         if lines:
             if not self._open.exists():
                 self._began_s = monotonic()
+            elif self._is_long():  # it could not be made whole: it takes no more until it is
+                self._finish()
             self._write(lines)
         if self._open.exists() and (
-            closing
-            or monotonic() - self._began_s >= SEGMENT_S
-            or self._open.stat().st_size >= SEGMENT_BYTES
+            closing or monotonic() - self._began_s >= SEGMENT_S or self._is_long()
         ):
-            self._finish()
+            try:
+                self._finish()
+            except OSError as error:  # the lines are written, and become whole with later ones
+                _log.warning("events in %s are not whole yet: %s", self._directory, error)
+
+    def _is_long(self) -> bool:
+        return self._open.stat().st_size >= SEGMENT_BYTES
 
     def _write(self, lines: list[bytes]) -> None:
         """All of them, or none: half a line would be the beginning of the next one."""
@@ -72,7 +78,7 @@ class Segments:
         self._open.rename(self._directory / f"{self._name}-{self._number:08}.jsonl")
         self._number += 1
         for path in self._whole()[: -self._files_max]:
-            path.unlink()
+            path.unlink(missing_ok=True)
 
     def _whole(self) -> list[Path]:
         return sorted(self._directory.glob(f"{self._name}-*.jsonl"))

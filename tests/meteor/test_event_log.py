@@ -155,6 +155,40 @@ def test_a_disk_that_is_full_for_a_while_leaves_no_half_line(tmp_path: Path) -> 
     assert [one["number"] for one in read(tmp_path)] == [*range(10), *range(990, 1000)]
 
 
+async def test_what_is_written_and_not_whole_yet_is_not_dropped(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As the file could not be renamed, its lines were said to be dropped; they came later."""
+    files = EventFiles(tmp_path, "peer")
+    await files.open()
+    in_its_place = tmp_path / "peer-00000000.jsonl"
+    in_its_place.mkdir()
+    files.put(b"{}\n")
+    await files.close()
+    assert "not whole yet" in caplog.text
+    assert "dropped" not in caplog.text
+    in_its_place.rmdir()
+    Segments(tmp_path, "peer", 5).prepare()
+    assert read(tmp_path) == [{}]
+
+
+def test_a_file_that_cannot_be_made_whole_takes_no_more_than_others(tmp_path: Path) -> None:
+    """It grew for as long as lines came, however few files are to be kept."""
+    segments = Segments(tmp_path, "peer", files_max=3)
+    segments.prepare()
+    in_its_place = tmp_path / "peer-00000000.jsonl"
+    in_its_place.mkdir()
+    lines = [b"x" * 1023 + b"\n"] * (SEGMENT_BYTES // 1024)
+    segments.append(lines)
+    for _ in range(5):
+        with pytest.raises(OSError, match="peer-00000000"):
+            segments.append(lines)
+    assert (tmp_path / "peer.part").stat().st_size == SEGMENT_BYTES
+    in_its_place.rmdir()
+    segments.append(lines)
+    assert len(list(tmp_path.glob("*.jsonl"))) == 2
+
+
 def test_at_least_one_file_is_kept(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="files_max: 0"):
         EventFiles(tmp_path, "peer", files_max=0)

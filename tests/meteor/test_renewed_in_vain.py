@@ -92,3 +92,32 @@ def test_one_that_fails_undoes_none_that_was_carried_out_since(
         assert (await interest.recv(timeout=1)).text == "later"
 
     overlay.run(scenario())
+
+
+@pytest.mark.parametrize("keep_alive", [True, False])
+@pytest.mark.parametrize("timeouts_s", [(2, 5), (5, 2)], ids=["in turn", "crossing"])
+def test_two_that_fail_leave_the_life_that_was_acknowledged(
+    overlay: FakeOverlay, keep_alive: bool, timeouts_s: tuple[float, float]
+) -> None:
+    """The second put back what the first had wished for, which nobody had acknowledged."""
+    peer = overlay.peers[0]
+
+    async def in_vain(interest: meteor.Interest, ttl_s: float, timeout_s: float) -> None:
+        with pytest.raises(meteor.Timeout):
+            await interest.renew(ttl_s, timeout=timeout_s)
+
+    async def scenario() -> None:
+        client = await overlay.new_client("p0:1").open()
+        interest = await client.notify_data("temperature>=80", ttl=60, keep_alive=keep_alive)
+        peer.silent = True
+        first = client._runtime.spawn(in_vain(interest, 36_000, timeouts_s[0]))
+        await client._runtime.sleep(1)
+        second = client._runtime.spawn(in_vain(interest, 72_000, timeouts_s[1]))
+        await first
+        await second
+        peer.silent = False
+        await client._runtime.sleep(70)
+        assert peer.amends()[-1].ttl_s <= 60
+        assert interest.state == ("active" if keep_alive else "expired")
+
+    overlay.run(scenario())

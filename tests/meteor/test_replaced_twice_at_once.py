@@ -57,3 +57,40 @@ def test_it_is_what_was_said_last(overlay: FakeOverlay, delays_s: tuple[float, .
         assert (await interest.recv(timeout=1)).text == "cold"
 
     overlay.run(scenario())
+
+
+@pytest.mark.parametrize("ahead", ["replace", "renewal"])
+def test_one_that_is_posted_again_as_it_is_replaced_is_what_was_said(
+    overlay: FakeOverlay, ahead: str
+) -> None:
+    """A renewal that found nothing posted it as it was before, under a later version than the
+    replace's: the overlay kept that and so did the client, who was told that it is replaced."""
+
+    async def scenario() -> None:
+        client = await overlay.new_client("p0:1").open()
+        interest = await client.notify_data("temperature>=80")
+        overlay.records.clear()
+        peer = overlay.peers[0]
+
+        async def carry_out_late(request: Amend) -> Any:
+            await peer.runtime.sleep(0.5 if request.verb == "replace" else 0.2)
+            return peer.amend(peer.clients[0], request)
+
+        peer.answer = lambda one: Deferred(carry_out_late(one)) if isinstance(one, Amend) else None
+
+        async def replace() -> None:
+            await interest.replace("temperature<=0")
+
+        both = {"replace": replace, "renewal": interest._attachment.reattach}
+        first, second = sorted(both, key=ahead.__ne__)
+        begun = [client._runtime.spawn(both[first]())]
+        await settle(client)
+        begun.append(client._runtime.spawn(both[second]()))
+        for one in begun:
+            await one
+        peer.answer = None
+        await settle(client, 5)
+        await client.store("type=t temperature=-5", "cold")
+        assert (await interest.recv(timeout=1)).text == "cold"
+
+    overlay.run(scenario())

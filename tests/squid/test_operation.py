@@ -5,7 +5,7 @@ from __future__ import annotations
 from chord import Contact, replace
 from squid import Box, HilbertCurve
 from squid.messages import Report, ResultFrame
-from squid.operation import OriginatedOperation
+from squid.operation import PARTS_MAX, OriginatedOperation
 
 CURVE = HilbertCurve(2, 3)
 EVERYTHING = ((0, CURVE.size - 1),)
@@ -101,4 +101,17 @@ def test_a_new_life_is_heard_where_the_one_before_had_reported() -> None:
     whole = replace(report(0, found=True), part=1)
     asked.take_report(HOLDER, replace(whole, covered=first))
     asked.take_report(replace(HOLDER, incarnation=1), replace(whole, covered=second))
+    assert asked.outcome().complete
+
+
+def test_a_peer_that_invents_parts_takes_no_memory_with_each() -> None:
+    """An account, and a report, was kept of every number that it made up."""
+    asked = operation()
+    invented = replace(report(0, found=True), frames=1)
+    for number in range(2 * PARTS_MAX):
+        asked.take_report(HOLDER, replace(invented, part=number))
+        asked.take_frame(HOLDER, ResultFrame(b"", 0, 5 * PARTS_MAX + number, 1, b""))
+    assert len(asked._waiting) <= PARTS_MAX
+    assert len(asked._ledger._accounts) <= PARTS_MAX
+    asked.take_report(replace(HOLDER, id=2), report(0, found=True))
     assert asked.outcome().complete

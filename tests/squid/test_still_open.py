@@ -30,13 +30,15 @@ class Known:
 
 
 class World:
-    def __init__(self, operation: Known | None, *, hears: bool = True) -> None:
+    def __init__(
+        self, operation: Known | None, *, hears: bool = True, its: Contact = ORIGIN
+    ) -> None:
         self.kernel = Kernel(1)
         network = Network(self.kernel)
         origin, doer = (SimRuntime(self.kernel, network, one) for one in (ORIGIN, DOER))
         operations = cast(dict[bytes, OriginatedOperation], {b"it": operation} if operation else {})
-        asked = StillOpen(cast(Runtime, origin), operations)
-        self.doer = StillOpen(cast(Runtime, doer), {})
+        asked = StillOpen(cast(Runtime, origin), operations if its is ORIGIN else {})
+        self.doer = StillOpen(cast(Runtime, doer), operations if its is DOER else {})
 
         def answer(sender: Contact, message: object, left_s: float) -> object:
             if not hears:
@@ -68,8 +70,11 @@ def test_the_origin_says_whether_somebody_waits(operation: Known | None, is_open
     assert World(operation).is_open() == is_open
 
 
-def test_nobody_is_asked_about_what_one_wants_oneself() -> None:
-    assert World(None).is_open(DOER)
+@pytest.mark.parametrize("operation", [None, Known(), Known(wanted=True), Known(wanted=False)])
+def test_whose_own_it_is_looks_as_well(operation: Known | None) -> None:
+    """It was taken for wanted, as nobody need be asked; its client had gone elsewhere meanwhile."""
+    is_open = World(operation).is_open()
+    assert World(operation, its=DOER).is_open(DOER) == is_open
 
 
 def test_an_origin_of_an_earlier_version_is_taken_at_its_word() -> None:

@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from chord import MeteorError
 from meteor import Client, Profile, make_id, stem_of
-from sim.history import History, Write
+from sim.history import MERGED_WITHIN_S, History, Write
 from sim.overlay import Overlay
 from sim.places import SPACE, Drawn
 
@@ -51,11 +51,12 @@ class Changing:
         self._clearings: list[tuple[Clearing, float]] = []
         """The ranges that are being deleted, and since when; those too of which nobody heard how it
         ended: a share that waits for the end of a cut is carried out when its client has given up.
-        """
+        They are kept for as long as that may come (`_may_come_yet`)."""
 
     def begin(self, write: Write) -> None:
         """Something is about to be stored."""
         self._history.writes[write.stem] = write
+        self._clearings = [one for one in self._clearings if self._may_come_yet(one[1])]
         for clearing, began_s in self._clearings:
             if clearing.takes(write):
                 _cleared(write, began_s)
@@ -148,6 +149,15 @@ class Changing:
         for write in known:
             write.deleted_s = self._overlay.kernel.now()
         return round((low + high) / 2, 1)
+
+    def _may_come_yet(self, began_s: float) -> bool:
+        """Whether a share of a range delete that began then may be carried out from now on: its
+        time is over, and so is every cut that it may have waited for."""
+        over_s = began_s + self._timeout_s + MERGED_WITHIN_S
+        for cut in self._history.cuts:
+            if cut.began_s <= over_s:
+                over_s = max(over_s, cut.healed_s + MERGED_WITHIN_S)
+        return self._overlay.kernel.now() <= over_s
 
     def _mode(self) -> Literal["within", "overlap"]:
         """Whether all goes that meets a range; nothing is drawn where that never is."""

@@ -140,6 +140,8 @@ class _Stage:
         self._history = History()
         self._watch = CopyWatch(self._overlay, self._history)
         self._stream = self._overlay.kernel.random("study")
+        self._failed: list[str] = []
+        """What was asked in vain."""
 
     # ---- what happens ------------------------------------------------------------------------
 
@@ -162,9 +164,15 @@ class _Stage:
             x, y = stream.random(), stream.random()
             write = Write(f"p{number}", _index(x, y), x, TTL_S, now())
             self._history.writes[write.stem] = write
-            receipt = await client.store(
-                profile({"x": x, "y": y}), id=write.stem, ttl=TTL_S, timeout=TIMEOUT_S
-            )
+            try:
+                receipt = await client.store(
+                    profile({"x": x, "y": y}), id=write.stem, ttl=TTL_S, timeout=TIMEOUT_S
+                )
+            except MeteorError as error:
+                self._failed.append(
+                    f"{write.stem} was not stored, though nothing went wrong: {error}"
+                )
+                continue
             write.id, write.acknowledged_s = receipt.id, now()
 
     def crash_at_once(self, fraction: float) -> None:
@@ -217,14 +225,16 @@ class _Stage:
 
     def judged(self, varied: float, gone_share: float) -> DataRow:
         """Wait for the ring, ask for everything, and see what is gone and why."""
-        row = DataRow(varied, self._copies, len(self._history.writes), gone_share)
-        row.violations += self._heal()
-        self._history.questions.append(self._ask())
-        losses = self._watch.ledger.losses
-        found = set(self._history.questions[-1].found)
-        row.losses += [
-            losses[stem] for stem in self._history.writes if stem in losses.keys() - found
+        stored = [
+            one.stem for one in self._history.writes.values() if one.acknowledged_s is not None
         ]
+        row = DataRow(varied, self._copies, len(stored), gone_share)
+        row.violations += self._heal()
+        self._ask()
+        losses = self._watch.ledger.losses
+        found = {stem for question in self._history.questions for stem in question.found}
+        row.losses += [losses[stem] for stem in stored if stem in losses.keys() - found]
+        row.violations += self._failed
         row.violations += [
             f"durability: {text}" for text in durability.violations(self._history, losses)
         ]
@@ -239,15 +249,22 @@ class _Stage:
             overlay.run_for(LOOK_S)
         return []
 
-    def _ask(self) -> Question:
-        """Everything, until an answer is complete or says for the last time that it is not."""
-        client = self._overlay.client()
+    def _ask(self) -> None:
+        """Everything, until an answer is complete; the last one that came counts, and that none
+        did is said."""
+        client, refusal = self._overlay.client(), ""
         for _ in range(TRIES):
-            question = self._overlay.run(self._ask_once(client))
-            if question.complete:
-                break
+            try:
+                question = self._overlay.run(self._ask_once(client))
+            except MeteorError as error:
+                refusal = str(error)
+            else:
+                self._history.questions = [question]
+                if question.complete:
+                    return
             self._overlay.run_for(LOOK_S)
-        return question
+        if not self._history.questions:
+            self._failed.append(f"{TRIES} questions after healing were not answered: {refusal}")
 
     async def _ask_once(self, client: Client) -> Question:
         now = self._overlay.kernel.now

@@ -80,15 +80,22 @@ class SimDisk:
         return self.full or name in self._filled
 
     def damage(self, name: str, key: bytes) -> None:
-        """Flip a bit of the stored record `key`, as a failing medium does."""
+        """Flip a bit of the stored record `key`, as a failing medium does; what is damaged already
+        stays so: the same bit flipped once more would mend it."""
         stored = self._content[name][key]
+        if not stored.is_whole:
+            return
         value = bytes([(stored.value or b"\0")[0] ^ 1]) + stored.value[1:]
         self._content[name][key] = _Stored(value, stored.checksum)
 
     def wipe(self, name: str) -> None:
-        """Put an empty disk in the place of a closed journal's."""
+        """Put an empty disk in the place of a closed journal's: what it was still writing, and its
+        backups, are of the old one."""
+        for job in self._waiting:
+            job.lost |= job.journal == name
         self._content.pop(name, None)
         self._born.pop(name, None)
+        self._backups.pop(name, None)
 
     def born(self, name: str, incarnation: int) -> int:
         """The incarnation in which one journal began: this one, if it is new."""
@@ -186,6 +193,11 @@ class _Stored:
     value: bytes
     checksum: int
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is what was written."""
+        return zlib.crc32(self.value) == self.checksum
+
 
 def _write(records: dict[bytes, _Stored], entries: Sequence[Entry], *, clear: bool = False) -> None:
     if clear:
@@ -199,7 +211,7 @@ def _write(records: dict[bytes, _Stored], entries: Sequence[Entry], *, clear: bo
 def _scanned(records: dict[bytes, _Stored]) -> Scan:
     entries, damaged = [], []
     for key, stored in records.items():
-        if zlib.crc32(stored.value) == stored.checksum:
+        if stored.is_whole:
             entries.append(Entry(key, stored.value))
         else:
             damaged.append(key)

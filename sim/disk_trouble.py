@@ -58,6 +58,9 @@ class DiskTrouble:
         self._overlay, self._plan, self._stream = overlay, plan, stream
         self._stopped = False
         self._full: list[str] = []
+        """Of each filling that lasts the peer's address."""
+        self._stalls = 0
+        """How many last."""
         self.counts: dict[str, int] = {}
         """How often each fault was drawn."""
 
@@ -102,9 +105,14 @@ class DiskTrouble:
         self._full.append(address)
         disk.fill(address)
         await self._overlay.kernel.sleep(self._stream.uniform(0, self._plan.full_s_max))
-        disk.make_room(address)
+        self._full.remove(address)
+        if address not in self._full:
+            disk.make_room(address)
 
     async def _stall(self, disk: SimDisk) -> None:
+        self._stalls += 1
         disk.write_latency_s = self._plan.stall_s
         await self._overlay.kernel.sleep(self._plan.stall_lasts_s)
-        disk.write_latency_s = self._plan.latency_s
+        self._stalls -= 1
+        if not self._stalls:
+            disk.write_latency_s = self._plan.latency_s

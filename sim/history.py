@@ -165,7 +165,9 @@ class Subscription:
     """When its client let go of it, or ended: it is told nothing from then on."""
     delete_began_s: float | None = None
     deleted_s: float | None = None
-    """When the receipt of its deletion came."""
+    """When the receipt of its deletion came, which found it."""
+    not_found_s: float | None = None
+    """When a receipt of its deletion came that found nothing."""
     client: object = None
     """Whose it is, where that counts."""
     goes_on: bool = False
@@ -228,6 +230,8 @@ class History:
     """By label."""
     questions: list[Question] = field(default_factory=list)
     subscriptions: list[Subscription] = field(default_factory=list)
+    unheard: dict[str, Subscription] = field(default_factory=dict)
+    """By name, the interests that were posted last and of which no receipt came: they may live."""
     watches: list[Watching] = field(default_factory=list)
     not_attached: list[tuple[float, str, str]] = field(default_factory=list)
     """When an attachment was refused, the name of its interest, and the rule."""
@@ -254,6 +258,10 @@ class History:
         """Whether what was posted and acknowledged then may be on the other side of a partition
         from whoever is asked at `asked_s`."""
         return any(cut.may_hide(began_s, acknowledged_s, asked_s) for cut in self.cuts)
+
+    def is_cut(self, at_s: float) -> bool:
+        """Whether the network was partitioned then, or had not had time to become one again."""
+        return any(cut.began_s <= at_s < cut.healed_s + MERGED_WITHIN_S for cut in self.cuts)
 
     def last_questions(self) -> Iterator[Question]:
         """Those asked when everything had healed."""

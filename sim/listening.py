@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from chord import MeteorError
 from meteor import Client, Interest, Match, Refused, Watch
-from sim.history import History, Subscription, Watching
+from sim.history import ALIVE_FOREVER, History, Subscription, Watching
 from sim.overlay import Overlay
 from sim.places import (
     HIGH,
@@ -137,14 +137,15 @@ class Listening:
         self._count("notify_data")
         self._opened += 1
         now, selector = self._overlay.kernel.now, selector_of(word, low, high)
-        began_s = now()
+        subscription = self._history.unheard[name] = Subscription(
+            name, low, high, now(), ALIVE_FOREVER,
+            word=word, region=region_asked(selector), once=once, goes_on=once,
+        )  # fmt: skip
         interest = await client.notify_data(
             selector, id=name, ttl=TTL_S, queue=QUEUE, once=once, timeout=self._plan.timeout_s
         )
-        subscription = Subscription(
-            name, low, high, began_s, now(), interest.missing,
-            word=word, region=region_asked(selector), once=once, goes_on=once,
-        )  # fmt: skip
+        del self._history.unheard[name]
+        subscription.opened_s, subscription.missing = now(), interest.missing
         self._listen(client, interest, subscription)
         return subscription
 
@@ -187,11 +188,15 @@ class Listening:
         self._count("cancel_interest")
         self.on_change(client)
         try:
-            await client.cancel(interest.id, timeout=self._plan.timeout_s)
+            receipt = await client.cancel(interest.id, timeout=self._plan.timeout_s)
         except MeteorError as error:
             self._count(f"cancel_interest: {type(error).__name__}")
             return
-        subscription.deleted_s = self._overlay.kernel.now()
+        if receipt.matches:
+            subscription.deleted_s = self._overlay.kernel.now()
+        else:
+            self._count("cancel_interest: found nothing")
+            subscription.not_found_s = self._overlay.kernel.now()
 
     async def _end(
         self, stream: random.Random, client: Client, left: list[tuple[str, Subscription]]

@@ -55,6 +55,10 @@ def command(
     """
     if min(rates) <= 0:
         raise click.BadParameter("a rate of 0 is no churn")
+    if max(rates) > peers:  # its virtual time would hardly pass: a joiner an instant
+        raise click.BadParameter(
+            f"a rate of {max(rates):g} is all of {peers} peers within less than a second"
+        )
     plan = ChurnStudyPlan(
         peers=peers, successors=successors, lookups=lookups, rates=rates, seed=seed
     )

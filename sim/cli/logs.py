@@ -10,8 +10,15 @@ from pathlib import Path
 import click
 
 from sim.cli import BAD_INPUT, DONE
-from sim.cli.publishing import progress
+from sim.cli.publishing import made_folder, progress
 from sim.cli.study import explained
+
+
+def _file(ctx: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
+    """Make the folder of a file before the work is done of which it is to tell."""
+    if value is not None:
+        made_folder(ctx, parameter, value.parent)
+    return value
 
 
 @click.command()
@@ -22,7 +29,10 @@ from sim.cli.study import explained
     "directory as Parquet: for peers that go on writing.",
 )  # fmt: skip
 @click.option(
-    "--out", type=click.Path(dir_okay=False, path_type=Path), help="Also write the table as CSV."
+    "--out",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    callback=_file,
+    help="Also write the table as CSV.",
 )
 @click.option(
     "--beside", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
@@ -50,6 +60,7 @@ def command(directory: Path, store: Path | None, out: Path | None, beside: Path 
             err=True,
         )
         return BAD_INPUT
+    study = None if beside is None else logs.read_study(beside)
     progress(f"{files} files in {directory}")
     with session() as spark:
         path = str(directory.resolve())
@@ -59,10 +70,9 @@ def command(directory: Path, store: Path | None, out: Path | None, beside: Path 
             events = logs.collect_new(spark, path, str(store.resolve()))
         table = logs.measures(events).toArrow()
     click.echo(logs.as_text(table))
-    if beside is not None:
+    if study is not None:
         click.echo(f"\n{beside}, by the size nearest to that:")
-        click.echo(logs.as_text(logs.nearest(pyarrow.csv.read_csv(beside), table)))
+        click.echo(logs.as_text(logs.nearest(study, table)))
     if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
         pyarrow.csv.write_csv(table, out)
     return DONE

@@ -17,7 +17,7 @@ import click
 from meteor import MeteorError
 from sim import plot
 from sim.cli import BAD_INPUT, DONE, VIOLATED
-from sim.cli.publishing import progress
+from sim.cli.publishing import made_folder, progress
 from sim.cli.study import Sizes
 from sim.cli.study import command as study
 
@@ -49,6 +49,8 @@ def _explained(run: Callable[..., int]) -> Callable[..., int]:
 
         try:
             return run(*arguments, **options)
+        except BrokenPipeError:  # who reads the table has seen enough: nothing went wrong
+            raise
         except (PeerDied, MeteorError, ValueError, OSError) as error:
             click.echo(f"Error: {error}", err=True)
             return BAD_INPUT
@@ -62,7 +64,7 @@ _peers = click.option(
 )  # fmt: skip
 _seed = click.option("--seed", default=1, show_default=True, help="Of keys and queries.")
 _out = click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path),
+    "--out", type=click.Path(file_okay=False, path_type=Path), callback=made_folder,
     help="Also write the table as CSV and the plot as PNG into this directory.",
 )  # fmt: skip
 
@@ -143,7 +145,9 @@ def matching(stored: int, seed: int, out: Path | None) -> int:
     "--profiles", default=1_000_000, show_default=True, type=click.IntRange(1),
     help="Of figure 4.2; fewer profiles are spread over as many fewer peers.",
 )  # fmt: skip
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--out", required=True, type=click.Path(file_okay=False, path_type=Path), callback=made_folder
+)
 @click.pass_context
 def chapter4(
     ctx: click.Context, peers: tuple[int, ...], seed: int, profiles: int, out: Path

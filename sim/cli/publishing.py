@@ -26,7 +26,7 @@ SHOWN_MAX = 20
 """Lost profiles that are named on the terminal; the file names all."""
 
 
-def _folder(_: click.Context, __: click.Parameter, value: Path | None) -> Path | None:
+def made_folder(_: click.Context, __: click.Parameter, value: Path | None) -> Path | None:
     """Make the folder before the study: an hour later its table would be lost with it."""
     if value is None:
         return None
@@ -40,7 +40,7 @@ def _folder(_: click.Context, __: click.Parameter, value: Path | None) -> Path |
 
 
 out_option = click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), callback=_folder,
+    "--out", type=click.Path(file_okay=False, path_type=Path), callback=made_folder,
     help="For CSV and PNG.",
 )  # fmt: skip
 """Where the table and the plot of a study go."""

@@ -6,6 +6,7 @@ Law of this file: every failure prints the one line that repeats it, and where i
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -29,6 +30,8 @@ def seed_range(_: click.Context, __: click.Parameter, value: str) -> range:
         raise click.BadParameter(f"{value!r} is neither a seed nor FIRST..LAST") from None
     if not seeds:
         raise click.BadParameter(f"{value!r} is empty: the first seed is above the last")
+    if seeds.stop - seeds.start > sys.maxsize:
+        raise click.BadParameter(f"{value!r} are more seeds than can be counted")
     return seeds
 
 
@@ -84,18 +87,19 @@ def command(name: str | None, seeds: range, listed: bool, traces: Path, as_json:
     if name not in {*EVERY, "all"}:
         raise click.UsageError(f"no scenario {name!r}; there are:\n{listing()}")
     chosen = list(EVERY.values()) if name == "all" else [EVERY[name]]
-    runs = [(scenario, seed) for scenario in chosen for seed in seeds]
+    runs = ((scenario, seed) for scenario in chosen for seed in seeds)
+    asked = len(chosen) * len(seeds)
     done: list[Report] = []
     failed = 0
     try:
         for scenario, seed in runs:
             done.append(_run_one(scenario, seed, traces, as_json=as_json))
             failed += bool(done[-1].violations)
-            if len(runs) > 1:
-                click.echo(f"[{len(done)}/{len(runs)}, {failed} failed]", err=True)
+            if asked > 1:
+                click.echo(f"[{len(done)}/{asked}, {failed} failed]", err=True)
     finally:  # also when somebody has seen enough: what a night of seeds found is not to be lost
-        if len(runs) > 1 and not as_json:
-            click.echo(summary(done, len(runs)))
+        if asked > 1 and not as_json:
+            click.echo(summary(done, asked))
     return VIOLATED if failed else DONE
 
 

@@ -17,7 +17,7 @@ import click
 
 from sim import plot
 from sim.cli import BAD_INPUT, DONE, VIOLATED
-from sim.cli.publishing import progress
+from sim.cli.publishing import made_folder, progress
 
 if TYPE_CHECKING:
     from sim.spark.attributes import Source
@@ -119,7 +119,9 @@ def explained(command: Callable[..., int]) -> Callable[..., int]:
 @click.option(
     "--stages", metavar="URL", help="Where stages are kept, for a cluster; default: in --out."
 )
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--out", required=True, type=click.Path(file_okay=False, path_type=Path), callback=made_folder
+)
 @explained
 def command(
     peers: tuple[int, ...],

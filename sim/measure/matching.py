@@ -142,3 +142,5 @@ def read_points(path: Path) -> list[MatchingPoint]:
             ]  # fmt: skip
         except KeyError as error:
             raise ValueError(f"{path}: no column {error}") from None
+        except (TypeError, csv.Error) as error:  # a line that ends too soon, or is none
+            raise ValueError(f"{path}: damaged: {error}") from None

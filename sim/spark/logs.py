@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
-from pyarrow import compute
+from pyarrow import compute, csv
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
@@ -149,6 +149,19 @@ def measures(events: DataFrame) -> DataFrame:
 def _at(event: str, name: str) -> Column:
     """A field of one kind of event; null elsewhere."""
     return sql.when(sql.col("event") == event, sql.col(name))
+
+
+def read_study(path: Path) -> pa.Table:
+    """The results of a study; raises `ValueError` for another file."""
+    table = csv.read_csv(path)
+    for name in BESIDE:
+        if name not in table.column_names:
+            raise ValueError(f"{path}: no column {name!r}: no results.csv of a study")
+    sizes = table.column("peers")
+    named = [table.column(name).type for name in ("query_class", "routing")]
+    if sizes.null_count or not pa.types.is_integer(sizes.type) or set(named) != {pa.string()}:
+        raise ValueError(f"{path}: damaged, or no results.csv of a study")
+    return table
 
 
 def nearest(study: pa.Table, measured: pa.Table) -> pa.Table:

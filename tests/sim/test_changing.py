@@ -119,6 +119,42 @@ def test_a_delete_of_which_nobody_heard_may_take_what_comes_later(ends: str, cle
     assert elsewhere.cleared_s == ()
 
 
+@pytest.mark.parametrize(
+    ("cuts", "began_s", "cleared"),
+    [
+        ([], 30.9, True),
+        ([], 31.1, False),
+        ([Cut(19.0, 25.0)], 34.9, True),
+        ([Cut(19.0, 25.0)], 35.1, False),
+        ([Cut(19.0, 25.0), Cut(34.0, 38.0)], 47.9, True),
+        ([Cut(19.0, 25.0), Cut(36.0, 38.0)], 37.0, False),
+        ([Cut(19.0)], 90.0, True),
+    ],
+)
+def test_what_is_stored_when_such_a_delete_can_come_no_more_is_judged(
+    cuts: list[Cut], began_s: float, cleared: bool
+) -> None:
+    """It began at 20 s and had a second: a cut may hold it up, and then the merging."""
+    history, now_s = History({"a": Write("a", 300, 3, 3600, 10, 11)}, cuts=cuts), [20.0]
+    overlay: Any = SimpleNamespace(kernel=SimpleNamespace(now=lambda: now_s[0]))
+    changing = Changing(
+        overlay, history, random.Random(1), draw=lambda: drawn_point("light", 0.0), described={},
+        count=lambda _: None, timeout_s=1.0,
+    )  # fmt: skip
+
+    async def delete_data(*_: Any, **__: Any) -> None:
+        raise Timeout("the time is up")
+
+    asyncio.run(changing.clear(cast("Any", SimpleNamespace(delete_data=delete_data))))
+    now_s[0] = began_s
+    later = Write("b", 300, 3, 3600, began_s, began_s + 1)
+    changing.begin(later)
+    assert bool(later.cleared_s) == cleared
+    asked = replace(ASKED, began_s=95, ended_s=96, found=())
+    history.questions, history.cuts = [asked], []
+    assert len([text for text in recall.violations(history) if " b," in text]) == (not cleared)
+
+
 # ---- planted in peers
 
 

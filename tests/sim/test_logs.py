@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from meteor import KeywordSpace, Number, Word
 from sim import Overlay
-from sim.cli import commands
+from sim.cli import BAD_INPUT, commands
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -154,3 +154,23 @@ def test_the_study_of_the_nearest_size_stands_beside() -> None:
     assert chosen.column("query_class").to_pylist() == ["range", "range", "wildcard", "wildcard"]
     assert set(chosen.column("routing").to_pylist()) == {"fingers", "floor"}
     assert len(logs.as_text(chosen).splitlines()) == 5
+
+
+@pytest.mark.parametrize("damage", ["other columns", "no rows", "no sizes"])
+def test_what_is_no_study_is_refused_before_the_work(damage: str, tmp_path: Path) -> None:
+    """Its rows were looked for when Spark had read everything, and were a `KeyError`."""
+    from sim.spark import logs
+
+    head, word = ",".join(logs.BESIDE), ",".join("x" for _ in logs.BESIDE)
+    text = {"other columns": "a,b\n1,2\n", "no rows": f"{head}\n", "no sizes": f"{head}\n{word}\n"}[
+        damage
+    ]
+    (tmp_path / "one.jsonl").touch()
+    (tmp_path / "results.csv").write_text(text)
+    outcome = CliRunner().invoke(
+        commands, ["logs", str(tmp_path), "--beside", str(tmp_path / "results.csv")],
+        standalone_mode=False,
+    )  # fmt: skip
+    assert (outcome.exception, outcome.return_value) == (None, BAD_INPUT)
+    assert "no results.csv of a study" in outcome.output
+    assert "files in" not in outcome.output, "nothing was read yet"

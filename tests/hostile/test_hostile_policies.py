@@ -23,12 +23,21 @@ from tests.hostile.policies import PAIRS, Pair, policy_of, profile_of
 from tests.hostile.test_hostile_costs import LINES_MAX, lines_of
 from tests.meteor.security.signers import ALICE, BOB
 
+LONG = {"fifty that hold and one that does not", "sixty words of sixty", "sixty words"}
+"""Seconds each, as what they cost is counted line by line."""
+
 
 @pytest.mark.parametrize(
     "is_subject",
     [pytest.param(True, id="content"), pytest.param(False, id="interest", marks=pytest.mark.long)],
 )
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
+@pytest.mark.parametrize(
+    "pair",
+    [
+        pytest.param(one, id=one.name, marks=[pytest.mark.long] if one.name in LONG else [])
+        for one in PAIRS
+    ],
+)
 def test_what_a_decision_costs(
     pair: Pair, is_subject: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:

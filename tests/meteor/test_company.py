@@ -86,6 +86,7 @@ def test_two_rings_of_several_become_one_later() -> None:
     assert not ring_flaws(overlay)
 
 
+@pytest.mark.long
 def test_who_is_not_alone_hardly_looks() -> None:
     overlay = Overlay(4, space=SPACE)
     network = Network(overlay)

@@ -133,7 +133,9 @@ def heed_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-@pytest.mark.parametrize("moment", ["mid-join", "at work"])
+@pytest.mark.parametrize(
+    "moment", ["mid-join", pytest.param("at work", marks=pytest.mark.long)]
+)
 def test_interrupting_ends_it_with_130_and_no_child_left(folder: Path, moment: str) -> None:
     demo = subprocess.Popen(
         command("--peers", "3"), env=environment(folder),
@@ -152,6 +154,7 @@ def test_interrupting_ends_it_with_130_and_no_child_left(folder: Path, moment: s
     assert wait_until(lambda: not children(folder), GONE_S)
 
 
+@pytest.mark.long
 def test_a_killed_demo_leaves_no_child(folder: Path) -> None:
     """Nobody is there to end them: they see that their parent is gone."""
     demo = subprocess.Popen(

@@ -103,6 +103,7 @@ def test_every_instruction_is_one_that_is_checked_here() -> None:
     assert {".git", ".venv*"} <= set(ignored), "COPY . takes all the rest"
 
 
+@pytest.mark.long
 def test_the_image_is_built_and_its_command_serves_until_it_is_stopped(
     tmp_path: Path, etc: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

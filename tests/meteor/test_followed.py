@@ -73,6 +73,7 @@ def test_nothing_is_said_while_nothing_happens(caplog: pytest.LogCaptureFixture)
     assert lines(caplog) == []
 
 
+@pytest.mark.long
 def test_the_same_is_not_said_again_for_a_while(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, LOGGER)
     own, now = Contact(1, "10.0.0.1:7400"), [0.0]

@@ -18,7 +18,7 @@ FOUND = [
     pytest.param("dumb", 6, True, id="dumb-6-found"),
     pytest.param("dumb", 26, True, id="dumb-26-quiet-found"),
     pytest.param("dumb", 26, False, id="dumb-26-found"),
-    pytest.param("deaf", 17, False, id="deaf-17-found"),
+    pytest.param("deaf", 17, False, id="deaf-17-found", marks=pytest.mark.long),
 ]
 """Their intervals were named as missing for ever."""
 

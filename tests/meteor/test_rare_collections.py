@@ -46,6 +46,7 @@ async def test_an_overlay_of_few_leaves_the_collector_alone_until_they_are_many(
     assert gc.get_threshold() == OWN
 
 
+@pytest.mark.long
 async def test_an_overlay_that_fails_to_close_lets_it_work_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -64,6 +65,7 @@ async def test_an_overlay_that_fails_to_close_lets_it_work_again(
         await peer.close(hand_over=False)
 
 
+@pytest.mark.long
 def test_the_last_of_several_puts_back_what_the_first_found() -> None:
     first, second = RareCollections(), RareCollections()
     first.begin()
@@ -85,6 +87,7 @@ def test_what_somebody_set_meanwhile_stays() -> None:
     assert gc.get_threshold() == (1, 2, 3)
 
 
+@pytest.mark.long
 def test_what_somebody_froze_before_stays_frozen() -> None:
     collect_rarely()
     frozen = gc.get_freeze_count()
@@ -96,6 +99,7 @@ def test_what_somebody_froze_before_stays_frozen() -> None:
     assert gc.get_threshold() == THRESHOLDS
 
 
+@pytest.mark.long
 def test_what_there_is_then_is_not_looked_at_and_what_comes_later_is() -> None:
     collections = RareCollections()
     before: list[object] = []

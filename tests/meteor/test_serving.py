@@ -70,6 +70,7 @@ def test_sigterm_hands_over_first_and_the_service_manager_is_told(
     assert stop(second, signal.SIGINT)[0] == exit_codes.INTERRUPTED
 
 
+@pytest.mark.long
 @pytest.mark.processes
 @pytest.mark.sockets
 def test_a_second_signal_ends_a_peer_at_once(space_file: Path, manager: socket.socket) -> None:

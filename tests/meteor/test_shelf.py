@@ -268,6 +268,7 @@ class Told:
             self.telling.retry()
 
 
+@pytest.mark.long
 def test_an_interest_that_meets_more_than_fits_is_told_of_all() -> None:
     """All pairs of a new interest have one number; the second half comes after the first."""
     told = Told(PENDING_MAX + 500)

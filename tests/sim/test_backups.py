@@ -62,7 +62,8 @@ def test_who_was_put_back_makes_no_loss_good() -> None:
     assert "a" in ledger.open_losses()
 
 
-@pytest.mark.parametrize("seed", [2, pytest.param(3, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [2, 3])
 def test_what_was_promised_holds_with_backups(seed: int) -> None:
     print(f"meteor-sim scenario backups --seed {seed}")
     report = run(SCENARIO, seed)

@@ -95,6 +95,7 @@ def test_a_broken_clock_is_refused() -> None:
         MachineClock(Kernel(1), drift=float("nan"))
 
 
+@pytest.mark.long
 def test_a_clock_slower_than_was_declared_keeps_profiles_for_too_long() -> None:
     def slow_down(overlay: Overlay) -> None:
         for peer in overlay.peers:

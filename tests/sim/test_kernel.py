@@ -209,6 +209,7 @@ def nothing_frozen() -> Iterator[None]:
     gc.freeze()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("nothing_frozen")
 def test_the_collector_is_set_back_behind_a_block_of_rare_collections() -> None:
     before = gc.get_threshold()

@@ -58,6 +58,7 @@ def load_of(peer: SimPeer) -> int:
     return ShelfBurden(peer.core.shelf, SPACE.curve, BITS, peer.runtime.now).load(arc)
 
 
+@pytest.mark.long
 def test_model_and_peers_choose_the_same_identifiers() -> None:
     """Every decision is the same code; where pointers are ideal, every identifier is at the same
     index."""
@@ -98,7 +99,7 @@ def test_placement_by_hash_stays_as_it_was() -> None:
         assert peer.contact.id == identifier(peer.address, BITS)
 
 
-@pytest.mark.parametrize("seed", [6, 7])
+@pytest.mark.parametrize("seed", [6, pytest.param(7, marks=pytest.mark.long)])
 def test_a_light_peer_moves_to_where_more_is_to_be_carried(seed: int) -> None:
     """Records come last, all to one peer; those with nothing go there, one neighbour at a time,
     and every record stays to be found.

@@ -53,6 +53,7 @@ HAND_WRITTEN = [
 ]
 
 
+@pytest.mark.long
 def test_measures_of_hand_written_events(spark: SparkSession, tmp_path: Path) -> None:
     from sim.spark import logs
 

@@ -39,6 +39,7 @@ def after(seconds: float, plant: Callable[[Overlay], None]) -> Callable[[Overlay
     return lambda overlay: overlay.kernel.call_later(seconds, plant, overlay)
 
 
+@pytest.mark.long
 def test_everything_that_the_scenario_is_about_happens() -> None:
     report = run(replace(SCENARIO, storm_s=6.0), 2)
     assert not report.violations, report.text()

@@ -65,6 +65,7 @@ def test_the_front_of_a_java_leaves_out_what_it_lacks_or_warns_of(
     assert told.stdout == f"-Xmx1g {package + ' ' if opened else ''}a b c\n"
 
 
+@pytest.mark.long
 def test_without_pyspark_the_extra_is_named(tmp_path: Path) -> None:
     program = f"""
 import sys

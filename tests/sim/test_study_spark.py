@@ -94,6 +94,7 @@ def test_shares_and_loads_stand_in_order(kept: tuple[Path, list[str], Any]) -> N
         assert load.loc[peers, "load-aware"]["empty_pct"] == 0
 
 
+@pytest.mark.long
 def test_the_semi_join_names_the_peers_that_hold_a_match(spark: Any) -> None:
     from sim.spark import transforms
 

@@ -292,6 +292,7 @@ async def test_a_peer_follows_its_policy_file(
             await peer.store(A, b"2")
 
 
+@pytest.mark.long
 async def test_the_loop_goes_on_while_a_large_policy_is_read(tmp_path: Path) -> None:
     """By calls, as the machines are shared: of some hundred thousand the loop's thread does few,
     also where the file is looked at by itself."""

@@ -253,10 +253,11 @@ def peer_object(peer: Neighbour, peers: int, id_bits: int) -> dict[str, Any]:
 
 
 def space_object(space: KeywordSpace) -> dict[str, Any]:
-    """The keyword space for JSON."""
+    """The keyword space for JSON, with the digest that signed requests name it by."""
     shown = ("low", "high", "unit", "scale", "values", "alphabet")
     return {
         "name": space.name,
+        "digest": space.digest.hex(),
         "bits": space.bits,
         "extra": space.extra,
         "max_attributes": space.max_attributes,

@@ -119,7 +119,16 @@ SCHEMAS: Final[dict[str, Schema]] = {
         }
     ),
     "Links": _object({"links": _list(ref("Link")), "silent": _list(TEXT)}),
-    "Space": DOCUMENT,
+    "Space": _object(
+        {
+            "name": TEXT,
+            "digest": {
+                "type": "string", "pattern": "^[0-9a-f]{32}$",
+                "description": "What the statement of a signed request names the space by.",
+            },
+            "bits": COUNT, "extra": TEXT, "max_attributes": COUNT, "dimensions": _list(DOCUMENT),
+        }
+    ),
     "Curve": DOCUMENT,
     "Explanation": DOCUMENT,
     "Record": _object(

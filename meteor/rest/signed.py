@@ -1,9 +1,10 @@
 """Requests that are signed: whose verbs a request of REST uses.
 
 Law of this file: a request speaks for the key that signed it, or for nobody; never for the peer
-that it came to.  What is signed is the method, the path with its query as it was sent, the issue
-time, the version and the body; its signature is looked at once, here, and vouched for to the peer's
-own door.  A repeat has the same id and version, so that it counts once (DESIGN section 4).
+that it came to.  What is signed is the ring's space, the method, the path with its query and the
+media type as they were sent, the issue time, the version and the body: it is nobody's in another
+ring, or as another media type.  Its signature is looked at once, here, and vouched for to the
+peer's own door.  A repeat has the same id and version, so that it counts once (DESIGN section 4).
 
     Meteor-Key: ed25519:...        Meteor-Issued: <Unix milliseconds>
     Meteor-Signature: <base64>     Meteor-Version: <integer; if absent, 1000 times the issue time>
@@ -75,9 +76,11 @@ async def verbs_of(verbs: Verbs, call: Call, *, standing: bool = False) -> Verbs
     assert isinstance(verbs, Guest), "only a peer's guests can give a name"
     gatekeeper, session = verbs.gatekeeper, verbs.session
     credentials, version = _read(call)
-    method, raw_path = call.request.method, call.request.raw_path
-    body = await call.body()
-    statement = request_statement(method, raw_path, credentials.issued_ms, version, body)
+    request, digest, body = call.request, session.space.digest, await call.body()
+    statement = request_statement(
+        digest, request.method, request.raw_path, headers.get("Content-Type", ""),
+        credentials.issued_ms, version, body,
+    )  # fmt: skip
     with gatekeeper.counted():
         gatekeeper.verifier.actor(credentials, statement, "")
     signer = Vouched(credentials.key, gatekeeper.verifier)
@@ -101,11 +104,21 @@ def signer_of(call: Call) -> str:
 
 
 def request_statement(
-    method: str, raw_path: str, issued_ms: int, version: int, body: bytes
+    space_digest: bytes,
+    method: str,
+    raw_path: str,
+    content_type: str,
+    issued_ms: int,
+    version: int,
+    body: bytes,
 ) -> bytes:
-    """The bytes that are signed for a request: `raw_path` is path and query as they are sent."""
-    head = f"meteor request 1\n{method} {raw_path}\nissued {issued_ms}\nversion {version}\n\n"
-    return head.encode() + body
+    """The bytes that are signed for a request: `raw_path` is path and query as they are sent, and
+    so is `content_type`, empty for none; both may have bytes that are no UTF-8."""
+    head = (
+        f"meteor request 2\nspace {space_digest.hex()}\n{method} {raw_path}\ntype {content_type}\n"
+        f"issued {issued_ms}\nversion {version}\n\n"
+    )
+    return head.encode(errors="surrogateescape") + body
 
 
 def _read(call: Call) -> tuple[Credentials, int]:

@@ -10,17 +10,23 @@ import aiohttp
 
 from meteor import Peer
 from meteor.rest.signed import request_statement
+from tests.meteor.building import SPACE
 from tests.meteor.security.signers import ALICE
 
 PROFILE = "type%3Dlight%20temperature%3D20"
 
 
 def headers(
-    method: str, path: str, body: bytes = b"", who: Any = ALICE, issued_ms: int = 0
-) -> dict[str, str]:
+    method: str, path: str, body: bytes = b"", who: Any = ALICE, issued_ms: int = 0, *,
+    content_type: str = "", digest: bytes = SPACE.digest,
+) -> dict[str, str]:  # fmt: skip
+    """What says who signed a request to a ring of this space, and its media type."""
     issued_ms = issued_ms or int(time.time() * 1000)
-    statement = request_statement(method, path, issued_ms, issued_ms * 1000, body)
-    return {
+    statement = request_statement(
+        digest, method, path, content_type, issued_ms, issued_ms * 1000, body
+    )
+    said = {"Content-Type": content_type} if content_type else {}
+    return said | {
         "Meteor-Key": who.key,
         "Meteor-Signature": base64.b64encode(who.sign(statement)).decode(),
         "Meteor-Issued": str(issued_ms),
@@ -55,6 +61,7 @@ class Http:
 
         url = URL(f"http://{self.peer.address}{path}", encoded=True)
         async with self._session.request(
-            method, url, data=body, headers={"Accept": "application/json"} | signed
-        ) as answer:
+            method, url, data=body, headers={"Accept": "application/json"} | signed,
+            skip_auto_headers=("Content-Type",),
+        ) as answer:  # fmt: skip
             return answer.status, await answer.json(content_type=None)

@@ -61,7 +61,7 @@ async def test_a_reply_address_gets_results_and_notifications(
     ):
         http = Http(peer, session)
         standing = message(f"notify_data({address})", b"<ttl>60000</ttl>")
-        signed = headers("POST", "/messages", standing) | xml
+        signed = headers("POST", "/messages", standing, content_type=xml["Content-Type"])
         status, receipt = await http.send("POST", "/messages", standing, signed)
         assert (status, receipt["complete"]) == (200, True)
         await http.ask("POST", f"/profiles?profile={PROFILE}&visible_to={ALICE.key}", b"x", ALICE)

@@ -23,7 +23,8 @@ def test_what_stands_in_a_signed_body_is_not_signed_as_a_post() -> None:
     verifier = Verifier(lambda: NOW_S)
     forged = Post(0, b"document", "stem", 1, 60.0, 1.0)
     post = statement_of(forged, Credentials(ALICE.key, b"", NOW_MS), SPACE.digest)
-    whole = request_statement("POST", "/profiles?profile=x", NOW_MS, 1, b"passed on\n" + post)
+    path, body = "/profiles?profile=x", b"passed on\n" + post
+    whole = request_statement(SPACE.digest, "POST", path, "", NOW_MS, 1, body)
     signature = ALICE.sign(whole)
     verifier.actor(Credentials(ALICE.key, signature, NOW_MS), whole, "")
     before = whole.removesuffix(post).removesuffix(b"\n")

@@ -18,6 +18,7 @@ from tests.meteor.security.signers import ALICE, BOB, identity
 
 pytestmark = pytest.mark.sockets
 
+XML = "application/xml"
 MESSAGE = b"""<message id="m1"><header><credentials key="%s"/><profile><type value="light"/>
 <temperature value="20"/></profile><ttl>60000</ttl></header><action>store</action>
 <payload type="text/plain" encoding="text">x</payload></message>""" % ALICE.key.encode()
@@ -134,13 +135,13 @@ async def test_no_part_can_be_changed(http: Http) -> None:
 
 
 async def test_credentials_in_a_document_must_be_those_that_signed(http: Http) -> None:
-    xml = {"Content-Type": "application/xml"}
+    xml = {"Content-Type": XML}
     for who in (BOB, None):
-        signed = headers("POST", "/messages", MESSAGE, who) if who else {}
-        status, problem = await http.send("POST", "/messages", MESSAGE, signed | xml)
+        signed = headers("POST", "/messages", MESSAGE, who, content_type=XML) if who else xml
+        status, problem = await http.send("POST", "/messages", MESSAGE, signed)
         assert (status, problem["rule"]) == (403, "signature")
-    signed = headers("POST", "/messages", MESSAGE)
-    status, _ = await http.send("POST", "/messages", MESSAGE, signed | xml)
+    signed = headers("POST", "/messages", MESSAGE, content_type=XML)
+    status, _ = await http.send("POST", "/messages", MESSAGE, signed)
     assert status == 200
     assert await owners(http) == [ALICE.key]
 
@@ -269,12 +270,10 @@ XML_TAIL = b"""</header><action>store</action><payload>x</payload></message>"""
     ],
 )
 async def test_messages_say_who_may_see_them(http: Http, kind: str, body: bytes) -> None:
-    said = {"Content-Type": kind}
-    status, problem = await http.send("POST", "/messages", body, said)
+    status, problem = await http.send("POST", "/messages", body, {"Content-Type": kind})
     assert (status, problem["rule"]) == (403, "identity")
-    status, problem = await http.send(
-        "POST", "/messages", body, headers("POST", "/messages", body) | said
-    )
+    signed = headers("POST", "/messages", body, content_type=kind)
+    status, problem = await http.send("POST", "/messages", body, signed)
     assert status == 200, problem
     for who, count in ((BOB, 1), (None, 0)):
         _, form = await http.ask("GET", f"/profiles?select={PROFILE}", who=who)
@@ -288,8 +287,8 @@ async def test_messages_say_who_may_see_them(http: Http, kind: str, body: bytes)
 )  # fmt: skip
 async def test_a_malformed_audience_is_refused(http: Http, visible: bytes) -> None:
     body = XML_HEAD + visible + XML_TAIL
-    signed = headers("POST", "/messages", body) | {"Content-Type": "application/xml"}
+    signed = headers("POST", "/messages", body, content_type=XML)
     assert (await http.send("POST", "/messages", body, signed))[0] in (400, 422)
     body = b'{"profile": "type=light temperature=20", "visible_to": "%s"}' % BOB.key.encode()
-    signed = headers("POST", "/messages", body) | {"Content-Type": "application/json"}
+    signed = headers("POST", "/messages", body, content_type="application/json")
     assert (await http.send("POST", "/messages", body, signed))[0] in (400, 422)

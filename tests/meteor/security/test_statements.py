@@ -64,8 +64,10 @@ def test_no_two_requests_have_one_statement(
 @given(
     *[
         st.tuples(
-            st.sampled_from(["GET", "POST"]), st.sampled_from(["/", "/a?b=1", "/a?b=11"]), NUMBERS,
-            NUMBERS, BLOBS,
+            st.sampled_from([b"", b"\x00", b"\xff"]), st.sampled_from(["GET", "POST"]),
+            st.sampled_from(["/", "/a?b=1", "/a?b=11", "/ü", "/\udcff"]),
+            st.sampled_from(["", "type", "text/plain", "ü", "\udcc3", "\udcc3\udcbd"]),
+            NUMBERS, NUMBERS, BLOBS,
         )
     ] * 2
 )  # fmt: skip

@@ -74,6 +74,27 @@ class Charge:
         """Where it counts."""
         return self.owner, self.full_id, self.holding.kind == DATA
 
+    def renew(self, longer: _Longer) -> None:
+        """Whatever comes of it lives longer."""
+        self.holding, self.claimed = longer.of(self.holding), longer.of(self.claimed)
+        self.before = None if self.before is None else longer.of(self.before)
+
+
+class _Longer:
+    """Holdings that live until then at least.  Of one there is one: charges know by identity what
+    counts for them."""
+
+    def __init__(self, expires_s: float) -> None:
+        self._expires_s = expires_s
+        self._made: dict[int, tuple[Holding, Holding]] = {}  # with it: nothing else gets its id
+
+    def of(self, one: Holding) -> Holding:
+        """The holding itself if it lives as long, or else the one in its place."""
+        if one.expires_s >= self._expires_s:
+            return one
+        made = one, replace(one, expires_s=self._expires_s)
+        return self._made.setdefault(id(one), made)[1]
+
 
 _Key = tuple[str, str, bool]
 """A record by its owner, its id, and whether it is data: until a post is answered both kinds may be
@@ -286,13 +307,15 @@ class Ledger:
 
     def renew(self, owner: str, full_id: str, expires_s: float) -> None:
         """A record lives until then at least, if it is counted here: of two renewals nobody knows
-        which came last."""
+        which came last, nor whether it found what is being posted or what was there before."""
         for is_data in (True, False):
-            account = self._keeper((owner, full_id, is_data))
+            key = owner, full_id, is_data
+            account = self._keeper(key)
             if account is not None:
-                known = account.records[owner, full_id, is_data]
-                if known.expires_s < expires_s:
-                    account.put(owner, full_id, replace(known, expires_s=expires_s))
+                longer = _Longer(expires_s)
+                for charge in self._open.get(key, ()):
+                    charge.renew(longer)
+                account.put(owner, full_id, longer.of(account.records[key]))
 
     def release(self, owner: str, full_id: str) -> None:
         """A record is gone."""

@@ -241,20 +241,20 @@ class Ledger:
 
     def settle(self, charge: Charge, *, has_replaced: bool) -> None:
         """The post was answered: it has taken the place of what was there before, or may not have.
-        Harmless after `take_back`, and where the id was posted again meanwhile."""
+        Harmless after `take_back`; where the id was posted again meanwhile, that one counts."""
         became = charge.holding if has_replaced else charge.claimed
         became = replace(became, is_settled=True)
-        self._end(charge, became)
+        if not self._end(charge, became):
+            return
+        owner, full_id = charge.owner, charge.full_id
+        if has_replaced and charge.left is not None:  # gone, whatever comes of the other post
+            self.release_this(owner, charge.instead, charge.left)
         account = self._claimed(charge)
         if account is None:
             return
-        owner, full_id = charge.owner, charge.full_id
         account.put(owner, full_id, became)
-        if not has_replaced:
-            return
-        account.remove((owner, full_id, charge.holding.kind != DATA))
-        if charge.left is not None:
-            self.release_this(owner, charge.instead, charge.left)
+        if has_replaced:
+            account.remove((owner, full_id, charge.holding.kind != DATA))
 
     def take_back(self, charge: Charge) -> None:
         """Undo a `charge` whose post was refused further on, unless its id was posted again."""
@@ -267,18 +267,19 @@ class Ledger:
             account.put(charge.owner, charge.full_id, charge.before)
         self._drop_empty(charge.owner)
 
-    def _end(self, charge: Charge, became: Holding | None) -> None:
+    def _end(self, charge: Charge, became: Holding | None) -> bool:
         """A charge is known to have become this: what overtook it has that to bring back, as nobody
-        would settle its claim any more."""
+        would settle its claim any more.  Whether it was open."""
         others = self._open.get(charge.key, [])
         if charge not in others:
-            return
+            return False
         others.remove(charge)
         for other in others:
             if other.before is charge.claimed:
                 other.before = became
         if not others:
             del self._open[charge.key]
+        return True
 
     def _claimed(self, charge: Charge) -> _Account | None:
         """Whose record still counts as it was charged; None where that was overtaken."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -47,3 +48,19 @@ def test_what_one_post_stored_is_settled_beside_others_that_are_refused(
     assert holding.version == stored + 1
     assert holding.size == 10 * holding.version
     assert not ledger._open
+
+
+def test_who_replaces_and_is_overtaken_leaves_what_it_replaced() -> None:
+    """It was done, and the old id counted until it ran out."""
+    for order in itertools.permutations(range(2)):
+        ledger = Ledger()
+        old = Holding("data", 10, 1000.0, b"")
+        ledger.settle(ledger.charge("me", "old", old, QUOTA, 0.0), has_replaced=True)
+        charges = [
+            ledger.charge("me", "id", replace(old, version=1), QUOTA, 0.0, instead="old"),
+            ledger.charge("me", "id", replace(old, version=2), QUOTA, 0.0),
+        ]
+        for which in order:
+            ledger.settle(charges[which], has_replaced=True)
+        assert [full_id for full_id, _ in ledger.settled_of("me")] == ["id"]
+        assert not ledger._open

@@ -46,6 +46,7 @@ from meteor.rest.profiles import EVERYWHERE, SELECT, timeout_parameter
 from meteor.rest.signed import credentials_of, signer_of, verbs_of
 from meteor.rest.streaming import StreamWriter
 from meteor.values import Notification
+from meteor.wire.messages import Credentials
 from meteor.wire.record_id import new_stem
 
 SECRET: Final = re.compile(r"events-[a-z2-7]{26}")
@@ -160,13 +161,14 @@ class Events:
         known, credentials = self._streams.get(name), credentials_of(call)
         owner = "" if credentials is None else credentials.key
         if credentials is not None:
-            self._used.use(credentials.signature, credentials.issued_ms, _wall_ms())
+            self._used.check(credentials.signature, credentials.issued_ms)
         if SECRET.fullmatch(name) is None or (known is not None and known.owner != owner):
             reason = "this id is of no stream of yours" if last_id else ""
             return await self._open(call, verbs, self._new_secret()), reason
         question = _question(call)
         if known is not None and known.feed.select == question and not known.feed.ended:
             if known.feed.resume(last_id):
+                self._use(credentials)
                 return known, ""
             reason = "more came since than is kept here"
         else:
@@ -176,6 +178,11 @@ class Events:
         is_other = known is not None and known.feed.select != question
         secret = self._new_secret() if is_other else name  # the same ids for the same things
         return await self._open(call, verbs, secret), reason
+
+    def _use(self, credentials: Credentials | None) -> None:
+        """What was signed opens this stream and no other; raises `Refused`."""
+        if credentials is not None:
+            self._used.use(credentials.signature, credentials.issued_ms, _wall_ms())
 
     def _new_secret(self) -> str:
         """Also another name: one is not told by the other."""
@@ -212,7 +219,8 @@ class Events:
         self._streams[secret] = stream
         self._room.enter(feed, address)
         try:
-            async with call.turn():
+            async with call.turn():  # who is refused here may come later with the same request
+                self._use(credentials_of(call))
                 await stream.interest
         except BaseException:
             if self._streams.get(secret) is stream:  # and not one that took its place meanwhile

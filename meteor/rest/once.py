@@ -28,8 +28,7 @@ class UsedSignatures:
         self._by_issue: list[tuple[int, bytes]] = []  # a heap
 
     def use(self, signature: bytes, issued_ms: int, wall_ms: int) -> None:
-        """Take a good signature; raises `Refused` (rule `signature`) where it may have been taken
-        before."""
+        """Take a good signature; raises as `check`."""
         while self._by_issue:
             oldest_ms, oldest = self._by_issue[0]
             is_over = wall_ms - oldest_ms > REMEMBERED_MS
@@ -39,11 +38,15 @@ class UsedSignatures:
             self._used.discard(oldest)
             if not is_over:
                 self._begins_ms = max(self._begins_ms, oldest_ms + 1)
+        self.check(signature, issued_ms)
         digest = sha256(signature).digest()
-        if digest in self._used or issued_ms < self._begins_ms:
+        self._used.add(digest)
+        heappush(self._by_issue, (issued_ms, digest))
+
+    def check(self, signature: bytes, issued_ms: int) -> None:
+        """Raises `Refused` (rule `signature`) where a good signature may have been taken before."""
+        if sha256(signature).digest() in self._used or issued_ms < self._begins_ms:
             raise Refused(
                 "this signature opened a stream before, or may have: sign the request anew",
                 SIGNATURE,
             )
-        self._used.add(digest)
-        heappush(self._by_issue, (issued_ms, digest))

@@ -31,6 +31,9 @@ from typing import Any, Final
 
 from aiohttp import web
 
+from meteor.admission import place
+from meteor.client.draft import typed_profile
+from meteor.client.guest import Guest
 from meteor.client.interest import Interest
 from meteor.client.verbs import Verbs
 from meteor.errors import Busy, Interval, LimitExceeded
@@ -77,7 +80,7 @@ class _Stream:
 class Events:
     """The resource over a peer's verbs."""
 
-    def __init__(self, verbs: Verbs, config: RestConfig) -> None:
+    def __init__(self, verbs: Guest, config: RestConfig) -> None:
         self._verbs, self._config = verbs, config
         self._streams: dict[str, _Stream] = {}
         self._room = Room(config.streams_bytes)
@@ -109,6 +112,7 @@ class Events:
     async def _get(self, call: Call) -> web.StreamResponse:
         writer = StreamWriter(call.request, self._config)
         if call.request.method == "HEAD":
+            self._check(call)
             return await writer.head()
         stream, reset = await self._stream_of(call)
         ends_s = asyncio.get_running_loop().time() + (SIGNED_S if stream.owner else math.inf)
@@ -126,6 +130,13 @@ class Events:
             if stream.reader is reader:
                 self._left(stream)
         return writer.response
+
+    def _check(self, call: Call) -> None:
+        """Raises what GET raises before anything is sent: what is wrong with the question."""
+        space, asked = self._verbs.space, call.parameters
+        action = asked.optional("action") or "notify_data"
+        profile = typed_profile(asked.text("select"), space)
+        place(profile, action, space, everywhere=asked.flag("everywhere"))
 
     async def _copy(
         self, stream: _Stream, writer: StreamWriter, reads: Callable[[], bool], ends_s: float

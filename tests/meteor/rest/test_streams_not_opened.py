@@ -63,3 +63,30 @@ async def test_who_hangs_up_before_its_stream_begins_leaves_no_error(
             peer.core.entry._leave(SOMEBODY, ticket)
             await until(lambda: not door._in_progress and not door.waiting)
         assert not caplog.records, caplog.text
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({"select": "type=a"}, 200),
+        ({"select": ""}, 400),
+        ({"select": "temperature=warm"}, 400),
+        ({"select": "nothing=1"}, 403),
+        ({"select": "type=(", "action": "notify_interest"}, 400),
+        ({"select": "type=" + "a" * 5000}, 413),
+        ({"select": "type=*"}, 403),
+        ({"select": "type=*", "everywhere": "true"}, 200),
+        ({"select": "type=*", "action": "notify_interest"}, 200),
+    ],
+)
+async def test_head_says_of_a_stream_what_get_does(query: dict[str, str], expected: int) -> None:
+    """What no stream is opened for was 200 all the same."""
+    async with meteor.Peer(space=SPACE) as peer, aiohttp.ClientSession() as session:
+        url = Http(session, [peer]).url("/events", **query)
+        answered = []
+        for method in ("GET", "HEAD"):
+            async with session.request(method, url) as reply:
+                answered.append((reply.status, reply.content_type))
+        assert answered[0] == answered[1]
+        assert answered[0][0] == expected
+        assert peer.core.shelf.store.public_count() <= 1

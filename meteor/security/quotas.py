@@ -40,11 +40,15 @@ class Holding:
     """Whether the post that brought it was answered; a delete that began earlier takes it not."""
 
     def at_least(self, other: Holding | None) -> Holding:
-        """As large and as long as the other besides: either of them may be there."""
+        """As large, as long and as late as the other besides: either of them may be there."""
         if other is None:
             return self
-        expires_s = max(self.expires_s, other.expires_s)
-        return replace(self, size=max(self.size, other.size), expires_s=expires_s)
+        return replace(
+            self,
+            size=max(self.size, other.size),
+            expires_s=max(self.expires_s, other.expires_s),
+            version=max(self.version, other.version),
+        )
 
 
 Counted = Sequence[tuple[str, Holding]]
@@ -242,7 +246,8 @@ class Ledger:
     def settle(self, charge: Charge, *, has_replaced: bool) -> None:
         """The post was answered: it has taken the place of what was there before, or may not have.
         Harmless after `take_back`; where the id was posted again meanwhile, that one counts."""
-        became = charge.holding if has_replaced else charge.claimed
+        is_last = charge.before is None or charge.before.version <= charge.holding.version
+        became = charge.holding if has_replaced and is_last else charge.claimed
         became = replace(became, is_settled=True)
         if not self._end(charge, became):
             return
@@ -253,8 +258,10 @@ class Ledger:
         if account is None:
             return
         account.put(owner, full_id, became)
-        if has_replaced:
-            account.remove((owner, full_id, charge.holding.kind != DATA))
+        other = owner, full_id, charge.holding.kind != DATA
+        known = account.records.get(other)
+        if has_replaced and known is not None and known.version <= became.version:
+            account.remove(other)  # one that is later may be on its way, to replace this one
 
     def take_back(self, charge: Charge) -> None:
         """Undo a `charge` whose post was refused further on, unless its id was posted again."""

@@ -125,7 +125,7 @@ class Session:
         }
         self.steady_clock = steady_clock or runtime.now
         self._author = AuthorsCounter(first_version, self.steady_clock)
-        self._stem, self._version = "", 0
+        self._stem, self._version, self._issued_s = "", 0, 0.0
         """Of the one post of a session that speaks for somebody, see `speaking_for`."""
         self._received: dict[Contact, dict[tuple[str, str], list[str]]] = {}
         """What is to be acknowledged, by source, owner and interest."""
@@ -179,9 +179,12 @@ class Session:
         `version` and an issue time it is for one post alone, and a repeat of that is the same."""
         other = copy(self)
         other.signer, other._stem, other._version = signer, stem, version
-        if issued_s:
-            other._wall_clock = lambda: issued_s
+        other._issued_s = issued_s
         return other
+
+    def go_on(self) -> None:
+        """The one post is done: what is said later, of an interest, is said as it comes."""
+        self._stem, self._version, self._issued_s = "", 0, 0.0
 
     def spawn(self, conversation: Coroutine[Any, Any, None]) -> Task[None]:
         """Run something in the background; what it may raise it must report itself."""
@@ -260,7 +263,7 @@ class Session:
         """The request in the name of whom this session speaks for."""
         if self.signer is None:
             return request
-        issued_ms = int(self._wall_clock() * 1000)
+        issued_ms = int((self._issued_s or self._wall_clock()) * 1000)
         return signed(request, self.signer, self.space.digest, issued_ms)
 
     async def _question(

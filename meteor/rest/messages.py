@@ -32,7 +32,7 @@ from meteor.rest.parameters import Parameter
 from meteor.rest.profiles import EVERYWHERE, timeout_parameter
 from meteor.rest.replies import Replies, notification_letter
 from meteor.rest.schemas import ref
-from meteor.rest.signed import verbs_of
+from meteor.rest.signed import SpeakingVerbs, verbs_of
 from meteor.rest.xml_form import found_message, result_of
 from meteor.values import Match, Notification
 from meteor.values import Result as PeerResult
@@ -75,7 +75,7 @@ class Messages:
         message = parse_message(body) if sent == XML else message_of_json(body)
         self._check_repliable(message)
         follows = message.action in FOLLOWED
-        verbs = await verbs_of(self._verbs, call, standing=follows)
+        verbs = await verbs_of(self._verbs, call)
         check_owner(message, verbs.owner)
         options = self._options(message, call)
         if follows:
@@ -105,6 +105,8 @@ class Messages:
             interest = verbs.notify_data(message.profile, everywhere=everywhere, **told)
         self._replies.follow(interest)  # before it is posted: others are meanwhile
         await interest
+        if isinstance(verbs, SpeakingVerbs):
+            verbs.go_on()
         return interest.receipt or Receipt("", complete=False)
 
     def _check_repliable(self, message: Message) -> None:

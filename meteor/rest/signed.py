@@ -60,6 +60,10 @@ class SpeakingVerbs(Verbs):
     def __init__(self, session: Session) -> None:
         self._own = session
 
+    def go_on(self) -> None:
+        """What was signed is posted; an interest that came of it lives on."""
+        self._own.go_on()
+
     @property
     def _session(self) -> Session:
         return self._own

@@ -149,3 +149,17 @@ def test_a_renewal_whose_answer_comes_too_late_counts(
     wait(overlay, 3)
     if data_of(overlay):
         assert_full(overlay, alice)
+
+
+def test_what_nobody_owns_counts_on_when_somebody_renews_it(
+    overlay: Overlay, alice: Client, entry: int
+) -> None:
+    """Whoever makes himself a key had as much kept in nobody's name as he liked."""
+    nobody = overlay.client(peer=entry)
+    ids = store_two(overlay, nobody, ttl=2)
+    for full_id in ids:
+        assert overlay.run(alice.renew(full_id, ttl=3600)).matches == 1
+    wait(overlay, 3)
+    assert_full(overlay, nobody)
+    store_two(overlay, alice)
+    assert refused_rule(overlay, alice.store(A, b"1", id="c")) == "few"

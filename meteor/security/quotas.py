@@ -252,16 +252,24 @@ class Ledger:
         if not self._end(charge, became):
             return
         owner, full_id = charge.owner, charge.full_id
-        if has_replaced and charge.left is not None:  # gone, whatever comes of the other post
-            self.release_this(owner, charge.instead, charge.left)
+        if has_replaced:  # that is gone, whatever comes of the other post
+            self._replaced((owner, full_id, charge.holding.kind != DATA), charge.holding.version)
+            if charge.left is not None:
+                self.release_this(owner, charge.instead, charge.left)
         account = self._claimed(charge)
         if account is None:
             return
         account.put(owner, full_id, became)
-        other = owner, full_id, charge.holding.kind != DATA
-        known = account.records.get(other)
-        if has_replaced and known is not None and known.version <= became.version:
-            account.remove(other)  # one that is later may be on its way, to replace this one
+
+    def _replaced(self, key: _Key, version: int) -> None:
+        """One of the other kind has taken the place of what is here up to this version; what is
+        later may be on its way, to replace that."""
+        account = self._keeper(key)
+        if account is not None and account.records[key].version <= version:
+            account.remove(key)
+        for charge in self._open.get(key, ()):
+            if charge.before is not None and charge.before.version <= version:
+                charge.before = None
 
     def take_back(self, charge: Charge) -> None:
         """Undo a `charge` whose post was refused further on, unless its id was posted again."""

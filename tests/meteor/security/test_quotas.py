@@ -72,12 +72,12 @@ def test_the_ledger_against_a_recount(seed: int) -> None:
                 if before is not None and before.version == one.version:
                     one = replace(one, expires_s=max(one.expires_s, before.expires_s))
                 if ends == 1:
-                    if before is not None and before.version > one.version:
-                        one = one.at_least(before)  # it may have come first, and been replaced
-                    twin[name] = one
                     other = stem, one.kind != "data"
                     if other in twin and twin[other].version <= one.version:
                         del twin[other]
+                    if before is not None and before.version > one.version:
+                        one = one.at_least(before)  # it may have come first, and been replaced
+                    twin[name] = one
                 else:  # the one or the other is there
                     twin[name] = one.at_least(before)
         if "me" in ledger._accounts:

@@ -62,3 +62,38 @@ def test_the_latest_version_counts(kinds: tuple[Kind, ...], posted: tuple[int, .
             ledger.release("me", "id")
             assert ledger.holding("me", "id", is_data=kind == "data") is None
         assert len(ledger) == 0
+
+
+@pytest.mark.parametrize("first", ["settled", "answered later", "refused later"])
+def test_what_another_kind_replaced_does_not_come_back_with_a_refusal(first: str) -> None:
+    kinds: tuple[Kind, ...] = ("data", "interest", "data")
+    ledger = Ledger()
+    charges = []
+    for number in range(3):
+        holding = version_of(number, kinds)
+        charges.append(ledger.charge("me", "id", holding, QUOTA, 0.0))
+        if number == 0 and first == "settled":
+            ledger.settle(charges[0], has_replaced=True)
+    ledger.settle(charges[1], has_replaced=True)
+    if first == "answered later":
+        ledger.settle(charges[0], has_replaced=True)
+    elif first == "refused later":
+        ledger.take_back(charges[0])
+    ledger.take_back(charges[2])
+    assert [one.version for _, one in ledger.settled_of("me")] == [1]
+    assert ledger.holding("me", "id") is None
+    assert not ledger._open
+
+
+def test_what_another_kind_replaced_goes_though_that_was_posted_again_meanwhile() -> None:
+    kinds: tuple[Kind, ...] = ("interest", "data", "data")
+    ledger = Ledger()
+    charges = [
+        ledger.charge("me", "id", version_of(number, kinds), QUOTA, 0.0) for number in range(3)
+    ]
+    for number in (0, 1):
+        ledger.settle(charges[number], has_replaced=True)
+    ledger.take_back(charges[2])
+    assert [one.version for _, one in ledger.settled_of("me")] == [1]
+    ledger.release("me", "id")
+    assert len(ledger) == 0

@@ -84,7 +84,7 @@ async def test_methods(http: Http) -> None:
         assert (status, headers["Allow"]) == (405, allow)
         status, headers, _ = await http.ask("OPTIONS", path)
         assert (status, sorted(headers["Allow"].split(", "))) == (204, allow.split(", "))
-    for path in ("/ring", "/space", "/", "/events?select=a%3D1", "/live"):
+    for path in ("/ring", "/space", "/", "/events?select=type%3Da", "/live"):
         status, _, body = await http.ask("HEAD", path)
         assert (status, body) == (200, b""), path
     assert not [r for r in http.peers[0].core.shelf.store.records() if r.kind == "interest"]

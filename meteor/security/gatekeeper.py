@@ -215,7 +215,10 @@ class Gatekeeper:
         if quota is None or document is None or kind is None or not check_ttl_ms(ttl_s):
             return _UNCHARGED
         if not quota.counts(_kind(kind)):
-            return _UNCHARGED
+            is_data = kind == DATA
+            if not quota.counts(INTEREST if is_data else DATA):
+                return _UNCHARGED
+            return self._replacing(owner, full_id, version, is_data=not is_data)
         holding = Holding(_kind(kind), admitted.size, now + ttl_s, document.profile, version)
         return self._charged(owner, full_id, holding, quota, now, instead)
 
@@ -235,6 +238,16 @@ class Gatekeeper:
             raise
         finally:
             self.ledger.settle(charge, has_replaced=any(map(_took_effect, answered)))
+
+    @contextmanager
+    def _replacing(
+        self, owner: str, full_id: str, version: int, *, is_data: bool
+    ) -> Iterator[Callable[[PostReply], None]]:
+        """What is not counted itself takes the place of what may be."""
+        answered: list[PostReply] = []
+        yield answered.append
+        if any(map(_took_effect, answered)):
+            self.ledger.replaced(owner, full_id, version, is_data=is_data)
 
     def amended(self, admitted: Admitted, amend: Amend, reply: PostReply, now: float) -> None:
         """A renewal or a cancel was answered, where the record lies now; what had no matches

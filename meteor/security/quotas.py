@@ -253,7 +253,8 @@ class Ledger:
             return
         owner, full_id = charge.owner, charge.full_id
         if has_replaced:  # that is gone, whatever comes of the other post
-            self._replaced((owner, full_id, charge.holding.kind != DATA), charge.holding.version)
+            is_data = charge.holding.kind == DATA
+            self.replaced(owner, full_id, charge.holding.version, is_data=not is_data)
             if charge.left is not None:
                 self.release_this(owner, charge.instead, charge.left)
         account = self._claimed(charge)
@@ -261,12 +262,14 @@ class Ledger:
             return
         account.put(owner, full_id, became)
 
-    def _replaced(self, key: _Key, version: int) -> None:
+    def replaced(self, owner: str, full_id: str, version: int, *, is_data: bool) -> None:
         """One of the other kind has taken the place of what is here up to this version; what is
         later may be on its way, to replace that."""
+        key = owner, full_id, is_data
         account = self._keeper(key)
         if account is not None and account.records[key].version <= version:
             account.remove(key)
+            self._drop_empty(owner)
         for charge in self._open.get(key, ()):
             if charge.before is not None and charge.before.version <= version:
                 charge.before = None

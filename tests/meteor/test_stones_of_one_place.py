@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from meteor.keeping.placement import MOVED, Admission, key_of
+from meteor.keeping.placement import GONE, MOVED, Admission, key_of
 from meteor.rendezvous.changes import TOMBSTONE_MS
 from tests.meteor.test_shelf import World, carried
 
@@ -42,3 +42,39 @@ def test_many_words_in_one_place_are_remembered_as_one() -> None:
         )
         world.run(world.shelf.admit([word], Admission()))
     assert len(world.shelf.table._stones) <= 64
+
+
+def test_a_tombstone_that_comes_and_goes_is_remembered_once() -> None:
+    """Who is a copy now and then gets all tombstones each time, and lets go of them: for thirty
+    days each time took some room.  Whoever sends one rounds its time down."""
+    world = World()
+    here = carried("it", "type=a temperature=1")
+    stone = replace(here, kind=GONE, blob=b"", version=2, ttl_ms=TOMBSTONE_MS)
+    for times in range(500):
+        world.run(world.shelf.admit([replace(stone, ttl_ms=TOMBSTONE_MS - times)], Admission()))
+        if times < 499:
+            world.run(world.shelf.erase(world.shelf.forget_outside(())))
+    assert len(world.shelf.table._stones) <= 64
+    world.kernel.run(until_s=world.kernel.now() + TOMBSTONE_MS / 1000 - PERIOD_S)
+    assert world.shelf.stones_over(100) == []
+    world.kernel.run(until_s=world.kernel.now() + PERIOD_S)
+    assert world.shelf.stones_over(100) == [key_of(stone)]
+    assert world.shelf.stones_over(100) == []
+
+
+def test_what_ends_earlier_than_what_was_there_is_over_in_time() -> None:
+    """It is noted anew, and what was noted before names it no second time."""
+    world = World()
+    here = carried("it", "type=a temperature=1")
+    long = replace(here, kind=MOVED, blob=b"", version=2, moved_to="x", ttl_ms=TOMBSTONE_MS)
+    short = replace(long, version=4, ttl_ms=1000 * int(PERIOD_S))
+    world.run(world.shelf.admit([long], Admission()))
+    world.run(world.shelf.erase(world.shelf.forget_outside(())))
+    world.run(world.shelf.admit([short], Admission()))
+    world.kernel.run(until_s=world.kernel.now() + PERIOD_S + 1.0)
+    assert world.shelf.stones_over(100) == [key_of(short)]
+    world.run(world.shelf.drop([key_of(short)]))
+    world.run(world.shelf.admit([long], Admission()))
+    world.kernel.run(until_s=world.kernel.now() + TOMBSTONE_MS / 1000 + 1.0)
+    assert world.shelf.stones_over(100) == [key_of(long)]
+    assert world.shelf.stones_over(100) == []

@@ -8,7 +8,7 @@ fingerprints follow every change.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 from itertools import islice
 from typing import Final
@@ -16,7 +16,7 @@ from typing import Final
 from meteor.keeping.change_log import ChangeLog
 from meteor.keeping.fingerprints import Fingerprints
 from meteor.keeping.holdings import Intervals
-from meteor.keeping.placement import GONE, MOVED, Key, Placed, lowest_in
+from meteor.keeping.placement import GONE, MOVED, Key, Placed, key_of, lowest_in
 from meteor.keeping.plain_rows import PlainRows
 from meteor.keeping.resting_rows import RestingRows
 from meteor.keeping.standing import is_before, is_later
@@ -26,6 +26,9 @@ from squid import Box, HilbertCurve, Interval
 ROUNDED_MS: Final = 1000
 """A tombstone that is over by so much before its end is noted waits for that: whoever sends one
 rounds its time down."""
+
+SPARSE_MIN: Final = 64
+"""So much of what is out of date is let be in any case."""
 
 
 class _Grave:
@@ -45,6 +48,17 @@ class _Grave:
         self.keys.append(key)
         self.changes.append(change)
         self.here += 1
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether most of it is none of its any more."""
+        return len(self.keys) > 2 * self.here + SPARSE_MIN
+
+    def keep(self, still: Iterable[Placed]) -> None:
+        """Only these are; in other lists, as somebody may just go through the former."""
+        kept = [(key_of(placed.carried), placed.change) for placed in still]
+        self.keys = [key for key, _ in kept]
+        self.changes = array("q", [change for _, change in kept])
 
 
 class PlacementTable:
@@ -132,10 +146,14 @@ class PlacementTable:
         """The tombstones that this delete put here, or where it was handed over from; looked at
         one by one, as there may be a hundred thousand, and without those that go meanwhile."""
         grave = self._graves.get(operation)
-        return iter(()) if grave is None else self._in(grave, len(grave.keys))
+        return iter(()) if grave is None else self._in(grave)
 
-    def _in(self, grave: _Grave, count: int) -> Iterator[Placed]:
-        for key, change in islice(zip(grave.keys, grave.changes, strict=True), count):
+    def _in(self, grave: _Grave) -> Iterator[Placed]:
+        entered = zip(grave.keys, grave.changes, strict=True)
+        return self._still(islice(entered, len(grave.keys)))  # as it is now: it may be thinned out
+
+    def _still(self, entered: Iterable[tuple[Key, int]]) -> Iterator[Placed]:
+        for key, change in entered:
             placed = self.find(key)
             if placed is not None and placed.change == change:
                 yield placed
@@ -183,7 +201,10 @@ class PlacementTable:
         if carried.kind in {GONE, MOVED}:
             self._note_end(key, carried.ttl_ms)
         if carried.operation:
-            self._graves.setdefault(carried.operation, _Grave()).enter(key, placed.change)
+            grave = self._graves.setdefault(carried.operation, _Grave())
+            grave.enter(key, placed.change)
+            if grave.is_sparse:
+                grave.keep(self._in(grave))
 
     def load(self, rows: PlainRows) -> tuple[RestingRows, Mapping[Key, int]]:
         """Records of an empty shelf, at rest, in the order in which they were written; their number

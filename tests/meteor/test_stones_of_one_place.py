@@ -78,3 +78,43 @@ def test_what_ends_earlier_than_what_was_there_is_over_in_time() -> None:
     world.kernel.run(until_s=world.kernel.now() + TOMBSTONE_MS / 1000 + 1.0)
     assert world.shelf.stones_over(100) == [key_of(long)]
     assert world.shelf.stones_over(100) == []
+
+
+def test_what_one_delete_took_is_remembered_once_as_well() -> None:
+    """Of what it took this peer holds some, and has copies of others now and then: whoever asks
+    what that was went through all that ever came."""
+    world = World()
+    stays, goes = (
+        replace(
+            carried(name, "type=a temperature=1"), kind=GONE, blob=b"", version=2,
+            ttl_ms=TOMBSTONE_MS, operation=b"delete",
+        )
+        for name in ("stays", "goes")
+    )  # fmt: skip
+    world.run(world.shelf.admit([stays], Admission()))
+    for _ in range(500):
+        world.run(world.shelf.admit([goes], Admission()))
+        asked = world.shelf.buried(b"delete")
+        assert [key_of(one.carried) for one in asked] == [key_of(stays), key_of(goes)]
+        world.run(world.shelf.erase(world.shelf.forget([key_of(goes)])))
+    assert [key_of(one.carried) for one in world.shelf.buried(b"delete")] == [key_of(stays)]
+    assert len(world.shelf.table._graves[b"delete"].keys) <= 128
+
+
+def test_who_asks_what_a_delete_took_hears_of_it_though_most_of_it_goes_meanwhile() -> None:
+    world = World()
+    stones = [
+        replace(
+            carried(f"s{number:03}", "type=a temperature=1"), kind=GONE, blob=b"", version=2,
+            ttl_ms=TOMBSTONE_MS, operation=b"delete",
+        )
+        for number in range(300)
+    ]  # fmt: skip
+    world.run(world.shelf.admit(stones[:-1], Admission()))
+    asked = world.shelf.buried(b"delete")
+    assert key_of(next(asked).carried) == key_of(stones[0])
+    not_begun = world.shelf.buried(b"delete")
+    world.run(world.shelf.erase(world.shelf.forget([key_of(one) for one in stones[1:-2]])))
+    world.run(world.shelf.admit(stones[-1:], Admission()))
+    assert [key_of(one.carried) for one in asked] == [key_of(stones[-2])]
+    assert [key_of(one.carried) for one in not_begun] == [key_of(stones[0]), key_of(stones[-2])]

@@ -158,6 +158,8 @@ class CopyKeeper:
         newer = self._views.newer(view)
         if newer:
             return Instated(known=False, newer=newer)
+        if intersect(self._from_before(view.lost), self._holdings.awaited):
+            return Instated(known=False)  # cleared away, it would be missing where it is held soon
         cleared = self._clear(view.lost)
         if not self._is_whole(view):
             if self._is_gained(view):
@@ -239,6 +241,10 @@ class CopyKeeper:
 
     # -- what lay here before its past was lost
 
+    def _from_before(self, part: Intervals) -> Intervals:
+        """Where what is here of a part did not come since the past of it was lost."""
+        return subtract(part, merge(self._views.present_lost(), *self._since_lost))
+
     async def clear(self, part: Intervals) -> None:
         """The past of `part` is lost to whoever this peer has it from, or for, from now on: nothing
         that lay here before shows in it.  What a former view speaks of goes to the attic."""
@@ -261,8 +267,7 @@ class CopyKeeper:
         return Instated()
 
     def _clear(self, part: Intervals) -> bool:
-        since = merge(self._views.present_lost(), *self._since_lost)
-        part = subtract(part, since)  # what is here came since
+        part = self._from_before(part)
         if not part:
             return False
         self._views.lay_down(part)

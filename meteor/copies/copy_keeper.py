@@ -158,8 +158,8 @@ class CopyKeeper:
         newer = self._views.newer(view)
         if newer:
             return Instated(known=False, newer=newer)
-        if intersect(self._from_before(view.lost), self._holdings.awaited):
-            return Instated(known=False)  # cleared away, it would be missing where it is held soon
+        if self.comes_in(view.lost):
+            return Instated(known=False)
         cleared = self._clear(view.lost)
         if not self._is_whole(view):
             if self._is_gained(view):
@@ -240,6 +240,11 @@ class CopyKeeper:
             self._views.chronicle.note(view)
 
     # -- what lay here before its past was lost
+
+    def comes_in(self, part: Intervals) -> bool:
+        """Whether clearing a part away would take with it what is just coming: that would be
+        missing where it is held in a moment."""
+        return bool(intersect(self._from_before(part), self._holdings.awaited))
 
     def _from_before(self, part: Intervals) -> Intervals:
         """Where what is here of a part did not come since the past of it was lost."""

@@ -101,3 +101,19 @@ def test_an_heir_keeps_what_comes(seed: int, monkeypatch: pytest.MonkeyPatch) ->
 
     world.pull(monkeypatch, claim)
     world.assert_there()
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_what_comes_from_two_is_kept(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other one took it for lost, and gives nothing after all."""
+    world = Pulled(seed)
+    stranger, pulling = Stranger(world.overlay), world.taker.core._handoff.pulling
+    pull_pages, part = pulling._pull_pages, (world.interval,)
+
+    async def from_another() -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(pulling, "_pull_pages", pull_pages)
+            assert not await pulling.take(world.interval, stranger.contact, part)
+
+    world.pull(monkeypatch, from_another)
+    world.assert_there()

@@ -158,6 +158,8 @@ class CopyKeeper:
         newer = self._views.newer(view)
         if newer:
             return Instated(known=False, newer=newer)
+        if self.comes_in(view.lost):
+            return Instated(known=False)
         cleared = self._clear(view.lost)
         if not self._is_whole(view):
             if self._is_gained(view):
@@ -239,6 +241,15 @@ class CopyKeeper:
 
     # -- what lay here before its past was lost
 
+    def comes_in(self, part: Intervals) -> bool:
+        """Whether clearing a part away would take with it what is just coming: that would be
+        missing where it is held in a moment."""
+        return bool(intersect(self._from_before(part), self._holdings.awaited))
+
+    def _from_before(self, part: Intervals) -> Intervals:
+        """Where what is here of a part did not come since the past of it was lost."""
+        return subtract(part, merge(self._views.present_lost(), *self._since_lost))
+
     async def clear(self, part: Intervals) -> None:
         """The past of `part` is lost to whoever this peer has it from, or for, from now on: nothing
         that lay here before shows in it.  What a former view speaks of goes to the attic."""
@@ -261,8 +272,7 @@ class CopyKeeper:
         return Instated()
 
     def _clear(self, part: Intervals) -> bool:
-        since = merge(self._views.present_lost(), *self._since_lost)
-        part = subtract(part, since)  # what is here came since
+        part = self._from_before(part)
         if not part:
             return False
         self._views.lay_down(part)

@@ -69,8 +69,7 @@ class Copying:
             self._check_held(part)
         except Superseded:
             await local
-            for one in numbered:
-                self._shelf.show(one)
+            self._take_in(numbered)
             self._shelf.owe(numbered, self._holdings.held)
             raise
         finally:
@@ -93,11 +92,16 @@ class Copying:
         try:
             self._check_company(part)
         except Superseded:
-            for one in kept:
-                if self._shelf.may_show(one):  # word that it moved may have come meanwhile
-                    self._shelf.take_in(one, None)
+            self._take_in(kept)
             raise
         return kept
+
+    def _take_in(self, written: Iterable[Carried]) -> None:
+        """Let show what nobody is promised.  Whoever it concerns is told of it all the same: it is
+        found from now on, and need not be asked for again."""
+        for one in written:
+            if self._shelf.may_show(one):  # word that it moved may have come meanwhile
+                self._shelf.take_in(one, None)
 
     async def enough(
         self, part: Intervals, ends_s: float, owed: Iterable[Sequence[Carried]]

@@ -165,6 +165,8 @@ class Giving:
         grant = self._holdings.freeze(interval)
         self._runtime.spawn(self._thaw_later(grant))
         await self._replication.barrier()
+        if not self._holdings.is_granted(grant, interval):
+            raise Fault("Busy", "a change took longer than the freeze lasts: pull again")
         page = self._placed(self._shelf.page(interval, cursor, whole=True))
         views = self._views.touching((interval,))
         shared = [view.copies for view in views]

@@ -228,7 +228,7 @@ class Handoff:
                 await self._take(step.piece, step.view, (), (), lost=False)
 
     async def _claim(self, interval: Interval) -> None:
-        """Find who holds the interval and pull it; else take it over from a copy, or as lost."""
+        """Pull it from who holds it; else take over, from a copy or as lost, what is not coming."""
         self._handed_over.clear()
         found = await self.heirs.ask(interval, self._holdings.elsewhere())
         for holder, held in found.holders:
@@ -241,7 +241,7 @@ class Handoff:
         if found.holders or self.leaving:
             return
         for step in self.heirs.plan(found):
-            part = intersect(step.piece, self.uncovered())
+            part = intersect(step.piece, subtract(self.uncovered(), self._holdings.awaited))
             if part and step.kind == "lost":
                 await self._take_lost(part, step.sources)
             elif part and step.kind == "adopt" and step.view is not None:

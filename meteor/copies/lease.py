@@ -25,7 +25,8 @@ from squid import Intervals, intersect, merge, subtract
 
 Token = tuple[str, int]
 ROUNDS: Final = 3
-"""What is left of a view whose part ended is asked about anew, and so is one without copies."""
+"""What is left of a view whose part ended is asked about anew, and so is one without copies: so
+often beside those who turn out to be silent, each of whom is asked once."""
 
 
 class Lease:
@@ -75,10 +76,11 @@ class Lease:
         One that says so is enough, once the others had the time to say otherwise: who is silent is
         waited for, and given up, while the question is answered."""
         silent: set[int] = set()
-        for _ in range(ROUNDS):
+        rounds = 0
+        while part and rounds < ROUNDS:
+            known = len(silent)
             part = await self._ask_about(part, silent)
-            if not part:
-                return
+            rounds += len(silent) == known  # else others come in their place, until nobody is left
 
     async def _ask_about(self, part: Intervals, silent: set[int]) -> Intervals:
         """Returns what of it is held here still, and nobody vouched for: what is left of a view

@@ -91,9 +91,10 @@ class Levelling:
             self._turn.leave()
 
     def _close(self, before: list[int], part: Intervals) -> None:
-        """Not what began meanwhile: it may have been another's for a moment."""
+        """Not what began meanwhile: it may have been another's for a moment.  Nor what is not known
+        apart from that any more."""
         for at in before:
-            if left := subtract(self._open.pop(at), part):
+            if left := subtract(self._open.pop(at, ()), part):
                 self._open[at] = left
 
     async def _is_level(self, view: View) -> bool:

@@ -73,7 +73,10 @@ class Pulling:
         whether it is held here now."""
         lost = intersect(lost, (interval,))
         # A copy of it has nothing older: laid down, it was worth nothing where the giver then left.
-        await self._keeper.clear(subtract(lost, self._views.copied_unknown(source)))
+        before = subtract(lost, self._views.copied_unknown(source))
+        if self._keeper.comes_in(before):
+            return False  # from another one, who may know the past of it
+        await self._keeper.clear(before)
         here = self._keeper.came_since(lost)
         hand_off = self.expect(interval, source)
         admission = Admission()

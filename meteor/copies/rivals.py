@@ -193,6 +193,7 @@ class Rivals:
         """Write rivals down, and merge what they had, for ever."""
         while True:
             await self._note_heard()
+            self._forget_unnamed()
             self._standing_down.tell()
             for view in list(self._views.own.values()):
                 for rival in () if view.is_brief else view.rivals:
@@ -239,6 +240,12 @@ class Rivals:
         primary_id = rival.holders[-1].id if rival.holders else self._runtime.contact.id
         has_all = self._views.has_all_of(rival.intervals, primary_id, rival.epoch)
         return rival.epoch != HEARSAY and has_all
+
+    def _forget_unnamed(self) -> None:
+        """Those of what was given, in part perhaps, are another's by now."""
+        named = {*self._heard, *(one for view in self._views.own.values() for one in view.rivals)}
+        for rival in [one for one in self._since_s if one not in named]:
+            self._forget(rival)
 
     def _forget(self, rival: Rival) -> None:
         self._since_s.pop(rival, None)

@@ -8,19 +8,27 @@ fingerprints follow every change.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 from itertools import islice
+from typing import Final
 
 from meteor.keeping.change_log import ChangeLog
 from meteor.keeping.fingerprints import Fingerprints
 from meteor.keeping.holdings import Intervals
-from meteor.keeping.placement import GONE, MOVED, Key, Placed, lowest_in
+from meteor.keeping.placement import GONE, MOVED, Key, Placed, key_of, lowest_in
 from meteor.keeping.plain_rows import PlainRows
 from meteor.keeping.resting_rows import RestingRows
 from meteor.keeping.standing import is_before, is_later
 from meteor.wire.operations import Carried
 from squid import Box, HilbertCurve, Interval
+
+ROUNDED_MS: Final = 1000
+"""A tombstone that is over by so much before its end is noted waits for that: whoever sends one
+rounds its time down."""
+
+SPARSE_MIN: Final = 64
+"""So much of what is out of date is let be in any case."""
 
 
 class _Grave:
@@ -41,6 +49,17 @@ class _Grave:
         self.changes.append(change)
         self.here += 1
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether most of it is none of its any more."""
+        return len(self.keys) > 2 * self.here + SPARSE_MIN
+
+    def keep(self, still: Iterable[Placed]) -> None:
+        """Only these are; in other lists, as somebody may just go through the former."""
+        kept = [(key_of(placed.carried), placed.change) for placed in still]
+        self.keys = [key for key, _ in kept]
+        self.changes = array("q", [change for _, change in kept])
+
 
 class PlacementTable:
     """Records and tombstones by identity, by place, and by the order in which they came."""
@@ -54,6 +73,8 @@ class PlacementTable:
         """By the delete that dug them."""
         self._changes = ChangeLog()
         self._stones: list[tuple[int, Key]] = []
+        self._ends: dict[Key, int] = {}
+        """Which of these counts: the earliest of an identity, be a tombstone there now or not."""
         self.fingerprints = Fingerprints(curve)
 
     def __len__(self) -> int:
@@ -125,10 +146,14 @@ class PlacementTable:
         """The tombstones that this delete put here, or where it was handed over from; looked at
         one by one, as there may be a hundred thousand, and without those that go meanwhile."""
         grave = self._graves.get(operation)
-        return iter(()) if grave is None else self._in(grave, len(grave.keys))
+        return iter(()) if grave is None else self._in(grave)
 
-    def _in(self, grave: _Grave, count: int) -> Iterator[Placed]:
-        for key, change in islice(zip(grave.keys, grave.changes, strict=True), count):
+    def _in(self, grave: _Grave) -> Iterator[Placed]:
+        entered = zip(grave.keys, grave.changes, strict=True)
+        return self._still(islice(entered, len(grave.keys)))  # as it is now: it may be thinned out
+
+    def _still(self, entered: Iterable[tuple[Key, int]]) -> Iterator[Placed]:
+        for key, change in entered:
             placed = self.find(key)
             if placed is not None and placed.change == change:
                 yield placed
@@ -173,10 +198,13 @@ class PlacementTable:
         # dictionary would have to be made anew at once.
         self._placed[key] = placed
         self.fingerprints.add(placed)
-        if carried.kind in {GONE, MOVED} and not _is_stone_until(former, carried.ttl_ms):
-            heappush(self._stones, (carried.ttl_ms, key))
+        if carried.kind in {GONE, MOVED}:
+            self._note_end(key, carried.ttl_ms)
         if carried.operation:
-            self._graves.setdefault(carried.operation, _Grave()).enter(key, placed.change)
+            grave = self._graves.setdefault(carried.operation, _Grave())
+            grave.enter(key, placed.change)
+            if grave.is_sparse:
+                grave.keep(self._in(grave))
 
     def load(self, rows: PlainRows) -> tuple[RestingRows, Mapping[Key, int]]:
         """Records of an empty shelf, at rest, in the order in which they were written; their number
@@ -210,16 +238,27 @@ class PlacementTable:
             if not grave.here:
                 del self._graves[placed.carried.operation]
 
+    def _note_end(self, key: Key, until_ms: int) -> None:
+        """Of a tombstone, where none is noted before that: whoever comes to it finds what is there
+        then.  Most come again and again, as copies do, each time for a little less."""
+        noted_ms = self._ends.get(key)
+        if noted_ms is None or until_ms < noted_ms - ROUNDED_MS:
+            self._ends[key] = until_ms
+            heappush(self._stones, (until_ms, key))
+
     def stones_over(self, now_ms: int, limit: int) -> list[Key]:
         """Tombstones whose time is over, at most so many; each is named once."""
         over: list[Key] = []
         while self._stones and self._stones[0][0] <= now_ms and len(over) < limit:
-            _, key = heappop(self._stones)
+            end_ms, key = heappop(self._stones)
+            if self._ends.get(key) != end_ms:
+                continue  # an earlier one was noted since
+            del self._ends[key]
             placed = self.find(key)
             if placed is None or placed.carried.kind not in {GONE, MOVED}:
                 continue
             if placed.carried.ttl_ms > now_ms:  # a later one took the place of the one named
-                heappush(self._stones, (placed.carried.ttl_ms, key))
+                self._note_end(key, placed.carried.ttl_ms)
             else:
                 over.append(key)
         return over
@@ -240,11 +279,3 @@ class PlacementTable:
     def _woken(self, number: int) -> Placed:
         assert self._resting is not None, "what has a number rests"
         return self._resting.placed(number)
-
-
-def _is_stone_until(former: Placed | int | None, until_ms: int) -> bool:
-    """Whether a tombstone that is over by then was in this place: its end is noted, and whoever
-    comes to that finds what is here now."""
-    if former is None or isinstance(former, int):
-        return False
-    return former.carried.kind in {GONE, MOVED} and former.carried.ttl_ms <= until_ms

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from chord import Contact
 from meteor.keeping.holdings import Intervals
 from meteor.wire.copy_messages import Instate
@@ -97,6 +99,21 @@ def test_who_lost_all_its_copies_asks_those_behind_them() -> None:
     world.overlay.run(world.lease.confirm(world.ended))
     assert {one.id for one in node.successors[:2]} == fallen, "it knows by now who fell"
     assert not views.touching(world.ended)
+
+
+@pytest.mark.parametrize("fallen", [4, 5, 6])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_who_is_silent_is_passed_over_until_somebody_answers(seed: int, fallen: int) -> None:
+    """Whoever began a view told the next eight: one that is left of these is enough, though all
+    before it fall in the moment in which a primary is back."""
+    world = Doubting(seed)
+    views, next_ones = world.primary.core.views, world.primary.core.node.successors
+    for one in next_ones[:fallen]:
+        world.overlay.faults.partition([one])
+    (behind,) = (one for one in world.overlay.peers if one.contact == next_ones[fallen])
+    behind.core.views.chronicle.note(world.later())
+    world.overlay.run(world.lease.confirm(world.ended))
+    assert not views.touching(world.ended), "it would answer with what it remembers"
 
 
 # -- one's own loop that was late

@@ -26,6 +26,8 @@ from tests.meteor.copies_world import (
 )
 from tests.meteor.test_copy_keeper import Stranger
 
+ID_BITS = 160
+
 
 class AnsweredBeside:
     """A peer, and a stranger who says that it answered for the same."""
@@ -264,6 +266,23 @@ def test_a_rival_that_gives_nothing_is_lost_at_last(world: AnsweredBeside) -> No
     assert view.rivals == ()
     assert view.lost == (world.interval,)
     assert world.unknown == (world.interval,)
+
+
+@pytest.mark.parametrize("epoch", [HEARSAY, 77])
+def test_what_was_given_is_remembered_as_no_rival_any_more(
+    world: AnsweredBeside, epoch: int
+) -> None:
+    """A joiner takes half of the interval before its rival is settled.  Named again in some days,
+    of the whole, it would have been given up at once, and answered by its words of days ago."""
+    rivals, (first, last) = world.peer.core._handoff.rivals, world.interval
+    rivals.note(Rival((world.interval,), epoch, (world.stranger.contact,)))
+    world.overlay.run_for(2.0)
+    middle = (first + last) // 2
+    world.overlay.run(world.overlay.add_peer(middle * (1 << ID_BITS) // SIZE))
+    world.overlay.run_for(GIVEN_UP_S + 10.0)
+    assert intersect(world.peer.core.holdings.held, (world.interval,)) == ((middle + 1, last),)
+    assert all(one.rivals == () for one in world.peer.core.views.own.values())
+    assert (rivals._since_s, rivals._around_s, rivals._pulled) == ({}, {}, set())
 
 
 def test_who_was_taken_over_from_is_no_rival(world: AnsweredBeside) -> None:

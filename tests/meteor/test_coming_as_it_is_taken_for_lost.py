@@ -1,0 +1,119 @@
+"""Who is just given an interval keeps what came of it, whatever another one calls lost meanwhile.
+
+Law of this file: a stranger, or the peer itself, takes for lost what that peer just pulls.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from meteor.copies.heirs import Found
+from meteor.copies.takeover import Step
+from meteor.wire.copy_messages import Learn
+from meteor.wire.view import View
+from sim.simulated_peer import SimPeer
+from squid import covers, subtract
+from tests.meteor.copies_world import (
+    assert_whole_within,
+    build,
+    copies_of,
+    index_of,
+    is_shown,
+    primary_of,
+    store_some,
+    view_of,
+)
+from tests.meteor.test_copy_keeper import Stranger
+
+
+class Pulled:
+    """A peer that is to have an interval, and somebody who does something in the middle of that."""
+
+    def __init__(self, seed: int) -> None:
+        self.overlay = build(seed, 8, disk_s=0.001)
+        stored = store_some(self.overlay, self.overlay.client(), random.Random(seed), 1)
+        (self.record,) = stored
+        assert_whole_within(self.overlay)
+        self.giver, self.view = primary_of(self.overlay, self.record), self._view()
+        have = [self.giver, *copies_of(self.overlay, self.record)]
+        self.taker: SimPeer = next(one for one in self.overlay.living if one not in have)
+        index = index_of(self.record)
+        (self.interval,) = (one for one in self.view.intervals if covers((one,), index))
+
+    def _view(self) -> View:
+        return view_of(self.overlay, self.record)
+
+    def pull(self, patch: pytest.MonkeyPatch, then: Callable[[], Awaitable[object]]) -> None:
+        """All pages come, then something else, then the giver's word."""
+        pulling = self.taker.core._handoff.pulling
+        pull_pages = pulling._pull_pages
+
+        async def interrupted(*args: Any) -> object:
+            last = await pull_pages(*args)
+            await then()
+            return last
+
+        patch.setattr(pulling, "_pull_pages", interrupted)
+        assert self.overlay.run(pulling.take(self.interval, self.giver.contact, ()))
+
+    def assert_there(self) -> None:
+        """It holds the interval, and has what it says."""
+        holdings = self.taker.core.holdings
+        assert not subtract((self.interval,), holdings.held)
+        assert not holdings.lost, "it says that it has all"
+        assert is_shown(self.taker, self.record)
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_a_recruit_keeps_what_comes(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It laid down what it had of that, with what had come by then: once it held the interval it
+    answered without it, and said that nothing was missing."""
+    world = Pulled(seed)
+    stranger = Stranger(world.overlay)
+
+    async def learn() -> None:
+        lost = stranger.view((world.interval,), world.view.epoch + 1, lost=(world.interval,))
+        stranger.runtime.send(world.taker.contact, Learn(lost))
+        await world.taker.runtime.sleep(0.1)
+
+    world.pull(monkeypatch, learn)
+    world.assert_there()
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_an_heir_keeps_what_comes(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever offered it was too slow to say that it holds it, and so it was taken as lost."""
+    world = Pulled(seed)
+    handoff, part = world.taker.core._handoff, (world.interval,)
+
+    async def nobody_said(*_: object) -> Found:
+        return Found(world.interval)
+
+    def claim() -> Awaitable[None]:
+        monkeypatch.setattr(handoff.heirs, "ask", nobody_said)
+        monkeypatch.setattr(handoff.heirs, "plan", lambda _: [Step(part, "lost")])
+        monkeypatch.setattr(handoff, "uncovered", lambda: part)
+        return handoff._claim(world.interval)
+
+    world.pull(monkeypatch, claim)
+    world.assert_there()
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_what_comes_from_two_is_kept(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other one took it for lost, and gives nothing after all."""
+    world = Pulled(seed)
+    stranger, pulling = Stranger(world.overlay), world.taker.core._handoff.pulling
+    pull_pages, part = pulling._pull_pages, (world.interval,)
+
+    async def from_another() -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(pulling, "_pull_pages", pull_pages)
+            assert not await pulling.take(world.interval, stranger.contact, part)
+
+    world.pull(monkeypatch, from_another)
+    world.assert_there()

@@ -7,10 +7,9 @@ would outlive the tombstones that keep a deleted profile deleted (SPEC section 4
 from __future__ import annotations
 
 import math
-from numbers import Real
-from typing import Final, TypeGuard
+from typing import Final
 
-from meteor.wrong_values import said
+from meteor.wrong_values import is_number, said
 from squid import LimitExceeded
 
 DATA_TTL_S: Final = 3600.0
@@ -69,7 +68,7 @@ def check_wait_s(timeout: object) -> None:
     if timeout is None:
         return
     try:
-        is_wait = _is_number(timeout) and not math.isnan(timeout)
+        is_wait = is_number(timeout) and not math.isnan(timeout)
     except OverflowError:  # an integer that is larger than any deadline
         is_wait = False
     if not is_wait:
@@ -77,11 +76,6 @@ def check_wait_s(timeout: object) -> None:
 
 
 def _checked_s(name: str, value: object, limit_s: float) -> float:
-    if not (_is_number(value) and 0 <= value <= limit_s):
+    if not (is_number(value) and 0 <= value <= limit_s):
         raise DurationRefused(name, value, round(limit_s))
     return float(value)
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    """Whether it is a real number of any kind, numpy's too; truth is none."""
-    return isinstance(value, Real) and not isinstance(value, bool)

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import fields
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import numpy as np
 
@@ -27,6 +27,11 @@ def said(value: object) -> str:
     is_long = isinstance(value, int) and value.bit_length() > SAID_BITS
     text = f"{value:#x}" if is_long else repr(value)
     return text if len(text) <= SAID_MAX else f"{text[:SAID_MAX]}..."
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether it is a real number of any kind, numpy's too; truth is none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def checked_truth(name: str, value: object) -> bool:
@@ -72,7 +77,7 @@ def check_numbers(of: Any, may_be_zero: Collection[str]) -> None:
             checked_whole(name, value)
         elif field.type != "float":
             continue
-        elif isinstance(value, bool) or not isinstance(value, Real):
+        elif not is_number(value):
             raise TypeError(f"{name} is a number, not {said(value)}")
         is_enough = value > 0 or (value == 0 and name in may_be_zero)
         if not (is_enough and value <= NUMBER_MAX):

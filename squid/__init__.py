@@ -41,6 +41,7 @@ from squid.normal_form import normal_form as normal_form
 from squid.observer import RouteObserver as RouteObserver
 from squid.operation import Outcome as Outcome
 from squid.operation import Wanted as Wanted
+from squid.plain import plain_text as plain_text
 from squid.query import Absent as Absent
 from squid.query import Hull as Hull
 from squid.query import NumberInterval as NumberInterval
@@ -58,6 +59,7 @@ from squid.worker import Worker as Worker
 
 __all__ = [
     "KeywordSpace", "Extra", "Dimension", "Word", "Number", "Choice", "Time", "normal_form",
+    "plain_text",
     "Term", "Whole", "Absent", "WordInterval", "Prefix", "NumberInterval", "Hull",
     "HilbertCurve", "ArrayRefinement", "Box", "Interval", "Intervals",
     "merge", "intersect", "subtract", "covers", "count_indexes", "of_arc",

@@ -32,7 +32,7 @@ from meteor.wire.document import (
 from meteor.wire.messages import Document, Found
 from meteor.wire.record_id import split_id
 from meteor.wrong_values import SAID_MAX, checked_truth, said
-from squid import Box, KeywordSpace
+from squid import Box, KeywordSpace, plain_text
 
 ProfileLike = str | Profile | Mapping[str, Any]
 """What every verb takes as a profile: text, a `Profile`, or a mapping of plain values."""
@@ -153,7 +153,7 @@ def checked_content_type(content_type: str | None) -> str:
     if len(content_type) > CONTENT_TYPE_LENGTH_MAX:
         raise LimitExceeded("content_type characters", len(content_type), CONTENT_TYPE_LENGTH_MAX)
     _encoded("content_type", content_type)
-    return str.__str__(content_type)  # str() of an enumeration's member says its name
+    return plain_text(content_type)
 
 
 def _as_json(json: object) -> bytes:
@@ -191,7 +191,7 @@ def _pairs(context: Mapping[str, str], config: ClientConfig) -> tuple[tuple[str,
 
 def _as_text(value: object) -> str:
     """Text of any kind as it reads, whatever else as it is written."""
-    return str.__str__(value) if isinstance(value, str) else str(value)
+    return plain_text(value) if isinstance(value, str) else str(value)
 
 
 def checked_action(action: str) -> str:
@@ -199,7 +199,7 @@ def checked_action(action: str) -> str:
     if not isinstance(action, str) or len(action) > SAID_MAX:
         raise UnknownAction(said(action), tuple(ACTIONS))
     any_action(action)
-    return str.__str__(action)
+    return plain_text(action)
 
 
 def make_draft(
@@ -242,12 +242,12 @@ def make_draft(
         action=action,
         profile=typed,
         document=encode_document(document),
-        stem=str.__str__(stem),
+        stem=plain_text(stem),
         region=region,
         version=version,
         ttl_s=lifetime_s,
         everywhere=everywhere,
-        mode=str.__str__(mode),
+        mode=plain_text(mode),
         dry_run=checked_truth("dry_run", dry_run),
         once=content.once,
     )

@@ -48,9 +48,9 @@ class Message:
     ) -> None:
         if not (isinstance(action, str) and action in WITH_RECEIPT):
             known = isinstance(action, str) and len(action) <= NAMED_MAX
-            said = repr(action) if known else f"what is given ({type(action).__name__})"
+            given = repr(action) if known else f"what is given ({type(action).__name__})"
             raise ValueError(
-                f"action: {said} is none of {', '.join(sorted(WITH_RECEIPT))}, which have a "
+                f"action: {given} is none of {', '.join(sorted(WITH_RECEIPT))}, which have a "
                 "receipt; a payload is data="
             )
         self.profile, self.action, self.options = profile, action, options

@@ -48,7 +48,7 @@ from meteor.wire.messages import (
     Told,
 )
 from meteor.wire.record_id import new_stem
-from squid import KeywordSpace
+from squid import KeywordSpace, plain_text
 
 ReplyT = TypeVar("ReplyT")
 
@@ -246,7 +246,7 @@ class Session:
     ) -> PostReply:
         """Renew, cancel or replace by id, `collect` as in `post`; raises as that does."""
         version = version or self.next_version()
-        request = Amend(0, verb, str.__str__(id), version, ttl_s, timeout_s, document)
+        request = Amend(0, verb, plain_text(id), version, ttl_s, timeout_s, document)
         asked = Asked(f"{verb} of {id}", request, timeout_s, self._signed, collect)
         return await self._requests.ask(asked)
 

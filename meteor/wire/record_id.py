@@ -15,7 +15,7 @@ from random import Random
 
 from arms import ProfileError
 from meteor.wrong_values import said
-from squid import Box, HilbertCurve
+from squid import Box, HilbertCurve, plain_text
 
 STEM = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _POINT, _BOX = 0, 1
@@ -40,7 +40,7 @@ def check_stem(stem: str) -> str:
         raise ProfileError(
             f"{said(stem)} is no id: give 1 to 64 letters, digits, '_' or '-', without the region"
         )
-    return str.__str__(stem)  # str() of an enumeration's member says its name
+    return plain_text(stem)
 
 
 def make_id(stem: str, box: Box, curve: HilbertCurve) -> str:

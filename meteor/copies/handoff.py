@@ -388,13 +388,14 @@ class Handoff:
         self, taken_in: tuple[Ended, ...], left: Intervals, source: Contact
     ) -> bool:
         """What the source can show to have, this peer can from now on: it may forget it.  The views
-        that it had of what is `left` may speak of its attic alone; whether its shelf is here."""
+        that it had of what is `left` may speak of its attic alone; whether its shelf is here, and
+        kept: nothing is under a brief view, and it may have ended meanwhile."""
         known = self._views.has_all_of
         news = [one for one in taken_in if not known(one.intervals, one.primary, one.epoch)]
         if not news:
-            return True
+            return not subtract(left, self._views.settled())
         if not await self.reconciling.absorb(left, source, 0):
             return False
         self._views.taken_in.learn(news, self._holdings.held)
         await self._shelf.note(self._views)
-        return True
+        return not subtract(left, self._views.settled())

@@ -66,6 +66,10 @@ class KnownViews:
         """What this peer is the primary of."""
         return merge(*[view.intervals for view in self.own.values()])
 
+    def settled(self) -> Intervals:
+        """What of it is under views that are not brief: what comes there is kept."""
+        return merge(*(view.intervals for view in self.own.values() if not view.is_brief))
+
     def lost(self) -> Intervals:
         """The part of `held` whose past is not known."""
         return merge(*[view.lost for view in self.own.values()])

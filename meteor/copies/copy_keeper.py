@@ -234,7 +234,7 @@ class CopyKeeper:
     def _on_begun(self, _: Contact, message: object, __: float) -> None:
         assert isinstance(message, Begun)
         for view in message.views[: CHRONICLE_MAX + 1]:
-            self._checked((*view.intervals, *view.lost))
+            self._check(view)
             self._views.hear(view)
             self._views.note_begun(view.primary.id, view.epoch)
             self._views.chronicle.note(view)

@@ -26,7 +26,10 @@ from meteor.wire.view import View, ViewKey, parts_of
 from squid import Interval, intersect, merge, subtract
 
 CLAIMS_MAX: Final = 32
-"""Peers asked for one interval in one round: more than the successors of any concurrent joins."""
+"""Peers asked for one interval in one round because others name them: more than the successors of
+any concurrent joins ..."""
+KNOWN_MAX: Final = 128
+"""... and that the asker knows itself: more than it gives to, and takes from, at a time."""
 DEAD_MAX: Final = 64
 OPEN_MAX: Final = 256
 FORGOTTEN: Final = 4
@@ -107,9 +110,12 @@ class Heirs:
         queue = [*self._named(found.evidence), *begun, *self._node.successors, *elsewhere]
         if self._node.predecessor is not None:
             queue.append(self._node.predecessor)
-        while queue and not found.holders and len(asked) < CLAIMS_MAX:
+        most = CLAIMS_MAX + min(len({one.id for one in queue}), KNOWN_MAX)
+        while queue and not found.holders:
             wave = list({one.id: one for one in queue if one.id not in asked}.values())
-            wave = wave[: CLAIMS_MAX - len(asked)]
+            if len(asked) + len(wave) > most:
+                found.everybody = found.conclusive = False
+                wave = wave[: most - len(asked)]
             asked |= {one.id for one in wave}
             queue = []
             tasks = [(one, self._runtime.spawn(self._ask(one, found))) for one in wave]

@@ -77,8 +77,7 @@ class Handoff:
         self._node, self._runtime, self._curve = node, runtime, curve
         self._holdings, self._shelf, self._on_gained = holdings, shelf, on_gained
         self._views, self._replication, self._keeper = views, replication, keeper
-        self._id_bits = id_bits
-        self._config = config or HandoffConfig()
+        self._id_bits, self._config = id_bits, config or HandoffConfig()
         self.leaving = False
         self._giving = Giving(
             node, runtime, curve, holdings, shelf, self._config, replication, views,
@@ -112,9 +111,8 @@ class Handoff:
 
     # -- what the ring tells
 
-    def arc_changed(self, before: Arc | None, now: Arc | None) -> None:
+    def arc_changed(self, _: Arc | None, __: Arc | None) -> None:
         """The ring gives this peer another arc: look at once."""
-        del before, now
         self.wake()
 
     def contact_gone(self, contact: Contact) -> None:
@@ -316,6 +314,7 @@ class Handoff:
         if begun is None:
             if view is not None:
                 self._views.tried.note(new, view)
+                self._replication.on_beside(view)  # to what was handed over meanwhile, perhaps
             return
         if lost:
             self._views.chronicle.lose(begun.intervals, begun.epoch)
@@ -380,8 +379,7 @@ class Handoff:
         """What the source acknowledged since the past of it was lost, which was lost here again."""
         had = (*answer.copies, *answer.former)
         for view in had:
-            since = self._views.since_lost(view, intersect(left, self._holdings.lost), had)
-            if since:
+            if since := self._views.since_lost(view, intersect(left, self._holdings.lost), had):
                 await self.reconciling.absorb(since, source, view.epoch, view.primary.id)
 
     async def _take_in_with_it(

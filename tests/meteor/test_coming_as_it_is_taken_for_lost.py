@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from chord import Contact, Deferred
 from meteor.copies.heirs import Found
 from meteor.copies.takeover import Step
-from meteor.wire.copy_messages import Learn
+from meteor.wire.copy_messages import Instated, Learn
+from meteor.wire.operations import Pull, PulledPage
 from meteor.wire.view import View
 from sim.simulated_peer import SimPeer
 from squid import covers, subtract
@@ -117,3 +119,45 @@ def test_what_comes_from_two_is_kept(seed: int, monkeypatch: pytest.MonkeyPatch)
 
     world.pull(monkeypatch, from_another)
     world.assert_there()
+
+
+class Survivor(Stranger):
+    """Has a copy of what a dead primary had since the past of it was lost; before the first page of
+    that comes, the taker is given the interval by who holds it."""
+
+    def __init__(self, world: Pulled) -> None:
+        super().__init__(world.overlay)
+        self._world, self.pulled = world, 0
+        dead, epoch = Contact(98, "10.9.9.8:1"), world.view.epoch + (1 << 30)
+        part = (world.interval,)
+        self.kept = View(dead, 5, epoch, part, (self.contact,), lost=part)
+
+    def _handle(self, sender: Contact, message: object, late_s: float) -> object:
+        if not isinstance(message, Pull):
+            return Instated()
+        self.pulled += 1
+        return Deferred(self._first_page()) if self.pulled == 1 else PulledPage((), 0, more=False)
+
+    async def _first_page(self) -> PulledPage:
+        world, pulling = self._world, self._world.taker.core._handoff.pulling
+        assert await pulling.take(world.interval, world.giver.contact, ())
+        return PulledPage((), 0, more=False)
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_what_was_handed_over_meanwhile_is_not_taken_over(seed: int) -> None:
+    """Its view was of the giver and its copies, and knew the past; then one of the survivor alone,
+    who has none of the records, took its place, and called the past lost.  What the survivor has is
+    taken in instead."""
+    world = Pulled(seed)
+    survivor, core = Survivor(world), world.taker.core
+    adopt = core._handoff._adopt((world.interval,), survivor.kept, (survivor.contact,))
+    world.overlay.run(adopt)
+    assert is_shown(world.taker, world.record)
+    (view,) = core.views.touching((world.interval,))
+    assert not view.lost
+    assert view.has_copy(world.giver.contact.id)
+    assert not view.has_copy(survivor.contact.id)
+    assert survivor.pulled == 1
+    world.overlay.run_for(2.0)
+    assert survivor.pulled > 1, "it has what may have been acknowledged beside it"

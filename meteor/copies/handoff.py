@@ -98,6 +98,7 @@ class Handoff:
             runtime, self._config, holdings, shelf, views, replication, keeper,
             lambda: self.leaving, self.heirs.note_unanswered, self._gained,
         )  # fmt: skip
+        self.pulling.on_rival = self.rivals.note
         self._handed_over: deque[tuple[Contact, Interval]] = deque(maxlen=HANDED_OVER_MAX)
         """By whom, and what, since this peer asked last who holds something."""
         self._bell = Bell(runtime, "handoff")

@@ -15,10 +15,19 @@ from chord import Contact, Deferred
 from meteor.copies.heirs import Found
 from meteor.copies.takeover import Step
 from meteor.wire.copy_messages import Instated, Learn
-from meteor.wire.operations import Pull, PulledPage
+from meteor.wire.operations import (
+    Claim,
+    ClaimAnswer,
+    Freeze,
+    Frozen,
+    Pull,
+    PulledPage,
+    TakeOver,
+    Yours,
+)
 from meteor.wire.view import View
 from sim.simulated_peer import SimPeer
-from squid import covers, subtract
+from squid import Intervals, covers, subtract
 from tests.meteor.copies_world import (
     assert_whole_within,
     build,
@@ -161,3 +170,45 @@ def test_what_was_handed_over_meanwhile_is_not_taken_over(seed: int) -> None:
     assert survivor.pulled == 1
     world.overlay.run_for(2.0)
     assert survivor.pulled > 1, "it has what may have been acknowledged beside it"
+
+
+class Holder(Survivor):
+    """Holds the interval as well, as on the other side of a cut."""
+
+    def __init__(self, world: Pulled, lost: Intervals) -> None:
+        super().__init__(world)
+        self.lost, self.gave, self.frozen = lost, False, False
+
+    def _handle(self, sender: Contact, message: object, late_s: float) -> object:
+        if isinstance(message, Freeze):
+            self.frozen, page = True, PulledPage((), 0, more=False)
+            return Frozen(page, 1, self.lost, epoch=self.kept.epoch)
+        if isinstance(message, TakeOver):
+            self.gave = True
+            return Yours()
+        if isinstance(message, Claim):
+            held = () if self.gave else (message.interval,)
+            return ClaimAnswer(held, self.lost, (), settled=True)
+        return super()._handle(sender, message, late_s)
+
+
+@pytest.mark.parametrize("knows", ["nothing", "all"])
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_who_gives_an_interval_that_is_held_by_then_keeps_it(seed: int, knows: str) -> None:
+    """Its view was of the first giver and its copies; then one of the second alone took its place,
+    who has none of the records, and where he knew nothing of the past that counted as lost."""
+    world = Pulled(seed)
+    holder = Holder(world, (world.interval,) if knows == "nothing" else ())
+    core = world.taker.core
+    take = core._handoff.pulling.take(world.interval, holder.contact, holder.lost)
+    assert not world.overlay.run(take)
+    assert is_shown(world.taker, world.record)
+    (view,) = core.views.touching((world.interval,))
+    assert not view.lost
+    assert view.has_copy(world.giver.contact.id)
+    assert not view.has_copy(holder.contact.id)
+    assert not holder.gave
+    assert not holder.frozen, "it would have to thaw first"
+    assert core.holdings.lost, "it has what may have been acknowledged beside it"
+    world.overlay.run_for(2.0)
+    assert holder.gave, "once that was taken in"

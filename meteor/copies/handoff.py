@@ -217,10 +217,10 @@ class Handoff:
 
     # -- taking over what nobody answers for, or from whom it has been
 
-    async def hold_everything(self) -> None:
-        """The founder of a ring holds the whole curve; of what it had a part in before it knows
-        only what nobody else can know better."""
-        for step in self.heirs.resume(self.everything):
+    async def hold_everything(self, *, is_new: bool) -> None:
+        """The founder of a ring holds the whole curve; of what it had a part in before, and of a
+        ring that is not new, it knows only what nobody else can know better."""
+        for step in self.heirs.resume(self.everything, is_new=is_new):
             if step.kind == "lost":
                 await self._take_lost(step.piece, step.sources)
             else:

@@ -267,12 +267,13 @@ class Heirs:
             if not subtract((interval,), held):
                 del self._open_since[interval]
 
-    def resume(self, everything: Intervals) -> list[Step]:
-        """What a peer that is alone may take over from its own former life.  One that remembers
-        nothing is new, and there is no past; not so where its journal has lost something."""
+    def resume(self, everything: Intervals, *, is_new: bool) -> list[Step]:
+        """What a peer that is alone may take over from its own former life.  Where its ring is new
+        and it remembers nothing, there is no past; not so where its journal has lost something, or
+        there were others, who had it when it had nothing yet, or any more."""
         had = self._views.remembered_of(everything)
         if not had:
-            return [Step(everything, "lost" if self._views.damaged else "adopt")]
+            return [Step(everything, "adopt" if is_new and not self._views.damaged else "lost")]
         own = self._runtime.contact
         evidence = [Evidence(own, one, False, self._views.damaged, of) for one, of in had]
         begun = self._views.chronicle.all_of(everything)

@@ -96,11 +96,14 @@ class CopyKeeper:
             if not message.carried and not message.taken_in:
                 return Kept()  # it only asks whether this is a copy still
             return Deferred(self._keep(sender.id, message))
+        return self._not_kept(sender.id, left)
+
+    def _not_kept(self, primary_id: int, left: Intervals) -> Kept:
         mine = [view for view in self._views.own.values() if intersect(view.intervals, left)]
         newer = [
             copy.view
             for copy in self._views.copies.values()
-            if copy.view.primary.id != sender.id and intersect(copy.view.intervals, left)
+            if copy.view.primary.id != primary_id and intersect(copy.view.intervals, left)
         ]
         return Kept(known=False, newer=(*mine, *newer))
 
@@ -118,7 +121,9 @@ class CopyKeeper:
         self._shelf.owe(news, self._holdings.held)
         if message.taken_in:
             self._views.taken_in.learn(message.taken_in, self._checked(message.part))
-        return Kept()
+        # What was kept of it may have been laid down meanwhile, without this.
+        left = subtract(self._checked(message.part), self._views.kept_for(primary_id, whole=False))
+        return self._not_kept(primary_id, left) if left else Kept()
 
     def _on_watermarks(self, sender: Contact, message: object, _: float) -> None:
         assert isinstance(message, Watermarks)
@@ -234,7 +239,7 @@ class CopyKeeper:
     def _on_begun(self, _: Contact, message: object, __: float) -> None:
         assert isinstance(message, Begun)
         for view in message.views[: CHRONICLE_MAX + 1]:
-            self._checked((*view.intervals, *view.lost))
+            self._check(view)
             self._views.hear(view)
             self._views.note_begun(view.primary.id, view.epoch)
             self._views.chronicle.note(view)

@@ -77,8 +77,7 @@ class Handoff:
         self._node, self._runtime, self._curve = node, runtime, curve
         self._holdings, self._shelf, self._on_gained = holdings, shelf, on_gained
         self._views, self._replication, self._keeper = views, replication, keeper
-        self._id_bits = id_bits
-        self._config = config or HandoffConfig()
+        self._id_bits, self._config = id_bits, config or HandoffConfig()
         self.leaving = False
         self._giving = Giving(
             node, runtime, curve, holdings, shelf, self._config, replication, views,
@@ -99,6 +98,7 @@ class Handoff:
             runtime, self._config, holdings, shelf, views, replication, keeper,
             lambda: self.leaving, self.heirs.note_unanswered, self._gained,
         )  # fmt: skip
+        self.pulling.on_rival = self.rivals.note
         self._handed_over: deque[tuple[Contact, Interval]] = deque(maxlen=HANDED_OVER_MAX)
         """By whom, and what, since this peer asked last who holds something."""
         self._bell = Bell(runtime, "handoff")
@@ -112,9 +112,8 @@ class Handoff:
 
     # -- what the ring tells
 
-    def arc_changed(self, before: Arc | None, now: Arc | None) -> None:
+    def arc_changed(self, _: Arc | None, __: Arc | None) -> None:
         """The ring gives this peer another arc: look at once."""
-        del before, now
         self.wake()
 
     def contact_gone(self, contact: Contact) -> None:
@@ -218,10 +217,10 @@ class Handoff:
 
     # -- taking over what nobody answers for, or from whom it has been
 
-    async def hold_everything(self) -> None:
-        """The founder of a ring holds the whole curve; of what it had a part in before it knows
-        only what nobody else can know better."""
-        for step in self.heirs.resume(self.everything):
+    async def hold_everything(self, *, is_new: bool) -> None:
+        """The founder of a ring holds the whole curve; of what it had a part in before, and of a
+        ring that is not new, it knows only what nobody else can know better."""
+        for step in self.heirs.resume(self.everything, is_new=is_new):
             if step.kind == "lost":
                 await self._take_lost(step.piece, step.sources)
             else:
@@ -316,6 +315,7 @@ class Handoff:
         if begun is None:
             if view is not None:
                 self._views.tried.note(new, view)
+                self._replication.on_beside(view)  # to what was handed over meanwhile, perhaps
             return
         if lost:
             self._views.chronicle.lose(begun.intervals, begun.epoch)
@@ -380,8 +380,7 @@ class Handoff:
         """What the source acknowledged since the past of it was lost, which was lost here again."""
         had = (*answer.copies, *answer.former)
         for view in had:
-            since = self._views.since_lost(view, intersect(left, self._holdings.lost), had)
-            if since:
+            if since := self._views.since_lost(view, intersect(left, self._holdings.lost), had):
                 await self.reconciling.absorb(since, source, view.epoch, view.primary.id)
 
     async def _take_in_with_it(

@@ -253,10 +253,11 @@ class Handoff:
         self._views.see(view.epoch)
         others = tuple(one for one in sources if one.id != self._runtime.contact.id)
         if len(others) < len(sources):
-            await self._keeper.bring_back(piece, view.epoch)
-            await self._take(piece, view, others, (view.primary,), lost=False, kept=kept)
+            async with self._keeper.brought_back(piece, view.epoch):
+                await self._take(piece, view, others, (view.primary,), lost=False, kept=kept)
             return
-        await self._keeper.clear(intersect(view.lost, piece))
+        if not await self._keeper.clear(intersect(view.lost, piece)):
+            return
         kept = dict(self._views.copies) if intersect(view.lost, piece) else kept  # less, by that
         fence = self._replication.new_view(piece, others, view.lost, view.rivals)
         if not await self._replication.fence(fence, view):
@@ -288,9 +289,9 @@ class Handoff:
 
     async def _take_lost(self, piece: Intervals, torn: tuple[Contact, ...]) -> None:
         """Hold a piece whose past nobody knows; a damaged last word shows, nothing older does."""
-        if all(one.id != self._runtime.contact.id for one in torn):
-            await self._keeper.clear(piece)
-        await self._take(piece, None, (), (), lost=True)
+        own_id = self._runtime.contact.id
+        if any(one.id == own_id for one in torn) or await self._keeper.clear(piece):
+            await self._take(piece, None, (), (), lost=True)
 
     async def _take(
         self,
@@ -386,9 +387,8 @@ class Handoff:
     async def _take_in_with_it(
         self, taken_in: tuple[Ended, ...], left: Intervals, source: Contact
     ) -> bool:
-        """What the source can show to have, this peer can from now on: it may forget it.  The views
-        that it had of what is `left` may speak of its attic alone; whether its shelf is here, and
-        kept: nothing is under a brief view, and it may have ended meanwhile."""
+        """What the source can show to have, this peer can from now on.  Its views may speak of its
+        attic alone; whether its shelf is here, and stays: a brief view keeps nothing."""
         known = self._views.has_all_of
         news = [one for one in taken_in if not known(one.intervals, one.primary, one.epoch)]
         if not news:

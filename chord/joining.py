@@ -14,6 +14,7 @@ from chord.errors import (
     DialRefused,
     JoinRefused,
     LookupFailed,
+    RemoteFault,
     RingError,
 )
 from chord.messages import Leaving, PredecessorFound, SuccessorsChanged
@@ -170,13 +171,24 @@ class Joining:
         if not self._pointers.joined:
             return  # we have left again meanwhile
         if self._pointers.alone:
-            self._forming.dissolve()
-            self._pointers.leave()
+            self._withdraw()
             raise TryAgain("all whom we found in the ring were gone when we came")
         successors = self._pointers.successors
         told = SuccessorsChanged(successors.contacts, successors.version)
         try:
             await self._watch.ask(self._pointers.predecessor or predecessor, told)
+        except RemoteFault as fault:
+            if fault.kind not in ("JoinRefused", "TryAgain"):
+                return
+            self._withdraw()  # another one came under our identifier before us
+            if fault.kind == "TryAgain":
+                raise TryAgain(fault.message) from fault
+            raise JoinRefused(f"{self._pointers.own}: join: {fault.message}") from fault
         except CallError:
             return  # it is gone; whoever precedes it stabilises towards us
         self._maintenance.refresh_fingers()
+
+    def _withdraw(self) -> None:
+        """Be no member after all."""
+        self._forming.dissolve()
+        self._pointers.leave()

@@ -174,9 +174,10 @@ class RingPointers:
     def rectify(self, notifier: Contact) -> bool:
         """A member takes us for its successor: whether it is our predecessor now.
 
-        It becomes so if it is nearer than the old one, or if that one is gone."""
+        It becomes so if it is nearer than the old one, or if that one is gone: so may be who had
+        its identifier at another address, and of two that live the first stays."""
         old = self.predecessor
-        if old is not None and old.id == notifier.id:
+        if old is not None and (old.id, old.address) == (notifier.id, notifier.address):
             self.predecessor = notifier  # perhaps a new incarnation of it
             return True
         if notifier.id == self.own.id:

@@ -140,6 +140,8 @@ class Forming:
         new, old, own = request.membership, self.membership, self._pointers.own
         if len(new.members) > self._config.successor_count + 1:
             raise Fault("LimitExceeded", f"{len(new.members)} members are no forming ring")
+        if not all(map(self._pointers.may_name, new.members)):
+            raise Fault("Refused", "a member of the list is no peer")
         wanted = self._entering if not self._pointers.joined else old is not None
         newer = old is None or (new.version, new.keeper.id) > (old.version, old.keeper.id)
         newer = newer or (self._entering and self._pointers.alone)

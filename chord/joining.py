@@ -121,6 +121,8 @@ class Joining:
                 raise TryAgain(f"keeper {first.keeper} does not answer ({error})") from error
             first = await self._ask_again(first.contact)
         place = await self._search.walk(first)
+        if not self._pointers.may_name(place.contact):
+            raise TryAgain(f"{place.contact}, said to precede us, is no peer")
         await self._refuse_twin(place)
         own = self._pointers.own
         if self._pointers.joined and not self._pointers.alone:

@@ -243,7 +243,7 @@ class Placing:
             look = await self.look_around(config)
             if look is None or not restraint.permits(look) or look.target is None:
                 continue
-            place = await self._reserve(look.target.contact)
+            place = await self._reserve((look.target, *look.others))
             if place is not None:
                 move(place)
 
@@ -271,19 +271,30 @@ class Placing:
         fingers = [finger.contact for finger in self._node.fingers]
         return await self._walk(next_stop(self._node.successors, fingers, draws[0]), draws[1:])
 
-    async def _reserve(self, target: Contact) -> int | None:
-        """Let nothing else happen to this arc, the heir's and the target's until the move is made:
-        no two neighbours move at once."""
+    async def _reserve(self, targets: Sequence[LoadAnswer]) -> int | None:
+        """Let nothing else happen to this arc, the heir's and that of the first target that can be
+        split until the move is made: no two neighbours move at once."""
         arc, successors, now = self._node.arc, self._node.successors, self._runtime.now()
         if arc is None or not successors or self._grants.outstanding(arc, now):
             return None
         self._grants.expect_own_leave(self._node.contact.id, now)
         try:
             await self._runtime.call(successors[0], MakeWay(), ASK_S)
-            place: int | None = await self._ask_split(target)
+            place = await self._split_first_of(targets)
         except CallError:
             place = None
         if place is None or self._node.arc != arc:
             self._grants.give_back()
             return None
         return place
+
+    async def _split_first_of(self, targets: Sequence[LoadAnswer]) -> int | None:
+        """A place in the first of these arcs that can be split; raises `CallError` where that is
+        being changed."""
+        for target in targets:
+            try:
+                return await self._ask_split(target.contact)
+            except RemoteFault as fault:
+                if fault.kind != NO_PLACE:
+                    raise
+        return None

@@ -70,6 +70,7 @@ class Amending:
         if amend.verb == "replace":
             with reading(sender):
                 document = read_document(amend.document)
+                _check_is_kept(document)
                 admitted = self._gatekeeper.admit_amend(amend, document, self._runtime.now())
                 self._place(document.profile, document.action, False)
             return await self._replace(sender, amend, document, admitted)
@@ -350,6 +351,16 @@ class Amending:
             missing += reply.missing
             removed += reply.matches
         return PostReply("", complete, missing, removed, peers=0)
+
+
+def _check_is_kept(document: Document) -> None:
+    """Raises `ProfileError` for what takes no place: a delete would be carried out instead, by who
+    may do nothing but replace."""
+    if document.action not in KEPT_KINDS:
+        raise ProfileError(
+            f"{document.action!r} takes the place of nothing: replace with one of "
+            f"{', '.join(KEPT_KINDS)}"
+        )
 
 
 def _is_in_part(summaries: Sequence[Summary]) -> bool:

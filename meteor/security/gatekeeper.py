@@ -108,6 +108,7 @@ class Gatekeeper:
         """Let a renewal, a cancel, a find or a replace in; raises as `admit_post`."""
         with self.counted():
             actor = self._actor(amend, amend.verb)
+            _check_may_ask(document, actor)
             limit = self._limit(actor)
             if document is None:
                 self._check_policy(Request(actor.key, amend.verb))
@@ -330,6 +331,19 @@ def _check_delegated(limit: bytes, profile: Profile, weighing: Weighing) -> None
             f"the delegation is for what lies within ({selector}), and "
             f"({str(profile)[:200]}) does not",
             DELEGATION,
+        )
+
+
+def _check_may_ask(document: Document | None, actor: Actor) -> None:
+    """Refuse a delegate who would learn by a replace what his delegation does not let him ask: an
+    interest in the place of anything is told all that its owner may see."""
+    delegation = actor.delegation
+    if document is None or delegation is None or KEPT_KINDS.get(document.action) == DATA:
+        return
+    if document.action not in delegation.actions:
+        actions = ", ".join(delegation.actions)
+        raise Refused(
+            f"the delegation is for {actions}, not for a replace by {document.action}", DELEGATION
         )
 
 

@@ -66,6 +66,17 @@ def check_document(document: Document) -> None:
         raise LimitExceeded("context characters", length, CONTEXT_LENGTH_MAX)
 
 
+def check_takes_place(document: Document) -> Document:
+    """The document of a replace; raises `ProfileError` for what takes no place: a delete would be
+    carried out instead, by who may do nothing but replace."""
+    if document.action not in KEPT_KINDS:
+        raise ProfileError(
+            f"{document.action!r} takes the place of nothing: replace with one of "
+            f"{', '.join(KEPT_KINDS)}"
+        )
+    return document
+
+
 def check_timeout_s(timeout_s: float) -> float:
     """A client's patience, in seconds; raises `LimitExceeded`."""
     if not (math.isfinite(timeout_s) and 0 <= timeout_s <= TIMEOUT_S_MAX):

@@ -15,18 +15,19 @@ from arms import DATA
 from chord import Contact, Runtime, replace
 from meteor.admission import (
     KEPT_KINDS,
+    check_takes_place,
     check_timeout_s,
     check_ttl_ms,
     check_version,
     read_document,
 )
-from meteor.errors import MeteorError, ProfileError
+from meteor.errors import MeteorError, ProfileError, Refused
 from meteor.rendezvous.asking import ASKED_MAX, BURIED_WITHIN_S, Asking
 from meteor.rendezvous.moves import runs_of, with_missing
 from meteor.rendezvous.reading import reading
 from meteor.rendezvous.task import AMENDS, FIND, FOUND
 from meteor.security.gatekeeper import Admitted, Gatekeeper
-from meteor.security.verifying import Actor
+from meteor.security.verifying import DELEGATION, Actor
 from meteor.wire import codec
 from meteor.wire.collector import Collector, Relay, raise_refusals, summaries_of
 from meteor.wire.found_pages import readable
@@ -42,6 +43,8 @@ FINDINGS_MAX: Final = 8
 PLACES_MAX: Final = 256
 """So many places are asked for a record that was replaced, one after the other, while there is
 time: each is one more `replace` that the caller has not heard of."""
+
+_NOTHING_THERE: Final = "nothing is there of which one can tell that the delegation is for it"
 
 Place = Callable[[bytes, str, bool], Box]
 """The box of a packed profile under an action, and whether it may go everywhere; raises."""
@@ -69,10 +72,15 @@ class Amending:
         check_version(amend.version)
         if amend.verb == "replace":
             with reading(sender):
-                document = read_document(amend.document)
-                _check_is_kept(document)
+                document = check_takes_place(read_document(amend.document))
                 admitted = self._gatekeeper.admit_amend(amend, document, self._runtime.now())
                 self._place(document.profile, document.action, False)
+            deadline = self._runtime.now() + amend.timeout_s
+            if admitted.limit:
+                looked = await self._look_at(sender, amend, admitted)
+                if not looked.complete:
+                    return looked
+                amend = replace(amend, timeout_s=max(deadline - self._runtime.now(), 0.0))
             return await self._replace(sender, amend, document, admitted)
         if amend.verb not in AMENDS:
             raise MeteorError(f"{amend.verb!r} is none of renew, cancel, replace, find")
@@ -83,8 +91,25 @@ class Amending:
         self._gatekeeper.amended(admitted, amend, reply, self._runtime.now())
         return reply
 
+    async def _look_at(self, sender: Contact, amend: Amend, admitted: Admitted) -> PostReply:
+        """Whether what a delegate is to replace lies within his delegation, as long as it is there:
+        a peer that has both places has no more than the new one as soon as that is written.  Raises
+        `Refused`, also where nothing is found: what his post takes away may lie elsewhere."""
+        question = replace(amend, verb=FIND, ttl_s=0.0, document=b"")
+        looked = await self.once(sender, question, admitted, dry_run=True)
+        if looked.complete and not looked.matches:
+            with self._gatekeeper.counted():
+                raise Refused(f"replace of {amend.id}: {_NOTHING_THERE}", DELEGATION)
+        return replace(looked, matches=0)
+
     async def once(
-        self, sender: Contact, amend: Amend, admitted: Admitted, *, mode: str = "within"
+        self,
+        sender: Contact,
+        amend: Amend,
+        admitted: Admitted,
+        *,
+        mode: str = "within",
+        dry_run: bool = False,
     ) -> PostReply:
         """Renew, cancel or find by id, following a record that was replaced to its new id."""
         full_id, collector, came_with = amend.id, Collector(), -1
@@ -92,16 +117,8 @@ class Amending:
         left: Intervals = ()
         for places in count(1):
             _, box = split_id(full_id, self._curve)
-            operation = Operation(
-                verb=amend.verb,
-                id=full_id,
-                version=amend.version,
-                owner=admitted.actor.owner,
-                ttl_ms=check_ttl_ms(amend.ttl_s),
-                route=Route(self._runtime.contact, sender.id, amend.token),
-                mode=mode,
-                limit=admitted.limit,
-                issued_ms=admitted.issued_ms,
+            operation = replace(
+                self._operation(sender, amend, admitted), id=full_id, mode=mode, dry_run=dry_run
             )
             outcome = await self._router.disseminate(
                 box, codec.encode(operation), timeout_s=max(deadline - self._runtime.now(), 0.0),
@@ -131,6 +148,18 @@ class Amending:
             ttl_s=amend.ttl_s,
             found=tuple(collector.found),
             repeated=any(summary.repeated for summary in summaries),
+        )
+
+    def _operation(self, sender: Contact, amend: Amend, admitted: Admitted) -> Operation:
+        return Operation(
+            verb=amend.verb,
+            id=amend.id,
+            version=amend.version,
+            owner=admitted.actor.owner,
+            ttl_ms=check_ttl_ms(amend.ttl_s),
+            route=Route(self._runtime.contact, sender.id, amend.token),
+            limit=admitted.limit,
+            issued_ms=admitted.issued_ms,
         )
 
     async def bury(self, word: Carried, version: int, *, whatever: bool = True) -> None:
@@ -351,16 +380,6 @@ class Amending:
             missing += reply.missing
             removed += reply.matches
         return PostReply("", complete, missing, removed, peers=0)
-
-
-def _check_is_kept(document: Document) -> None:
-    """Raises `ProfileError` for what takes no place: a delete would be carried out instead, by who
-    may do nothing but replace."""
-    if document.action not in KEPT_KINDS:
-        raise ProfileError(
-            f"{document.action!r} takes the place of nothing: replace with one of "
-            f"{', '.join(KEPT_KINDS)}"
-        )
 
 
 def _is_in_part(summaries: Sequence[Summary]) -> bool:

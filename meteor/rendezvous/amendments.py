@@ -95,7 +95,8 @@ class Amendments:
         return Summary(self._buried_in(part, task.mark), known=True)
 
     def find(self, task: Task) -> tuple[list[bytes], Summary]:
-        """The interest of an id, as it was posted; or why there is none."""
+        """The interest of an id, as it was posted; or why there is none.  A `dry_run` only asks
+        whether anything is there that its sender may touch."""
         task = self._ownership.addressed(task)
         refused = self._ownership.refusal(task)
         if refused:
@@ -106,6 +107,8 @@ class Amendments:
         if known.carried.kind == GONE:
             return [], Summary(0, refused="deleted")
         record = self._shelf.store.get(*task.key)
+        if task.operation.dry_run:
+            return [], Summary(int(record is not None))
         if record is None or record.kind == DATA:
             return [], Summary(0, refused="" if record is None else "no interest")
         return pages_of([found_of(self._shelf, record)]), Summary(1, known=True)

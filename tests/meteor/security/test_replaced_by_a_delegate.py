@@ -11,12 +11,14 @@ from datetime import UTC, datetime
 import pytest
 
 from arms import Profile
-from meteor import ActingFor, Client, ProfileError, Refused
+from meteor import ActingFor, Client, MeteorError, ProfileError, Refused
 from meteor.wire.document import encode_document, pack_profile
 from meteor.wire.messages import Document, PostReply
+from meteor.wire.record_id import stem_of
 from sim.clock import EPOCH_S
 from sim.overlay import Overlay
 from tests.meteor.building import SPACE
+from tests.meteor.copies_world import build, primary_of
 from tests.meteor.security.signers import ALICE, BOB
 
 LATER = datetime.fromtimestamp(EPOCH_S + 3600, UTC)
@@ -28,8 +30,8 @@ def overlay() -> Overlay:
     return Overlay(peers=5, space=SPACE, seed=3)
 
 
-def delegate(overlay: Overlay, *actions: str) -> Client:
-    words = ALICE.delegate(BOB.key, actions, until=LATER)
+def delegate(overlay: Overlay, *actions: str, selector: str = "") -> Client:
+    words = ALICE.delegate(BOB.key, actions, until=LATER, selector=selector)
     return overlay.client(peer=2, identity=ActingFor(BOB, words))
 
 
@@ -76,3 +78,47 @@ def test_who_may_ask_replaces_what_asks(overlay: Overlay) -> None:
     overlay.run(bob.replace(interest.id, "type=siren", b""))
     overlay.run(alice.store("type=siren temperature=20", b"2", visible_to=[ALICE.key]))
     assert overlay.run(interest.recv(timeout=5)).data == b"2"
+
+
+@pytest.mark.parametrize("seed", range(1, 12))
+def test_what_lies_beyond_the_delegation_stays(seed: int) -> None:
+    """The peer that kept it was a copy of the new place, too, and had the new one by then, which
+    the delegation is for; or it was refused, and the copies had it as deleted."""
+    overlay = build(seed, peers=5)
+    alice = overlay.client(identity=ALICE)
+    bob = delegate(overlay, "replace", selector="type=siren")
+    full_id = overlay.run(alice.store("type=light temperature=25", b"hers")).id
+    siren = overlay.run(alice.store("type=siren temperature=80", b"a siren")).id
+    stem, region = stem_of(full_id), siren.partition(".")[2]
+    for named in (full_id, f"{stem}.{region}", f"unheard-of.{region}"):
+        with pytest.raises(Refused) as refused:
+            overlay.run(bob.replace(named, "type=siren temperature=80", b"his"))
+        assert refused.value.rule == "delegation"
+    holder = primary_of(overlay, full_id)
+    entry = next(at for at, peer in enumerate(overlay.peers) if peer is not holder)
+    holder.crash()
+    overlay.run(until=overlay.kernel.now() + 15.0)
+    again = overlay.client(peer=entry, identity=ALICE)
+    found = overlay.run(again.retrieve("type=light", timeout=30).all())
+    assert [match.data for match in found] == [b"hers"]
+
+
+def test_what_the_delegation_is_for_is_replaced_as_often_as_asked(overlay: Overlay) -> None:
+    alice = overlay.client(identity=ALICE)
+    bob = delegate(overlay, "replace", selector="type=siren")
+    first = overlay.run(alice.store("type=siren temperature=80", b"1")).id
+    for data in (b"2", b"3"):  # by its first id, from where it went on
+        overlay.run(bob.replace(first, f"type=siren temperature={data.decode()}", data))
+    (match,) = overlay.run(alice.retrieve("type=siren").all())
+    assert match.data == b"3"
+
+
+def test_where_nobody_can_tell_nothing_is_replaced(overlay: Overlay) -> None:
+    alice = overlay.client(identity=ALICE)
+    bob = delegate(overlay, "replace", selector="type=siren")
+    full_id = overlay.run(alice.store("type=siren temperature=80", b"1")).id
+    with pytest.raises(MeteorError):
+        overlay.run(bob.replace(full_id, "type=siren temperature=81", b"2", timeout=0.0))
+    overlay.run(until=overlay.kernel.now() + 5.0)
+    (match,) = overlay.run(alice.retrieve("type=siren").all())
+    assert match.data == b"1"

@@ -41,7 +41,11 @@ CONTENT_TYPE_LENGTH_MAX = 1024
 with their parameters have some dozens."""
 CONTEXT_LENGTH_MAX = 65_536
 """The longest context that a peer takes, in characters of its names and values: it travels and
-rests beside the payload too.  `ClientConfig.context_length_max` is a sixteenth of it by default."""
+rests beside the payload too.  `ClientConfig.context_length_max` is a sixteenth of it by default.
+The same of the claims beside it: what fits a frame alone, and none with what goes with it, could be
+posted, and brought nowhere."""
+REPLY_TO_LENGTH_MAX = 1024
+"""The longest reply address, in characters: a host name has 253 at most."""
 
 
 def read_document(blob: bytes) -> Document:
@@ -61,9 +65,13 @@ def check_document(document: Document) -> None:
     length = len(document.content_type)
     if length > CONTENT_TYPE_LENGTH_MAX:
         raise LimitExceeded("content_type characters", length, CONTENT_TYPE_LENGTH_MAX)
-    length = sum(len(name) + len(value) for name, value in document.context)
-    if length > CONTEXT_LENGTH_MAX:
-        raise LimitExceeded("context characters", length, CONTEXT_LENGTH_MAX)
+    for what, pairs in (("context", document.context), ("claims", document.claims)):
+        length = sum(len(name) + len(value) for name, value in pairs)
+        if length > CONTEXT_LENGTH_MAX:
+            raise LimitExceeded(f"{what} characters", length, CONTEXT_LENGTH_MAX)
+    length = len(document.reply_to)
+    if length > REPLY_TO_LENGTH_MAX:
+        raise LimitExceeded("reply_to characters", length, REPLY_TO_LENGTH_MAX)
 
 
 def check_takes_place(document: Document) -> Document:

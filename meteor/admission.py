@@ -15,7 +15,7 @@ from meteor.errors import LimitExceeded, Refused
 from meteor.lifetimes import TIMEOUT_S_MAX, TTL_S_MAX, DurationRefused
 from meteor.slips import ALIKE, slip_in
 from meteor.wire.document import PROFILES_KEPT, decode_document, unpack_profile
-from meteor.wire.messages import Document
+from meteor.wire.messages import Document, Post
 from squid import Absent, Box, KeywordSpace
 
 SUBJECTS = frozenset({"store", "notify_interest"})
@@ -30,6 +30,10 @@ KEPT_KINDS: Mapping[str, str] = {
 """What an action's profile is kept as while its ttl runs."""
 
 ACTIONS = (*KEPT_KINDS, "delete_data", "delete_interest")
+DELETES = frozenset({"delete_data", "delete_interest"})
+
+MODES = ("within", "overlap")
+"""How a delete selects: what its selector contains, or meets."""
 
 VERSION_MAX = 2**62
 """Of an author's counter, which runs in microseconds; half of what can travel and be kept."""
@@ -72,6 +76,15 @@ def check_document(document: Document) -> None:
     length = len(document.reply_to)
     if length > REPLY_TO_LENGTH_MAX:
         raise LimitExceeded("reply_to characters", length, REPLY_TO_LENGTH_MAX)
+
+
+def check_manner(post: Post, action: str) -> None:
+    """Refuse what would be done otherwise than was asked: raises `ProfileError` for a mode that is
+    none, which was taken for `within`, and for a dry run of what is no delete, which was done."""
+    if post.mode not in MODES:
+        raise ProfileError(f"mode {post.mode[:40]!r} is none of {', '.join(MODES)}")
+    if post.dry_run and action not in DELETES:
+        raise ProfileError(f"{action!r} has no dry run; that only counts what a delete would take")
 
 
 def check_takes_place(document: Document) -> Document:

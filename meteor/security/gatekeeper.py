@@ -204,12 +204,47 @@ class Gatekeeper:
         ttl_s: float,
         now: float,
         instead: str = "",
-    ) -> AbstractContextManager[Callable[[PostReply], None]]:
+    ) -> _Charged:
         """Count what is kept while it is posted, `instead` of a record of another id; what is
         refused further on is not counted.  Whoever posts gives the reply: before that, and where it
         says that not all of this happened, what was there counts on.
 
         Raises `Refused` beyond the owner's quota."""
+        owner = admitted.actor.owner
+        charged = self._charged_alone(admitted, full_id, version, ttl_s, now, instead)
+        if instead in {"", full_id} or self.policy.quota_of(owner) is None:
+            return charged
+        return self._leaving(charged, owner, instead)
+
+    @contextmanager
+    def _leaving(
+        self, charged: _Charged, owner: str, full_id: str
+    ) -> Iterator[Callable[[PostReply], None]]:
+        """What a replace takes away elsewhere counts no more, of whatever kind it is, and for
+        however short a time what is in its place."""
+        both = [self.ledger.holding(owner, full_id, is_data=is_data) for is_data in (True, False)]
+        answered: list[PostReply] = []
+
+        def note(reply: PostReply) -> None:
+            note_charged(reply)
+            answered.append(reply)
+
+        with charged as note_charged:
+            yield note
+        if any(map(_took_effect, answered)):
+            for left in both:
+                if left is not None:
+                    self.ledger.release_this(owner, full_id, left)
+
+    def _charged_alone(
+        self,
+        admitted: Admitted,
+        full_id: str,
+        version: int,
+        ttl_s: float,
+        now: float,
+        instead: str,
+    ) -> _Charged:
         document, owner = admitted.document, admitted.actor.owner
         kind = None if document is None else KEPT_KINDS.get(document.action)
         quota = self.policy.quota_of(owner)
@@ -291,6 +326,8 @@ class Gatekeeper:
         """Count what is refused within."""
         return _Refusals(self.denials)
 
+
+_Charged = AbstractContextManager[Callable[[PostReply], None]]
 
 _UNCHARGED: Final = nullcontext[Callable[[PostReply], None]](lambda _: None)
 """Where nobody has a quota."""

@@ -41,8 +41,7 @@ FINDINGS_MAX: Final = 8
 """How often it is looked for what overlaps, while others change what was found."""
 
 PLACES_MAX: Final = 256
-"""So many places are asked for a record that was replaced, one after the other, while there is
-time: each is one more `replace` that the caller has not heard of."""
+"""So many places are asked for a record in turn: each is a `replace` unknown to the caller."""
 
 _NOTHING_THERE: Final = "nothing is there of which one can tell that the delegation is for it"
 
@@ -92,9 +91,9 @@ class Amending:
         return reply
 
     async def _look_at(self, sender: Contact, amend: Amend, admitted: Admitted) -> PostReply:
-        """Whether what a delegate is to replace lies within his delegation, as long as it is there:
-        a peer that has both places has no more than the new one as soon as that is written.  Raises
-        `Refused`, also where nothing is found: what his post takes away may lie elsewhere."""
+        """What a delegate is to replace, as long as it is there: who has both places has the new
+        one alone once that is written.  Raises `Refused`, also where nothing is found: what his
+        post takes away may lie elsewhere."""
         question = replace(amend, verb=FIND, ttl_s=0.0, document=b"")
         looked = await self.once(sender, question, admitted, dry_run=True)
         if looked.complete and not looked.matches:
@@ -148,6 +147,7 @@ class Amending:
             ttl_s=amend.ttl_s,
             found=tuple(collector.found),
             repeated=any(summary.repeated for summary in summaries),
+            of_nobody=any(summary.of_nobody for summary in summaries if summary.matches),
         )
 
     def _operation(self, sender: Contact, amend: Amend, admitted: Admitted) -> Operation:
@@ -269,6 +269,7 @@ class Amending:
             complete=reply.complete and all(outcome.complete for outcome in outcomes),
             missing=sum((outcome.missing for outcome in outcomes), reply.missing),
             repeated=reply.repeated or any(summary.repeated for summary in summaries),
+            of_nobody=any(summary.of_nobody for summary in summaries),
         )
 
     async def _take_back(self, back: Operation) -> None:

@@ -68,16 +68,17 @@ class Amendments:
         refused = self._ownership.refusal(task)
         if refused:
             return Summary(0, refused=refused)
-        operation = task.operation
+        operation, of_nobody = task.operation, sent.owner != task.operation.owner
         known = living(self._shelf, task.key)
         back = known is not None and operation.moved_to == known.carried.id
         if known is not None and known.carried.kind == GONE and not back:
             refused = "deleted" if operation.moved_to else ""
             if not refused:  # by another holder of a part of it, perhaps, whose copies are others
                 await write([known.carried])
-            return Summary(self._buried_in(part, task.mark), refused=refused)
+            taken = self._buried_in(part, task.mark)
+            return Summary(taken, refused=refused, of_nobody=of_nobody)
         if operation.moved_to:
-            return await self._leave(sent, task, known, write)
+            return replace(await self._leave(sent, task, known, write), of_nobody=of_nobody)
         if known is None or known.carried.id != operation.id:
             return self.elsewhere(task, known)
         record = self._shelf.store.get(*task.key)
@@ -92,7 +93,7 @@ class Amendments:
         if operation.mode == FOUND and record.version > operation.version:
             return Summary(0, known=True)
         await self._deletes.bury([record], task.mark, write)
-        return Summary(self._buried_in(part, task.mark), known=True)
+        return Summary(self._buried_in(part, task.mark), known=True, of_nobody=of_nobody)
 
     def find(self, task: Task) -> tuple[list[bytes], Summary]:
         """The interest of an id, as it was posted; or why there is none.  A `dry_run` only asks

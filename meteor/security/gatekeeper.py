@@ -212,7 +212,7 @@ class Gatekeeper:
         Raises `Refused` beyond the owner's quota."""
         owner = admitted.actor.owner
         charged = self._charged_alone(admitted, full_id, version, ttl_s, now, instead)
-        if instead in {"", full_id} or self.policy.quota_of(owner) is None:
+        if instead in {"", full_id} or not self.policy.quotas:
             return charged
         return self._leaving(charged, owner, instead)
 
@@ -222,7 +222,7 @@ class Gatekeeper:
     ) -> Iterator[Callable[[PostReply], None]]:
         """What a replace takes away elsewhere counts no more, of whatever kind it is, and for
         however short a time what is in its place."""
-        both = [self.ledger.holding(owner, full_id, is_data=is_data) for is_data in (True, False)]
+        known = {whose: self.ledger.all_of(whose, full_id) for whose in (owner, "")}
         answered: list[PostReply] = []
 
         def note(reply: PostReply) -> None:
@@ -231,10 +231,10 @@ class Gatekeeper:
 
         with charged as note_charged:
             yield note
-        if any(map(_took_effect, answered)):
-            for left in both:
-                if left is not None:
-                    self.ledger.release_this(owner, full_id, left)
+        for reply in filter(_took_effect, answered):
+            whose = "" if reply.of_nobody else owner
+            for left in known[whose]:
+                self.ledger.release_this(whose, full_id, left)
 
     def _charged_alone(
         self,
@@ -289,7 +289,7 @@ class Gatekeeper:
         """A renewal or a cancel was answered, where the record lies now; what had no matches
         changed nothing, if all have answered: what came too late to be counted may have been."""
         if amend.verb == "cancel" and reply.matches and _took_effect(reply):
-            self.ledger.release(admitted.actor.owner, reply.id)
+            self.ledger.release("" if reply.of_nobody else admitted.actor.owner, reply.id)
         elif amend.verb == "renew" and (reply.matches or not reply.complete):
             for owner in {admitted.actor.owner, ""}:  # what nobody owns everybody may renew
                 self.ledger.renew(owner, reply.id, now + amend.ttl_s)

@@ -1,4 +1,6 @@
-"""What a replace took away counts no more, whatever was put in its place, and for however long."""
+"""What a replace took away counts no more, whatever was put in its place, and for however long; nor
+does what somebody took that was nobody's.
+"""
 
 from __future__ import annotations
 
@@ -51,3 +53,23 @@ def test_data_counts_on_where_nothing_takes_its_place(overlay: Overlay, alice: C
     with pytest.raises(Refused):  # one interest is all that her quota allows
         overlay.run(alice._session.amend("replace", ids[0], 5.0, ttl_s=60.0, document=INTEREST))
     assert refused_rule(overlay, alice.store(A, b"1", id="c")) == "few"
+
+
+@pytest.mark.parametrize("verb", ["cancel", "replace"])
+def test_what_somebody_takes_that_was_nobodys(overlay: Overlay, alice: Client, verb: str) -> None:
+    nobody = overlay.client(peer=1)
+    ids = [overlay.run(nobody.store(A, b"1", id=name)).id for name in "ab"]
+    if verb == "cancel":
+        assert overlay.run(alice.cancel(ids[0])).matches == 1
+    else:
+        assert overlay.run(alice.replace(ids[0], B, b"2")).complete
+    assert_room_for_one(overlay, nobody)
+
+
+def test_nobodys_counts_on_beside_somebodys_of_the_same_id(overlay: Overlay, alice: Client) -> None:
+    """Else whoever makes himself a key had as much kept in nobody's name as he likes."""
+    nobody, elsewhere = overlay.client(peer=1), overlay.client(peer=2, identity=ALICE)
+    for name in "ab":
+        overlay.run(nobody.store(A, b"1", id=name))
+        assert overlay.run(alice.cancel(overlay.run(elsewhere.store(A, b"2", id=name)).id)).matches
+    assert refused_rule(overlay, nobody.store(A, b"1", id="c")) == "few"

@@ -19,6 +19,7 @@ from meteor.security.audience import checked_audience, may_see
 from meteor.security.credentials import Request as Signable
 from meteor.security.credentials import statement_of
 from meteor.security.deciding import Ready, made_ready
+from meteor.security.delegated import is_within
 from meteor.security.policy import (
     COST,
     FORGET,
@@ -311,7 +312,8 @@ class Gatekeeper:
             if (holding.kind == DATA) == is_data:
                 profile = unpack_profile(holding.profile).typed(self._space)
                 as_selector = holding.kind == INTEREST
-                if selector.contains_profile(profile, as_selector=as_selector):
+                is_taken = selector.contains_profile(profile, as_selector=as_selector)
+                if is_taken and is_within(admitted.limit, profile, holding.kind):
                     self.ledger.release_this(admitted.actor.owner, full_id, holding)
             yield
 

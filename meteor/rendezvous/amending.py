@@ -39,7 +39,6 @@ from squid import Box, HilbertCurve, Intervals, Outcome, Router, Wanted
 
 FINDINGS_MAX: Final = 8
 """How often it is looked for what overlaps, while others change what was found."""
-
 PLACES_MAX: Final = 256
 """So many places are asked for a record in turn: each is a `replace` unknown to the caller."""
 
@@ -125,7 +124,8 @@ class Amending:
             )  # fmt: skip
             summaries = summaries_of(outcome)
             with self._gatekeeper.counted():
-                raise_refusals(operation, summaries)
+                named = replace(operation, verb="replace") if dry_run else operation
+                raise_refusals(named, summaries)
             went = last_in(summaries)
             if went is None or went.version <= came_with:
                 break

@@ -91,7 +91,7 @@ def test_what_lies_beyond_the_delegation_stays(seed: int) -> None:
     siren = overlay.run(alice.store("type=siren temperature=80", b"a siren")).id
     stem, region = stem_of(full_id), siren.partition(".")[2]
     for named in (full_id, f"{stem}.{region}", f"unheard-of.{region}"):
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(Refused, match=f"^replace of {stem_of(named)}") as refused:
             overlay.run(bob.replace(named, "type=siren temperature=80", b"his"))
         assert refused.value.rule == "delegation"
     holder = primary_of(overlay, full_id)

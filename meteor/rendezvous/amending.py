@@ -23,6 +23,7 @@ from meteor.admission import (
 )
 from meteor.errors import MeteorError, ProfileError, Refused
 from meteor.rendezvous.asking import ASKED_MAX, BURIED_WITHIN_S, Asking
+from meteor.rendezvous.leaving import back_to, left_by
 from meteor.rendezvous.moves import runs_of, with_missing
 from meteor.rendezvous.reading import reading
 from meteor.rendezvous.task import AMENDS, FIND, FOUND
@@ -170,15 +171,21 @@ class Amending:
             "cancel", word.moved_to, version, word.owner, 0, moved_to=word.id,
             came_with=word.version,
         )  # fmt: skip
-        deadline = self._runtime.now() + BURIED_WITHIN_S
+        deadline, pause_s = self._runtime.now() + BURIED_WITHIN_S, 1.0
         with suppress(ProfileError):  # other peers have named where it went
             while self._runtime.now() < deadline:
                 outcomes, leave = await self._follow(leave, deadline)
-                newer = [one for one in summaries_of(outcomes[-1]) if one.refused == "older"]
-                if not newer or not whatever:
+                last = summaries_of(outcomes[-1])
+                newer = [one for one in last if one.refused == "older"]
+                if newer and whatever:
+                    # Its author's clock may be ahead of the one here: a delete wins all the same.
+                    leave = replace(leave, version=max(one.version for one in newer) + 1)
+                    continue
+                if newer or last_in(last) is not None or any(one.matches for one in last):
                     return
-                # An author's clock may be ahead of the one here; a delete wins over every version.
-                leave = replace(leave, version=max(one.version for one in newer) + 1)
+                # Nobody there knows of it: whoever had it on another side may be merged there yet.
+                await self._runtime.sleep(pause_s)
+                pause_s *= 2
 
     async def _replace(
         self, sender: Contact, amend: Amend, document: Document, admitted: Admitted
@@ -208,11 +215,16 @@ class Amending:
             admitted, operation.id, amend.version, amend.ttl_s, now, instead=amend.id
         ) as answered:
             told = list[Summary]()
-            reply = await self._asking.run(
-                sender, amend.token, box, operation, amend.timeout_s, told=told
-            )
+            try:
+                reply = await self._asking.run(
+                    sender, amend.token, box, operation, amend.timeout_s, told=told
+                )
+            except Refused as error:
+                if error.rule == "deleted" and operation.id != amend.id:
+                    self._runtime.spawn(self._take_back(back_to(amend.id, operation)))
+                raise
             if reply.complete or KEPT_KINDS.get(document.action) != DATA:
-                for first in _left_by(amend, operation, told):
+                for first in left_by(amend, operation, told):
                     reply = await self._leave(sender, amend, first, admitted, reply, deadline)
             answered(reply)
             return reply
@@ -227,7 +239,7 @@ class Amending:
         reply = await self._asking.run(own, 0, box, keep, timeout_s, is_wanted)
         if reply.complete and await is_wanted():
             amend = Amend(0, "replace", old_id, keep.version, 0.0, timeout_s)
-            (first,) = _left_by(amend, keep, ())
+            (first,) = left_by(amend, keep, ())
             admitted = Admitted(Actor(owner=keep.owner))
             await self._leave(own, amend, first, admitted, reply, deadline)
 
@@ -249,9 +261,7 @@ class Amending:
         refused = {summary.refused for summary in summaries}
         left_s = max(deadline - self._runtime.now(), 0.0)
         if refused & {"older", "deleted"}:
-            # Without a tombstone, as the newer one may come here yet; with a word, as an order to
-            # keep this may still be on its way.
-            back = replace(leave, id=kept_id, moved_to=leave.id, version=amend.version + 1)
+            back = back_to(leave.id, replace(leave, id=kept_id))
             out = await self._router.disseminate(box, codec.encode(back), timeout_s=left_s)
             if not out.complete:
                 self._runtime.spawn(self._take_back(back))
@@ -387,14 +397,3 @@ def _is_in_part(summaries: Sequence[Summary]) -> bool:
     """Whether a record was found at some of its holders alone: it ran out at the others before it
     was renewed at these, where it lives on."""
     return len({summary.known for summary in summaries}) > 1
-
-
-def _left_by(amend: Amend, operation: Operation, told: Sequence[Summary]) -> list[Operation]:
-    """What lets a record leave the place that the caller knows of, and the one to which it went
-    once from where it is to be now, without the caller's hearing of it."""
-    leave = replace(operation, verb="cancel", id=amend.id, moved_to=operation.id, document=b"")
-    leaves = [] if operation.id == amend.id else [leave]
-    went = last_in(told)
-    if went is not None and went.id != amend.id:
-        leaves.append(replace(leave, id=went.id, came_with=went.version))
-    return leaves

@@ -56,6 +56,8 @@ class _Draft:
     """A `/` prefix: it may take further paths."""
     compares: bool = False
     """A bare comparison: it may take another one."""
+    stands_apart: bool = False
+    """A group around a comparison, which would say something else as one range with another."""
 
 
 def parse_selector(
@@ -234,20 +236,28 @@ class _Reader:
 
     def _merge(self, level: list[_Draft], term: _Draft) -> None:
         """Put a term of an `and` level where it belongs."""
+        if term.compares:
+            self._compare(level, term)
+            return
         for other in level:
-            if (other.name, other.descendant) != (term.name, term.descendant):
-                continue
-            if other.step and term.step:
+            if term.step and other.step and _is_one_path(other, term):
                 for child in term.children:
                     self._merge(other.children, child)
                 return
-            if other.compares and term.compares:
-                if _stand_apart(other, term):
-                    level.append(_Draft(GROUP, term.position, children=[term]))
-                else:
-                    other.value = self._both(other, term)
-                return
         level.append(term)
+
+    def _compare(self, level: list[_Draft], term: _Draft) -> None:
+        """Put a comparison where it belongs: first of all with one of its own side, be it one that
+        stands apart, so that it is the same in whatever order they are written."""
+        every = [draft.children[0] if draft.stands_apart else draft for draft in level]
+        others = [one for one in every if one.compares and _is_one_path(one, term)]
+        other = min(others, key=lambda one: not _are_on_one_side(one, term), default=None)
+        if other is None:
+            level.append(term)
+        elif _stand_apart(other, term):
+            level.append(_Draft(GROUP, term.position, children=[term], stands_apart=True))
+        else:
+            other.value = self._both(other, term)
 
     def _both(self, one: _Draft, other: _Draft) -> Span:
         assert isinstance(one.value, Span)
@@ -263,6 +273,18 @@ class _Reader:
                 other.position,
             )  # fmt: skip
         return both
+
+
+def _is_one_path(one: _Draft, other: _Draft) -> bool:
+    return (one.name, one.descendant) == (other.name, other.descendant)
+
+
+def _are_on_one_side(one: _Draft, other: _Draft) -> bool:
+    """Whether both are bounds below, or above."""
+    assert isinstance(one.value, Span)
+    assert isinstance(other.value, Span)
+    pairs = (one.value.low, other.value.low), (one.value.high, other.value.high)
+    return any(None not in pair for pair in pairs)
 
 
 def _stand_apart(one: _Draft, other: _Draft) -> bool:

@@ -28,6 +28,7 @@ from chord.frozen import dataclass as dataclass
 from chord.frozen import replace as replace
 from chord.ideal import IdealPlace as IdealPlace
 from chord.ideal import ideal_ring as ideal_ring
+from chord.identifiers import HASH_BITS as HASH_BITS
 from chord.identifiers import Arc as Arc
 from chord.identifiers import between as between
 from chord.identifiers import distance as distance
@@ -72,7 +73,7 @@ MESSAGES = (*LINK_MESSAGES, *RING_MESSAGES, RingState, *PLACEMENT_MESSAGES)
 
 __all__ = [
     "UNKNOWN_ID", "Contact", "WideInt",
-    "Arc", "between", "distance", "identifier",
+    "Arc", "between", "distance", "identifier", "HASH_BITS",
     "ChordNode", "ChordConfig", "Observer", "RingState", "Owner", "LookupTally", "Route", "Finger",
     "ArcCache", "KnownArc", "IdealPlace", "ideal_ring", "FindOwner", "GetNeighbours", "Neighbours",
     "Ping",

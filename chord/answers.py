@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chord.errors import Fault
+from chord.errors import CallError, Fault
 from chord.finger_table import Finger
 from chord.messages import (
     Acknowledged,
@@ -25,6 +25,7 @@ from chord.messages import (
     PredecessorFound,
     SuccessorsChanged,
 )
+from chord.runtime import Deferred
 from chord.successor_list import UNKNOWN_VERSION
 
 if TYPE_CHECKING:
@@ -145,9 +146,32 @@ class Answers:
         self._watch.heard(sender)
         first = pointers.successors.first
         if first is not None and first.id == sender.id:
+            if first.address != sender.address:
+                return Deferred(self._adopt_if_gone(first, sender, message))
             if message.version > pointers.successors.version_seen(sender):
                 pointers.adopt(sender, message.successors, message.version)
         elif pointers.improves_successor(sender):
+            pointers.adopt(sender, message.successors, message.version)
+            self._maintenance.stabilise()
+        return Acknowledged()
+
+    async def _adopt_if_gone(
+        self, first: Contact, sender: Contact, message: SuccessorsChanged
+    ) -> Acknowledged:
+        """A peer comes under the identifier that our successor has at another address: right, if
+        that one is dead.  Of two that come at once the first is taken in, and we say which."""
+        taken = f"identifier {first.id:x} belongs to {first.address}"
+        try:
+            await self._watch.ask(first, Ping())
+        except CallError as error:
+            if first not in self._watch.departed:
+                raise Fault("TryAgain", f"{taken}, which does not answer") from error
+        else:
+            raise Fault("JoinRefused", taken)
+        pointers, now = self._pointers, self._pointers.successors.first
+        if now is not None and now.id == sender.id and now.address != sender.address:
+            raise Fault("TryAgain", f"identifier {now.id:x} belongs to {now.address} since")
+        if pointers.joined and pointers.improves_successor(sender):
             pointers.adopt(sender, message.successors, message.version)
             self._maintenance.stabilise()
         return Acknowledged()

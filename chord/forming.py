@@ -8,7 +8,7 @@ list is marked complete and forming ends.  DESIGN section 2.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from chord.errors import CallError, Fault, JoinRefused, RemoteFault
 from chord.messages import Acknowledged, Enter, Entered, Install, Membership, Ping
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from chord.pointers import RingPointers
     from chord.runtime import Handler, Runtime, Task
     from chord.watch import Watch
+
+
+ENTER_SILENCES: Final = 2
+"""A keeper is waited for so many times as long as a member may be silent; then it is asked again,
+or whoever is the keeper by then."""
 
 
 def neighbours_of(
@@ -115,11 +120,14 @@ class Forming:
         """Ask the keeper to be installed; False when the ring turns out to be formed.
 
         Raises `CallError`, `JoinRefused`."""
+        config = self._config
+        # In this time the others have found out that a keeper is dead, and have another one.
+        limit_s = min(config.join_timeout_s, ENTER_SILENCES * config.silence_s)
         self._entering = True
         try:
-            for _ in range(self._config.successor_count + 1):
+            for _ in range(config.successor_count + 1):
                 try:
-                    reply = await self._runtime.call(keeper, Enter(), self._config.join_timeout_s)
+                    reply = await self._runtime.call(keeper, Enter(), limit_s)
                 except RemoteFault as fault:
                     if fault.kind == "JoinRefused":
                         raise JoinRefused(f"{self._pointers.own}: {fault.message}") from fault
@@ -140,6 +148,8 @@ class Forming:
         new, old, own = request.membership, self.membership, self._pointers.own
         if len(new.members) > self._config.successor_count + 1:
             raise Fault("LimitExceeded", f"{len(new.members)} members are no forming ring")
+        if not all(map(self._pointers.may_name, new.members)):
+            raise Fault("Refused", "a member of the list is no peer")
         wanted = self._entering if not self._pointers.joined else old is not None
         newer = old is None or (new.version, new.keeper.id) > (old.version, old.keeper.id)
         newer = newer or (self._entering and self._pointers.alone)

@@ -14,6 +14,7 @@ from chord.errors import (
     DialRefused,
     JoinRefused,
     LookupFailed,
+    RemoteFault,
     RingError,
 )
 from chord.messages import Leaving, PredecessorFound, SuccessorsChanged
@@ -120,6 +121,8 @@ class Joining:
                 raise TryAgain(f"keeper {first.keeper} does not answer ({error})") from error
             first = await self._ask_again(first.contact)
         place = await self._search.walk(first)
+        if not self._pointers.may_name(place.contact):
+            raise TryAgain(f"{place.contact}, said to precede us, is no peer")
         await self._refuse_twin(place)
         own = self._pointers.own
         if self._pointers.joined and not self._pointers.alone:
@@ -170,13 +173,24 @@ class Joining:
         if not self._pointers.joined:
             return  # we have left again meanwhile
         if self._pointers.alone:
-            self._forming.dissolve()
-            self._pointers.leave()
+            self._withdraw()
             raise TryAgain("all whom we found in the ring were gone when we came")
         successors = self._pointers.successors
         told = SuccessorsChanged(successors.contacts, successors.version)
         try:
             await self._watch.ask(self._pointers.predecessor or predecessor, told)
+        except RemoteFault as fault:
+            if fault.kind not in ("JoinRefused", "TryAgain"):
+                return
+            self._withdraw()  # another one came under our identifier before us
+            if fault.kind == "TryAgain":
+                raise TryAgain(fault.message) from fault
+            raise JoinRefused(f"{self._pointers.own}: join: {fault.message}") from fault
         except CallError:
             return  # it is gone; whoever precedes it stabilises towards us
         self._maintenance.refresh_fingers()
+
+    def _withdraw(self) -> None:
+        """Be no member after all."""
+        self._forming.dissolve()
+        self._pointers.leave()

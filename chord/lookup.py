@@ -122,11 +122,11 @@ class Lookups:
             wait_s = min(remaining_s, self._wait_s(route, attempt))
             reply = runtime.expect(("lookup", token), wait_s)
             asked = FindOwner(key, pointers.own, token, hops=0, attempt=attempt)
+            self.tally.hedged += attempt > 0
             self._forwarding.hand_on(asked, route, known=known)
             try:
                 found: Owner = await reply
             except RequestTimeout:
-                self.tally.hedged += 1
                 attempt += 1
                 continue
             self.tally.found += 1

@@ -263,6 +263,8 @@ class Maintenance:
                 return True  # that peer does not know it yet
             if finger in self._watch.departed:
                 return True  # nor that it is gone
+            if not pointers.may_name(finger):
+                return changed
             if not between(below.id, finger.id, pointers.own.id):
                 return pointers.cut_fingers(level) or changed
             entry = Finger(finger, reply.finger_predecessor_id)

@@ -152,14 +152,32 @@ class Placing:
         deadline = self._runtime.now() + timeout_s
         attempt, pause_s = 0, PAUSE_S_MIN
         while True:
-            for offer in choices(await self._probe(seed, attempt)):
-                place = await self._ask_split(offer.contact, public=True)
-                if place is not None:
-                    return place
+            place = await self._first_split(await self._probe(seed, attempt))
+            if place is not None:
+                return place
             if self._runtime.now() + 2 * pause_s > deadline:
                 return None
             await self._runtime.sleep(pause_s * self._runtime.random.uniform(0.5, 1.5))
             attempt, pause_s = attempt + 1, min(2 * pause_s, PAUSE_S_MAX)
+
+    async def _first_split(self, offers: Sequence[LoadAnswer]) -> int | None:
+        """A place in the heaviest arc that can be split; None where it is being changed: rather
+        wait.  For one that cannot be split nobody need wait, so the others are chosen from without
+        it: a ring with an index that everything lies at has room elsewhere."""
+        while chosen := choices(offers):
+            undivided = set()
+            for offer in chosen:
+                try:
+                    return await self._ask_split(offer.contact, public=True)
+                except RemoteFault as fault:
+                    if fault.kind == NO_PLACE:
+                        undivided.add(offer.contact.id)
+                except CallError:
+                    continue
+            if len(undivided) < len(chosen):
+                return None
+            offers = [offer for offer in offers if offer.contact.id not in undivided]
+        return None
 
     async def _probe(self, seed: int, attempt: int) -> list[LoadAnswer]:
         """What peers carry: all of a small ring, else those met on some walks."""
@@ -206,12 +224,13 @@ class Placing:
             return None
         return reply if isinstance(reply, LoadAnswer) else None
 
-    async def _ask_split(self, contact: Contact, *, public: bool = False) -> int | None:
-        try:
-            reply = await self._runtime.call(contact, SplitRequest(public), ASK_S)
-        except CallError:
-            return None
-        return reply.id if isinstance(reply, PlaceFound) else None
+    async def _ask_split(self, contact: Contact, *, public: bool = False) -> int:
+        """A place in the contact's arc; raises `CallError`, of kind `NO_PLACE` where there never
+        is one."""
+        reply = await self._runtime.call(contact, SplitRequest(public), ASK_S)
+        if not isinstance(reply, PlaceFound):
+            raise CallError(f"{contact} answered a split with {type(reply).__name__}")
+        return reply.id
 
     # -- for itself
 
@@ -224,7 +243,7 @@ class Placing:
             look = await self.look_around(config)
             if look is None or not restraint.permits(look) or look.target is None:
                 continue
-            place = await self._reserve(look.target.contact)
+            place = await self._reserve((look.target, *look.others))
             if place is not None:
                 move(place)
 
@@ -252,20 +271,30 @@ class Placing:
         fingers = [finger.contact for finger in self._node.fingers]
         return await self._walk(next_stop(self._node.successors, fingers, draws[0]), draws[1:])
 
-    async def _reserve(self, target: Contact) -> int | None:
-        """Let nothing else happen to this arc, the heir's and the target's until the move is made:
-        no two neighbours move at once."""
+    async def _reserve(self, targets: Sequence[LoadAnswer]) -> int | None:
+        """Let nothing else happen to this arc, the heir's and that of the first target that can be
+        split until the move is made: no two neighbours move at once."""
         arc, successors, now = self._node.arc, self._node.successors, self._runtime.now()
         if arc is None or not successors or self._grants.outstanding(arc, now):
             return None
         self._grants.expect_own_leave(self._node.contact.id, now)
         try:
             await self._runtime.call(successors[0], MakeWay(), ASK_S)
+            place = await self._split_first_of(targets)
         except CallError:
             place = None
-        else:
-            place = await self._ask_split(target)
         if place is None or self._node.arc != arc:
             self._grants.give_back()
             return None
         return place
+
+    async def _split_first_of(self, targets: Sequence[LoadAnswer]) -> int | None:
+        """A place in the first of these arcs that can be split; raises `CallError` where that is
+        being changed."""
+        for target in targets:
+            try:
+                return await self._ask_split(target.contact)
+            except RemoteFault as fault:
+                if fault.kind != NO_PLACE:
+                    raise
+        return None

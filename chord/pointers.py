@@ -19,7 +19,7 @@ from chord.routing import RoutingTable
 from chord.successor_list import UNKNOWN_VERSION, SuccessorList, passed_over
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from chord.contact import Contact
     from chord.finger_table import Finger
@@ -111,6 +111,15 @@ class RingPointers:
             or any(finger.contact.id == contact.id for finger in self.fingers.entries)
         )
 
+    def may_name(self, contact: Contact) -> bool:
+        """Whether a pointer may name it, whoever says so: nobody reaches a client, or who has not
+        said his identifier, nor finds out that they are gone; and the ring's are so wide."""
+        return contact.known and bool(contact.address) and not contact.id >> self.bits
+
+    def _present(self, contacts: Iterable[Contact]) -> list[Contact]:
+        """Those whom pointers may name and who are not known to be gone."""
+        return [c for c in contacts if c not in self._absent and self.may_name(c)]
+
     # Becoming and ceasing to be a member
 
     def found(self) -> None:
@@ -132,8 +141,7 @@ class RingPointers:
 
     def join_behind(self, member: Contact, successors: Sequence[Contact]) -> None:
         """Zave's join: `member` precedes us, and its list becomes ours in one step."""
-        behind = [contact for contact in successors if contact not in self._absent]
-        self.install(member, behind or [member])
+        self.install(member, self._present(successors) or [member])
 
     def leave(self) -> None:
         """Be no member any more."""
@@ -149,7 +157,7 @@ class RingPointers:
         """Stabilise: `head`, alive, is our successor and `tail` its list of that version."""
         before = self.successors.contacts
         with self._change():
-            present = [contact for contact in tail if contact not in self._absent]
+            present = self._present(tail)
             if self.predecessor is None:
                 self.predecessor = head  # alone until now: it is both our neighbours
             # What we left out may come back: then the same list must be looked at again.
@@ -169,14 +177,16 @@ class RingPointers:
     def improves_successor(self, candidate: Contact) -> bool:
         """Whether the candidate lies between us and our successor."""
         first = self.successors.first
-        return first is None or between(self.own.id, candidate.id, first.id)
+        nearer = first is None or between(self.own.id, candidate.id, first.id)
+        return nearer and self.may_name(candidate)
 
     def rectify(self, notifier: Contact) -> bool:
         """A member takes us for its successor: whether it is our predecessor now.
 
-        It becomes so if it is nearer than the old one, or if that one is gone."""
+        It becomes so if it is nearer than the old one, or if that one is gone: so may be who had
+        its identifier at another address, and of two that live the first stays."""
         old = self.predecessor
-        if old is not None and old.id == notifier.id:
+        if old is not None and (old.id, old.address) == (notifier.id, notifier.address):
             self.predecessor = notifier  # perhaps a new incarnation of it
             return True
         if notifier.id == self.own.id:
@@ -209,17 +219,13 @@ class RingPointers:
         with self._change():
             first = self.successors.first
             if first is not None and first.id == leaver.id:
-                behind = [contact for contact in successors if contact not in self._absent]
-                self.successors.install(behind)
+                self.successors.install(self._present(successors))
             self.successors.drop(leaver)
             self.fingers.drop(leaver)
             if self.predecessor is not None and self.predecessor.id == leaver.id:
-                usable = predecessor is not None and predecessor.id not in (
-                    self.own.id,
-                    leaver.id,
-                )
-                if usable and predecessor not in self._absent:
-                    self.predecessor = predecessor
+                others = () if predecessor is None else self._present((predecessor,))
+                if others and others[0].id not in (self.own.id, leaver.id):
+                    self.predecessor = others[0]
                 elif len(self.successors) == 0:
                     self.predecessor = None
             if not self.successors and self.joined:

@@ -41,6 +41,8 @@ class Look:
     is_light: bool
     target: LoadAnswer | None
     """The arc that it should go and halve, if it moves."""
+    others: tuple[LoadAnswer, ...] = ()
+    """Those worth a move as well, heaviest first: the target may be of one index."""
 
 
 def look_of(own: int, heir: int, offers: Sequence[LoadAnswer], config: RelocationConfig) -> Look:
@@ -53,16 +55,16 @@ def look_of(own: int, heir: int, offers: Sequence[LoadAnswer], config: Relocatio
     mean = (own + sum(offer.load for offer in offers)) / (1 + len(offers))
     if own > config.light * mean:
         return Look(is_light=False, target=None)
-    worth = [
-        offer
+    worth = {
+        offer.contact.id: offer
         for offer in offers
         if not offer.granting
         and offer.load >= max(config.heavy * mean, config.load_min)
         and own <= config.share * offer.load
         and own + heir <= config.relief * offer.load
-    ]
-    target = max(worth, key=lambda offer: (offer.load, offer.contact.id), default=None)
-    return Look(is_light=True, target=target)
+    }
+    ordered = sorted(worth.values(), key=lambda one: (one.load, one.contact.id), reverse=True)
+    return Look(True, ordered[0] if ordered else None, tuple(ordered[1:]))
 
 
 class Restraint:

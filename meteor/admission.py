@@ -15,7 +15,7 @@ from meteor.errors import LimitExceeded, Refused
 from meteor.lifetimes import TIMEOUT_S_MAX, TTL_S_MAX, DurationRefused
 from meteor.slips import ALIKE, slip_in
 from meteor.wire.document import PROFILES_KEPT, decode_document, unpack_profile
-from meteor.wire.messages import Document
+from meteor.wire.messages import Document, Post
 from squid import Absent, Box, KeywordSpace
 
 SUBJECTS = frozenset({"store", "notify_interest"})
@@ -30,6 +30,10 @@ KEPT_KINDS: Mapping[str, str] = {
 """What an action's profile is kept as while its ttl runs."""
 
 ACTIONS = (*KEPT_KINDS, "delete_data", "delete_interest")
+DELETES = frozenset({"delete_data", "delete_interest"})
+
+MODES = ("within", "overlap")
+"""How a delete selects: what its selector contains, or meets."""
 
 VERSION_MAX = 2**62
 """Of an author's counter, which runs in microseconds; half of what can travel and be kept."""
@@ -41,7 +45,11 @@ CONTENT_TYPE_LENGTH_MAX = 1024
 with their parameters have some dozens."""
 CONTEXT_LENGTH_MAX = 65_536
 """The longest context that a peer takes, in characters of its names and values: it travels and
-rests beside the payload too.  `ClientConfig.context_length_max` is a sixteenth of it by default."""
+rests beside the payload too.  `ClientConfig.context_length_max` is a sixteenth of it by default.
+The same of the claims beside it: what fits a frame alone, and none with what goes with it, could be
+posted, and brought nowhere."""
+REPLY_TO_LENGTH_MAX = 1024
+"""The longest reply address, in characters: a host name has 253 at most."""
 
 
 def read_document(blob: bytes) -> Document:
@@ -61,9 +69,33 @@ def check_document(document: Document) -> None:
     length = len(document.content_type)
     if length > CONTENT_TYPE_LENGTH_MAX:
         raise LimitExceeded("content_type characters", length, CONTENT_TYPE_LENGTH_MAX)
-    length = sum(len(name) + len(value) for name, value in document.context)
-    if length > CONTEXT_LENGTH_MAX:
-        raise LimitExceeded("context characters", length, CONTEXT_LENGTH_MAX)
+    for what, pairs in (("context", document.context), ("claims", document.claims)):
+        length = sum(len(name) + len(value) for name, value in pairs)
+        if length > CONTEXT_LENGTH_MAX:
+            raise LimitExceeded(f"{what} characters", length, CONTEXT_LENGTH_MAX)
+    length = len(document.reply_to)
+    if length > REPLY_TO_LENGTH_MAX:
+        raise LimitExceeded("reply_to characters", length, REPLY_TO_LENGTH_MAX)
+
+
+def check_manner(post: Post, action: str) -> None:
+    """Refuse what would be done otherwise than was asked: raises `ProfileError` for a mode that is
+    none, which was taken for `within`, and for a dry run of what is no delete, which was done."""
+    if post.mode not in MODES:
+        raise ProfileError(f"mode {post.mode[:40]!r} is none of {', '.join(MODES)}")
+    if post.dry_run and action not in DELETES:
+        raise ProfileError(f"{action!r} has no dry run; that only counts what a delete would take")
+
+
+def check_takes_place(document: Document) -> Document:
+    """The document of a replace; raises `ProfileError` for what takes no place: a delete would be
+    carried out instead, by who may do nothing but replace."""
+    if document.action not in KEPT_KINDS:
+        raise ProfileError(
+            f"{document.action!r} takes the place of nothing: replace with one of "
+            f"{', '.join(KEPT_KINDS)}"
+        )
+    return document
 
 
 def check_timeout_s(timeout_s: float) -> float:

@@ -21,7 +21,7 @@ from meteor.links.asyncio_runtime import AsyncioRuntime
 from meteor.links.asyncio_steady_clock import steady_clock
 from meteor.links.transport import MemoryHub, MemoryTransport, Transport
 from meteor.peer import Peer
-from meteor.peer_options import check_kinds, check_space
+from meteor.peer_options import check_kinds, check_ring, check_space
 from meteor.rare_collections import RareCollections
 from meteor.security.credentials import ActingFor, check_signer
 from meteor.security.identity import Identity
@@ -57,6 +57,7 @@ class LocalOverlay:
         check_space(space)
         check_kinds(config=config, policy=policy)
         checked_whole("seed", seed)
+        check_ring(config or ChordConfig.local(), space)
         check_copies(copies, config or ChordConfig.local())
         if not (isinstance(transport, str) and transport in {"memory", "websocket"}):
             raise ValueError(f"transport is 'memory' or 'websocket', not {said(transport)}")

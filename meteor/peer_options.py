@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from chord import ChordConfig, Contact, RelocationConfig
+from chord import HASH_BITS, ChordConfig, Contact, RelocationConfig
 from meteor.copies.config import check_copies
 from meteor.errors import Refused
 from meteor.links.address import checked_address, checked_listen, is_loopback
@@ -21,7 +21,14 @@ from meteor.security.credentials import Signer, check_signer
 from meteor.security.policy import Policy
 from meteor.security.policy_file import PolicyFile
 from meteor.security.tls import TLS
-from meteor.wrong_values import check_kind, check_path, checked_truth, checked_whole, said
+from meteor.wrong_values import (
+    check_kind,
+    check_numbers,
+    check_path,
+    checked_truth,
+    checked_whole,
+    said,
+)
 from squid import KeywordSpace, RouterConfig
 
 Preset = Literal["local", "lan", "wan"]
@@ -91,6 +98,11 @@ class PeerOptions:
             raise TypeError(f"transport: {said(self.transport)} cannot dial; leave it out")
         if self.tls is not None:
             self.tls.check_peer()
+        check_ring(self.config, self.space)
+        if self.moves is not None:
+            check_numbers(self.moves, _MOVES_MAY_BE_ZERO)
+        if self.routing is not None:
+            check_numbers(self.routing, ())
         if self.id is not None and not 0 <= checked_whole("id", self.id) < 1 << self.config.bits:
             raise ValueError(f"id: {said(self.id)} is not between 0 and 2**{self.config.bits} - 1")
         check_copies(self.copies, self.config)
@@ -127,6 +139,28 @@ def chosen_config(config: ChordConfig | None, preset: Preset | None) -> ChordCon
         raise ValueError(f"preset: {said(preset)} is none of {', '.join(get_args(Preset))}")
     presets = {"local": ChordConfig.local, "lan": ChordConfig.lan, "wan": ChordConfig.wan}
     return presets[preset]()
+
+
+_RING_MAY_BE_ZERO: Final = {
+    "call_timeout_s_min", "heir_count", "arc_cache_max", "departed_s", "remembered_max",
+    "remembered_s", "state_interval_s", "resume_patience_s",
+}  # fmt: skip
+_MOVES_MAY_BE_ZERO: Final = {"light", "looks", "heavy", "share", "load_min", "relief"}
+
+
+def check_ring(config: ChordConfig, space: KeywordSpace | None) -> None:
+    """Raises `ValueError` or `TypeError` for numbers with which a peer never rests, or stops as
+    soon as it would: its loops sleep as long as they say."""
+    check_numbers(config, _RING_MAY_BE_ZERO)
+    if config.bits > HASH_BITS:
+        raise ValueError(f"bits: {said(config.bits)} is more than the {HASH_BITS} of the hash")
+    if space is not None and config.bits < space.curve.index_bits:
+        raise ValueError(
+            f"bits: identifiers of {config.bits} are too short for the {space.curve.index_bits} "
+            f"bits of an index of space {space.name!r}"
+        )
+    if config.placement not in ("load", "hash"):
+        raise ValueError(f"placement is 'load' or 'hash', not {said(config.placement)}")
 
 
 KINDS: Final[dict[str, type | tuple[type, ...]]] = {

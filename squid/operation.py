@@ -6,6 +6,7 @@ already adds nothing, so that side effects told of twice are counted once.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -22,6 +23,8 @@ Wanted = Callable[[], Awaitable[bool]]
 
 PARTS_MAX: Final = 4096
 """Parts of one attempt or another that one peer may speak of: far more than it is ever given."""
+PAGES_MAX: Final = 65_536
+"""Pages that one peer may send in all: some gigabytes, which nobody waits for."""
 
 _Part = tuple[int, int, int]
 """What a report is about: its sender, in which of its lives, and by which count of its own."""
@@ -77,6 +80,8 @@ class OriginatedOperation:
         """Reports that do not count yet, by part and attempt."""
         self._parts: dict[int, set[tuple[_Part, int]]] = {}
         """Of which parts and attempts each peer has spoken."""
+        self._pages: Counter[int] = Counter()
+        """How many pages each peer has sent."""
         self._summaries: list[tuple[Contact, bytes]] = []
         self._too_late: list[tuple[Intervals, tuple[Contact, bytes]]] = []
         """Summaries of these by peers that could not speak of all that was asked."""
@@ -99,8 +104,9 @@ class OriginatedOperation:
 
     def take_frame(self, sender: Contact, frame: ResultFrame) -> None:
         """A page of results is in."""
-        if not self._is_believed(sender, frame):
+        if not self._is_believed(sender, frame) or self._pages[sender.id] == PAGES_MAX:
             return
+        self._pages[sender.id] += 1
         if self._on_frame is not None:
             self._on_frame(sender, frame.body)
         key = _part(sender, frame)

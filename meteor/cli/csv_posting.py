@@ -10,7 +10,7 @@ import asyncio
 import csv
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TextIO
 
@@ -111,6 +111,15 @@ class _Rows:
             yield line
 
 
+@dataclass(slots=True)
+class _Named:
+    """Rows of one name, which are posted one after the other."""
+
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    id: str = ""
+    """Of the last that was posted; empty before the first."""
+
+
 class _Posting:
     """One file on its way."""
 
@@ -122,6 +131,7 @@ class _Posting:
             data=options.data, whole_row=options.whole_row, space=client.space,
         )  # fmt: skip
         self._rejects = _Rejects(options.rejects, self._rows.header, options.delimiter)
+        self._named: dict[str, _Named] = {}
         self._done = 0
         self._open: dict[int, None] = {}
         self._last = options.skip
@@ -174,11 +184,28 @@ class _Posting:
         del self._open[number]
 
     async def _store(self, ready: Ready) -> meteor.Receipt:
+        """Store a row, or let it take the place of the one before it of its name, wherever that
+        lives.  Where each has a name of its own anyway, none is remembered."""
+        if ready.stem is None or self._plan.numbers_names:
+            return await self._client.store(
+                ready.profile, ready.data, id=ready.stem, **self._manner()
+            )
+        named = self._named.setdefault(ready.stem, _Named())
+        async with named.turn:
+            receipt = await (
+                self._client.replace(named.id, ready.profile, ready.data, **self._manner())
+                if named.id
+                else self._client.store(ready.profile, ready.data, id=ready.stem, **self._manner())
+            )
+            named.id = receipt.id
+        return receipt
+
+    def _manner(self) -> dict[str, Any]:
         options = self._options
-        return await self._client.store(
-            ready.profile, ready.data, content_type=options.content_type, ttl=options.ttl,
-            id=ready.stem, timeout=options.timeout_s, visible_to=options.visible_to or None,
-        )  # fmt: skip
+        return {
+            "content_type": options.content_type, "ttl": options.ttl,
+            "timeout": options.timeout_s, "visible_to": options.visible_to or None,
+        }  # fmt: skip
 
     def _say_where(self) -> None:
         """From which row a second run has to go on."""

@@ -80,6 +80,11 @@ class Plan:
         kinds = {} if space is None else {one.name: one.kind for one in space.dimensions}
         return cls(names, columns, constant, stem, data, whole_row, kinds)
 
+    @property
+    def numbers_names(self) -> bool:
+        """Whether the number of a row is in its name: no two have one then."""
+        return ROW in _PLACE.findall(self.stem or "") and ROW not in self.header
+
     def post(self, row: Sequence[str], number: int) -> Ready:
         """The post of a row; raises `RowRejected`."""
         if len(row) != len(self.header):

@@ -39,6 +39,11 @@ class Adopted:
         in that life: it died as it gave."""
         self._given[view.number] = ((view.intervals, giver, epoch),)
 
+    def given_by(self, giver: Contact) -> Intervals:
+        """What one peer gave of all that is held."""
+        pieces = (piece for given in self._given.values() for piece in given)
+        return merge(*(of for of, one, _ in pieces if one.id == giver.id))
+
     def note_kept(self, view: View, copy: Copy | None) -> None:
         """A view begins now, instead of what was kept here until this moment, if anything was."""
         if copy is not None and copy.whole:

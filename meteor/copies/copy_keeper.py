@@ -7,7 +7,8 @@ which that one would else go on hearing from it (DESIGN section 5).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import Final
 
 from chord import Contact, Deferred, Fault, Handler, Runtime
@@ -63,8 +64,8 @@ class CopyKeeper:
         self._came: Intervals = ()
         """Whose records may be here."""
         self._coming_back: list[Intervals] = []
-        """What is just brought back from the attic: no view speaks of it yet, and what of it lay on
-        the shelf all the time is not put there once more."""
+        """What is just gone on with, and brought back from the attic: no view speaks of it yet, and
+        what of it lay on the shelf all the time is not put there once more."""
         self._left: list[Key] = []
         """What was cleared away in memory, and is still in the journal."""
 
@@ -96,11 +97,14 @@ class CopyKeeper:
             if not message.carried and not message.taken_in:
                 return Kept()  # it only asks whether this is a copy still
             return Deferred(self._keep(sender.id, message))
+        return self._not_kept(sender.id, left)
+
+    def _not_kept(self, primary_id: int, left: Intervals) -> Kept:
         mine = [view for view in self._views.own.values() if intersect(view.intervals, left)]
         newer = [
             copy.view
             for copy in self._views.copies.values()
-            if copy.view.primary.id != sender.id and intersect(copy.view.intervals, left)
+            if copy.view.primary.id != primary_id and intersect(copy.view.intervals, left)
         ]
         return Kept(known=False, newer=(*mine, *newer))
 
@@ -118,7 +122,9 @@ class CopyKeeper:
         self._shelf.owe(news, self._holdings.held)
         if message.taken_in:
             self._views.taken_in.learn(message.taken_in, self._checked(message.part))
-        return Kept()
+        # What was kept of it may have been laid down meanwhile, without this.
+        left = subtract(self._checked(message.part), self._views.kept_for(primary_id, whole=False))
+        return self._not_kept(primary_id, left) if left else Kept()
 
     def _on_watermarks(self, sender: Contact, message: object, _: float) -> None:
         assert isinstance(message, Watermarks)
@@ -190,8 +196,8 @@ class CopyKeeper:
         return bool(in_attic) and has_copy and not self._views.newer(view)
 
     async def _instate_from_attic(self, view: View, adopted_epoch: int) -> Instated:
-        await self.bring_back(view.intervals, adopted_epoch)
-        reply = self._instate(view, adopted_epoch)
+        async with self.brought_back(view.intervals, adopted_epoch):
+            reply = self._instate(view, adopted_epoch)
         instated = await reply.conversation if isinstance(reply, Deferred) else reply
         assert isinstance(instated, Instated)
         return instated
@@ -234,7 +240,7 @@ class CopyKeeper:
     def _on_begun(self, _: Contact, message: object, __: float) -> None:
         assert isinstance(message, Begun)
         for view in message.views[: CHRONICLE_MAX + 1]:
-            self._checked((*view.intervals, *view.lost))
+            self._check(view)
             self._views.hear(view)
             self._views.note_begun(view.primary.id, view.epoch)
             self._views.chronicle.note(view)
@@ -243,18 +249,23 @@ class CopyKeeper:
 
     def comes_in(self, part: Intervals) -> bool:
         """Whether clearing a part away would take with it what is just coming: that would be
-        missing where it is held in a moment."""
-        return bool(intersect(self._from_before(part), self._holdings.awaited))
+        missing where it is held, or counts as a copy, in a moment."""
+        coming = merge(self._holdings.awaited, *self._coming_back)
+        return bool(intersect(self._from_before(part), coming))
 
     def _from_before(self, part: Intervals) -> Intervals:
         """Where what is here of a part did not come since the past of it was lost."""
         return subtract(part, merge(self._views.present_lost(), *self._since_lost))
 
-    async def clear(self, part: Intervals) -> None:
+    async def clear(self, part: Intervals) -> bool:
         """The past of `part` is lost to whoever this peer has it from, or for, from now on: nothing
-        that lay here before shows in it.  What a former view speaks of goes to the attic."""
+        that lay here before shows in it.  What a former view speaks of goes to the attic.  Whether
+        it is so: not where somebody just has it brought back from there, as the last word."""
+        if intersect(part, merge(*self._coming_back)):
+            return False
         if self._clear(part):
             await self._cleared()
+        return True
 
     def came_since(self, part: Intervals) -> Callable[[], None]:
         """The past of `part` is lost and cleared away, and what came since comes in, though no view
@@ -289,16 +300,18 @@ class CopyKeeper:
         self._left += shelf.forget(map(key_of, going))
         return True
 
-    async def bring_back(self, part: Intervals, epoch: int) -> None:
+    @asynccontextmanager
+    async def brought_back(self, part: Intervals, epoch: int) -> AsyncIterator[None]:
         """The former view of an epoch is proven to be the last: what of it lies in the attic is on
-        the shelf again."""
+        the shelf again, and stays there while somebody goes on with it."""
         self._coming_back.append(part)
         try:
             for interval in part:
                 await self._bring_back(interval, epoch)
+            self._views.bring_back(epoch, part)
+            yield
         finally:
             self._coming_back.remove(part)
-        self._views.bring_back(epoch, part)
 
     async def _bring_back(self, interval: Interval, epoch: int) -> None:
         lots = self._views.lots_of(epoch, (interval,))

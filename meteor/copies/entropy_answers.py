@@ -80,18 +80,20 @@ class EntropyAnswers:
             except Malformed as error:
                 raise Fault("Malformed", str(error)) from error
             self._source.check(sender, intervals)
-            return Deferred(self._converse(conversation, message, intervals))
+            return Deferred(self._converse(conversation, sender, message, intervals))
 
         return handle
 
     async def _converse(
-        self, conversation: _Conversation, message: object, intervals: Intervals
+        self, conversation: _Conversation, sender: Contact, message: object, intervals: Intervals
     ) -> object:
         section = await known_section(self._runtime, self._source, intervals)
         try:
-            return await conversation(message, section)
+            answer = await conversation(message, section)
         except Malformed as error:
             raise Fault("Malformed", str(error)) from error
+        self._source.check(sender, intervals)  # it may have been laid down while it was written
+        return answer
 
     async def _compare_holdings(self, message: CompareHoldings, section: Section) -> Compared:
         spans = section.spans

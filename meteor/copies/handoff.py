@@ -77,8 +77,7 @@ class Handoff:
         self._node, self._runtime, self._curve = node, runtime, curve
         self._holdings, self._shelf, self._on_gained = holdings, shelf, on_gained
         self._views, self._replication, self._keeper = views, replication, keeper
-        self._id_bits = id_bits
-        self._config = config or HandoffConfig()
+        self._id_bits, self._config = id_bits, config or HandoffConfig()
         self.leaving = False
         self._giving = Giving(
             node, runtime, curve, holdings, shelf, self._config, replication, views,
@@ -99,6 +98,7 @@ class Handoff:
             runtime, self._config, holdings, shelf, views, replication, keeper,
             lambda: self.leaving, self.heirs.note_unanswered, self._gained,
         )  # fmt: skip
+        self.pulling.on_rival = self.rivals.note
         self._handed_over: deque[tuple[Contact, Interval]] = deque(maxlen=HANDED_OVER_MAX)
         """By whom, and what, since this peer asked last who holds something."""
         self._bell = Bell(runtime, "handoff")
@@ -112,9 +112,8 @@ class Handoff:
 
     # -- what the ring tells
 
-    def arc_changed(self, before: Arc | None, now: Arc | None) -> None:
+    def arc_changed(self, _: Arc | None, __: Arc | None) -> None:
         """The ring gives this peer another arc: look at once."""
-        del before, now
         self.wake()
 
     def contact_gone(self, contact: Contact) -> None:
@@ -218,10 +217,10 @@ class Handoff:
 
     # -- taking over what nobody answers for, or from whom it has been
 
-    async def hold_everything(self) -> None:
-        """The founder of a ring holds the whole curve; of what it had a part in before it knows
-        only what nobody else can know better."""
-        for step in self.heirs.resume(self.everything):
+    async def hold_everything(self, *, is_new: bool) -> None:
+        """The founder of a ring holds the whole curve; of what it had a part in before, and of a
+        ring that is not new, it knows only what nobody else can know better."""
+        for step in self.heirs.resume(self.everything, is_new=is_new):
             if step.kind == "lost":
                 await self._take_lost(step.piece, step.sources)
             else:
@@ -254,10 +253,11 @@ class Handoff:
         self._views.see(view.epoch)
         others = tuple(one for one in sources if one.id != self._runtime.contact.id)
         if len(others) < len(sources):
-            await self._keeper.bring_back(piece, view.epoch)
-            await self._take(piece, view, others, (view.primary,), lost=False, kept=kept)
+            async with self._keeper.brought_back(piece, view.epoch):
+                await self._take(piece, view, others, (view.primary,), lost=False, kept=kept)
             return
-        await self._keeper.clear(intersect(view.lost, piece))
+        if not await self._keeper.clear(intersect(view.lost, piece)):
+            return
         kept = dict(self._views.copies) if intersect(view.lost, piece) else kept  # less, by that
         fence = self._replication.new_view(piece, others, view.lost, view.rivals)
         if not await self._replication.fence(fence, view):
@@ -289,9 +289,9 @@ class Handoff:
 
     async def _take_lost(self, piece: Intervals, torn: tuple[Contact, ...]) -> None:
         """Hold a piece whose past nobody knows; a damaged last word shows, nothing older does."""
-        if all(one.id != self._runtime.contact.id for one in torn):
-            await self._keeper.clear(piece)
-        await self._take(piece, None, (), (), lost=True)
+        own_id = self._runtime.contact.id
+        if any(one.id == own_id for one in torn) or await self._keeper.clear(piece):
+            await self._take(piece, None, (), (), lost=True)
 
     async def _take(
         self,
@@ -316,6 +316,7 @@ class Handoff:
         if begun is None:
             if view is not None:
                 self._views.tried.note(new, view)
+                self._replication.on_beside(view)  # to what was handed over meanwhile, perhaps
             return
         if lost:
             self._views.chronicle.lose(begun.intervals, begun.epoch)
@@ -380,21 +381,20 @@ class Handoff:
         """What the source acknowledged since the past of it was lost, which was lost here again."""
         had = (*answer.copies, *answer.former)
         for view in had:
-            since = self._views.since_lost(view, intersect(left, self._holdings.lost), had)
-            if since:
+            if since := self._views.since_lost(view, intersect(left, self._holdings.lost), had):
                 await self.reconciling.absorb(since, source, view.epoch, view.primary.id)
 
     async def _take_in_with_it(
         self, taken_in: tuple[Ended, ...], left: Intervals, source: Contact
     ) -> bool:
-        """What the source can show to have, this peer can from now on: it may forget it.  The views
-        that it had of what is `left` may speak of its attic alone; whether its shelf is here."""
+        """What the source can show to have, this peer can from now on.  Its views may speak of its
+        attic alone; whether its shelf is here, and stays: a brief view keeps nothing."""
         known = self._views.has_all_of
         news = [one for one in taken_in if not known(one.intervals, one.primary, one.epoch)]
         if not news:
-            return True
+            return not subtract(left, self._views.settled())
         if not await self.reconciling.absorb(left, source, 0):
             return False
         self._views.taken_in.learn(news, self._holdings.held)
         await self._shelf.note(self._views)
-        return True
+        return not subtract(left, self._views.settled())

@@ -26,7 +26,10 @@ from meteor.wire.view import View, ViewKey, parts_of
 from squid import Interval, intersect, merge, subtract
 
 CLAIMS_MAX: Final = 32
-"""Peers asked for one interval in one round: more than the successors of any concurrent joins."""
+"""Peers asked for one interval in one round because others name them: more than the successors of
+any concurrent joins ..."""
+KNOWN_MAX: Final = 128
+"""... and that the asker knows itself: more than it gives to, and takes from, at a time."""
 DEAD_MAX: Final = 64
 OPEN_MAX: Final = 256
 FORGOTTEN: Final = 4
@@ -107,9 +110,12 @@ class Heirs:
         queue = [*self._named(found.evidence), *begun, *self._node.successors, *elsewhere]
         if self._node.predecessor is not None:
             queue.append(self._node.predecessor)
-        while queue and not found.holders and len(asked) < CLAIMS_MAX:
+        most = CLAIMS_MAX + min(len({one.id for one in queue}), KNOWN_MAX)
+        while queue and not found.holders:
             wave = list({one.id: one for one in queue if one.id not in asked}.values())
-            wave = wave[: CLAIMS_MAX - len(asked)]
+            if len(asked) + len(wave) > most:
+                found.everybody = found.conclusive = False
+                wave = wave[: most - len(asked)]
             asked |= {one.id for one in wave}
             queue = []
             tasks = [(one, self._runtime.spawn(self._ask(one, found))) for one in wave]
@@ -261,12 +267,13 @@ class Heirs:
             if not subtract((interval,), held):
                 del self._open_since[interval]
 
-    def resume(self, everything: Intervals) -> list[Step]:
-        """What a peer that is alone may take over from its own former life.  One that remembers
-        nothing is new, and there is no past; not so where its journal has lost something."""
+    def resume(self, everything: Intervals, *, is_new: bool) -> list[Step]:
+        """What a peer that is alone may take over from its own former life.  Where its ring is new
+        and it remembers nothing, there is no past; not so where its journal has lost something, or
+        there were others, who had it when it had nothing yet, or any more."""
         had = self._views.remembered_of(everything)
         if not had:
-            return [Step(everything, "lost" if self._views.damaged else "adopt")]
+            return [Step(everything, "adopt" if is_new and not self._views.damaged else "lost")]
         own = self._runtime.contact
         evidence = [Evidence(own, one, False, self._views.damaged, of) for one, of in had]
         begun = self._views.chronicle.all_of(everything)

@@ -70,13 +70,15 @@ class Levelling:
         while self.is_open(part):
             if self._runtime.now() > ends_s:
                 return False
-            if not await self._level(part):
+            if not await self._level(part, ends_s):
                 await self._runtime.sleep(AGAIN_S)
         return True
 
-    async def _level(self, part: Intervals) -> bool:
+    async def _level(self, part: Intervals, ends_s: float) -> bool:
         await self._turn.enter()
         try:
+            if self._runtime.now() > ends_s:
+                return False  # nobody waits for it any more, and others may behind this one
             held = self._views.held()
             still = {at: intersect(of, held) for at, of in self._open.items()}
             self._open = {at: of for at, of in still.items() if of}

@@ -21,7 +21,7 @@ from meteor.keeping.placement import Admission
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
 from meteor.wire.operations import Freeze, Frozen, Pull, PulledPage, TakeOver, Yours
-from meteor.wire.view import EPOCHS, View
+from meteor.wire.view import EPOCHS, HEARSAY, Rival, View
 from squid import Interval, intersect, merge, subtract
 
 TAKE_OVER_TRIES = 5
@@ -52,6 +52,8 @@ class Pulling:
         self._shelf, self._views, self._replication = shelf, views, replication
         self._keeper, self._is_leaving = keeper, is_leaving
         self._unanswered, self._gained = unanswered, gained
+        self.on_rival: Callable[[Rival], object] = lambda _: None
+        """Hears who holds what has come from another one in the meantime."""
 
     async def fetch(self, piece: Intervals, source: Contact, epoch: int) -> bool:
         """Pull content from somebody who is not its primary."""
@@ -82,6 +84,8 @@ class Pulling:
         admission = Admission()
         try:
             last = await self._pull_pages(interval, source, admission)
+            if self._came_from_another(interval, source, lost):
+                return False
             asked_s = self._runtime.now()
             frozen = await asked(
                 self._runtime, self._config, source, Freeze(interval, last.cursor), Frozen
@@ -89,7 +93,7 @@ class Pulling:
             await self._shelf.admit(going_on(frozen.page, last).carried, admission)
             self._views.taken_in.learn(frozen.taken_in, (interval,))
             await self._beside_what_came(interval, admission)
-            if self._is_leaving():
+            if self._is_leaving() or self._came_from_another(interval, source, lost):
                 return False
             self._views.see(frozen.epoch, frozen.highest)
             copies = self._replication.among((source, *frozen.copies))
@@ -99,12 +103,7 @@ class Pulling:
             if given is None:
                 self._unanswered(view)
                 return False
-            known = subtract((interval,), merge(*(one.intervals for one in frozen.rivals)))
-            known = subtract(known, frozen.lost)
-            self._views.taken_in.note(source.id, frozen.epoch, known)
-            left = subtract((interval,), known)
-            if frozen.since <= frozen.epoch:
-                self._views.taken_in.note(source.id, frozen.epoch, left, frozen.since)
+            self._note_taken_in(interval, source, frozen)
             begun = await self._replication.begin(view, frozen.epoch, source, given)
         except CallError:
             return False
@@ -117,6 +116,23 @@ class Pulling:
             return False
         self._gained(begun.intervals, admission)
         return True
+
+    def _came_from_another(self, interval: Interval, source: Contact, lost: Intervals) -> bool:
+        """Whether somebody else gave some of it meanwhile: the two are to be made one.  One who is
+        asked twice, as he offers it as well, gave it himself."""
+        both = intersect((interval,), self._holdings.held)
+        both = subtract(both, self._replication.adopted.given_by(source))
+        self.on_rival(Rival(both, HEARSAY, (source,), intersect(lost, both)))
+        return bool(both)
+
+    def _note_taken_in(self, interval: Interval, source: Contact, frozen: Frozen) -> None:
+        """All that the giver had is here."""
+        known = subtract((interval,), merge(*(one.intervals for one in frozen.rivals)))
+        known = subtract(known, frozen.lost)
+        self._views.taken_in.note(source.id, frozen.epoch, known)
+        left = subtract((interval,), known)
+        if frozen.since <= frozen.epoch:
+            self._views.taken_in.note(source.id, frozen.epoch, left, frozen.since)
 
     async def _beside_what_came(self, interval: Interval, admission: Admission) -> None:
         """What this peer had before, in a ring or on a side of its own, has a number of that: the

@@ -15,7 +15,7 @@ from meteor.copies.copying import Superseded
 from meteor.copies.giving import HandoffConfig
 from meteor.copies.replication import Replication
 from meteor.keeping.holdings import Holdings, Intervals
-from meteor.keeping.placement import MOVED, Admission, key_of
+from meteor.keeping.placement import Admission, key_of
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Keep, Kept
@@ -267,13 +267,9 @@ class Reconciling:
         """Where one record was moved to two places, the later word alone stays, and whoever comes
         by it is not led to the other one: what lies there goes, unless it is later still."""
         for one in carried:
-            placed = self._shelf.find(key_of(one)) if one.kind == MOVED else None
-            known = None if placed is None else placed.carried
-            if known is None or known.kind != MOVED or known.moved_to == one.moved_to:
-                continue
-            older, newer = sorted((known, one), key=lambda word: word.version)
-            if older.moved_to and self._shelf.meets(one, self._views.held()):
-                self.on_outvoted(older, newer.version)
+            over = self._shelf.outvoted(one)
+            if over is not None and self._shelf.meets(one, self._views.held()):
+                self.on_outvoted(*over)
 
     def tell_anew(self, part: Intervals) -> None:
         """What another one had of `part` counts here by now.  Some of it may have been on the shelf

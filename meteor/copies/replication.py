@@ -169,14 +169,14 @@ class Replication:
     ) -> View | None:
         """Be the primary of a view that is new here, whose content is here, as that of one that was
         `taken` over, whose holders may be gone: None when a later one is known meanwhile, or what
-        was `kept` as that was decided is not so any more, else the view as its copies have it.  Of
-        one that was passed over in part while it was noted here that is what is left.  What copies
-        kept for a `giver`, who froze it and gave all up to its last epochs, is nothing beside it;
-        what one that died as it gave had named beside itself by then is."""
+        was `kept` as that was decided is not so any more, or somebody gave some of it, else the
+        view as its copies have it.  Of one that was passed over in part while it was noted here
+        that is what is left.  What copies kept for a `giver`, who froze it and gave all up to its
+        last epochs, is nothing beside it; what one that died as it gave had named is."""
         await self.changing.enter()
         try:
-            before = set(self._views.own)
-            if not Footing(self._views, view, kept).holds():
+            before, footing = set(self._views.own), Footing(self._views, view, kept)
+            if not footing.holds() or (giver is None and footing.touched):
                 return None
             installed = await self.install(view, adopted_epoch, taken, kept)
             if installed is None:

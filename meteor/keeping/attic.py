@@ -9,7 +9,9 @@ section 5).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from heapq import merge
 from typing import Final
 
 from meteor.journal.journal import Entry
@@ -23,6 +25,9 @@ PREFIX: Final = b"a:"
 """How the journal's keys begin that are the attic's."""
 _LOT_BYTES: Final = 8
 PAGE_BYTES: Final = 64 * 1024
+LOOKED_AT: Final = 1024
+"""Records that are looked at for one page, some 4 microseconds each: few of them may live in the
+interval."""
 
 
 class Attic:
@@ -35,8 +40,8 @@ class Attic:
     ) -> None:
         """`as_written` gives records with their expiry by the wall clock, as the journal has it."""
         self._curve, self._as_written = curve, as_written
-        self._lots: dict[int, dict[Key, tuple[int, Carried]]] = {}
-        """Each record with the number of its coming here."""
+        self._lots: dict[int, list[tuple[int, Carried]]] = {}
+        """Each record with the number of its coming here, which ascend."""
         self._newest_lot = self._newest = 0
         self._unwritten: list[Entry] = []
 
@@ -61,12 +66,12 @@ class Attic:
 
     def _place(self, lot: int, carried: Carried) -> None:
         self._newest += 1
-        self._lots.setdefault(lot, {})[key_of(carried)] = self._newest, carried
+        self._lots.setdefault(lot, []).append((self._newest, carried))
 
     def keep_only(self, lots: Collection[int]) -> None:
         """Nobody speaks for the other lots any more."""
         for lot in [number for number in self._lots if number not in lots]:
-            gone = self._lots.pop(lot)
+            gone = [key_of(one) for _, one in self._lots.pop(lot)]
             self._unwritten += [Entry(_journal_key(lot, key), None) for key in gone]
 
     def unwritten(self) -> list[Entry]:
@@ -80,7 +85,7 @@ class Attic:
         return [
             entry
             for lot, records in self._lots.items()
-            for entry in self._entries_of(lot, {key: one for key, (_, one) in records.items()})
+            for entry in self._entries_of(lot, {key_of(one): one for _, one in records})
         ]
 
     def _entries_of(self, lot: int, records: Mapping[Key, Carried]) -> list[Entry]:
@@ -101,8 +106,8 @@ class Attic:
         travel."""
         carried: list[Carried] = []
         size = 0
-        for number, one in self._after(lots, cursor):
-            if size >= PAGE_BYTES:
+        for looked_at, (number, one) in enumerate(self._after(lots, cursor)):
+            if size >= PAGE_BYTES or looked_at == LOOKED_AT:
                 return PulledPage(tuple(carried), cursor, more=True)
             cursor = number
             _, box = split_id(one.id, self._curve)
@@ -112,14 +117,15 @@ class Attic:
                 size += len(one.blob) + 200
         return PulledPage(tuple(carried), cursor, more=False)
 
-    def _after(self, lots: Collection[int], cursor: int) -> list[tuple[int, Carried]]:
-        found = [
-            (number, carried)
-            for lot in sorted(lots)
-            for number, carried in self._lots.get(lot, {}).values()
-            if number > cursor
-        ]
-        return sorted(found, key=_by_number)
+    def _after(self, lots: Collection[int], cursor: int) -> Iterator[tuple[int, Carried]]:
+        """In turn, and no further than they are asked for."""
+        found = [self._lots[lot] for lot in sorted(lots) if lot in self._lots]
+        return merge(*(_from(lot, cursor) for lot in found), key=_by_number)
+
+
+def _from(lot: Sequence[tuple[int, Carried]], cursor: int) -> Iterator[tuple[int, Carried]]:
+    first = bisect_right(lot, cursor, key=_by_number)
+    return map(lot.__getitem__, range(first, len(lot)))
 
 
 def _by_number(placed: tuple[int, Carried]) -> int:

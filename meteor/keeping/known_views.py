@@ -66,6 +66,10 @@ class KnownViews:
         """What this peer is the primary of."""
         return merge(*[view.intervals for view in self.own.values()])
 
+    def settled(self) -> Intervals:
+        """What of it is under views that are not brief: what comes there is kept."""
+        return merge(*(view.intervals for view in self.own.values() if not view.is_brief))
+
     def lost(self) -> Intervals:
         """The part of `held` whose past is not known."""
         return merge(*[view.lost for view in self.own.values()])
@@ -282,14 +286,15 @@ class KnownViews:
         return tuple(view for view in self._over(part) if view.epoch > epoch)
 
     def in_sync(self, view: View, adopted_epoch: int) -> bool:
-        """Whether all that the view is of is here, up to the epoch that its primary adopted."""
+        """Whether all that the view is of is here, up to the epoch that its primary adopted.  What
+        is lost here, and not to the view, is not."""
         known = self.copies.get(view.key)
         left = view.intervals if known is None else subtract(view.intervals, known.view.intervals)
         there = [copy.view for copy in self.copies.values() if copy.whole]
         there += [*self.former, *self.own.values()]
         for one in there:
             if adopted_epoch and one.epoch >= adopted_epoch:
-                left = subtract(left, one.intervals)
+                left = subtract(left, subtract(one.intervals, subtract(one.lost, view.lost)))
         return not left
 
     def _over(self, part: Intervals) -> Iterator[View]:

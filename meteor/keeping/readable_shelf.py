@@ -17,6 +17,7 @@ from meteor.keeping.expiry_clock import ExpiryClock
 from meteor.keeping.outlived import word_over
 from meteor.keeping.placement import (
     GONE,
+    MOVED,
     Key,
     Keyed,
     Place,
@@ -148,6 +149,17 @@ class ReadableShelf:
     def may_show(self, carried: Carried) -> bool:
         """Whether nothing that shows counts more than what was decided some time ago."""
         return self.table.may_show(key_of(carried), carried, self.wall_ms())
+
+    def outvoted(self, one: Carried) -> tuple[Carried, int] | None:
+        """Where this is word of a move, and the word that is known of the same record leads to some
+        other place: the one of both that is over, and the version of the later, which alone stays.
+        """
+        placed = self.find(key_of(one)) if one.kind == MOVED else None
+        known = None if placed is None else placed.carried
+        if known is None or known.kind != MOVED or known.moved_to == one.moved_to:
+            return None
+        older, newer = sorted((known, one), key=lambda word: word.version)
+        return (older, newer.version) if older.moved_to else None
 
     def news(self, carried: Iterable[Carried]) -> list[Carried]:
         """What of another peer's records is not known here in this or a newer version, with the

@@ -116,11 +116,16 @@ class Views(KnownViews):
     def remember_beside(self, view: View) -> None:
         """A view of which this peer is no copy takes the place of what it keeps for others: whoever
         begins it need not know of them.  Without their primary this may be the last that is left
-        of what they acknowledged."""
+        of what they acknowledged.  So it is with what another view of the same primary took the
+        place of, and is not known to have begun: it may be had from somebody else."""
         for key, copy in self.copies.items():
             past = copy.view.within(subtract(view.intervals, view.lost))
-            if copy.whole and key[0] != view.primary.id and copy.view.epoch < view.epoch and past:
-                self.remember(past)
+            if not copy.whole or past is None or copy.view.epoch >= view.epoch:
+                continue
+            had = (past,) if key[0] != view.primary.id else parts_of(copy.before, past.intervals)
+            for one in had:
+                if one.primary.id != view.primary.id:
+                    self.remember(one)
 
     def take_in(self, view: View, part: Intervals) -> None:
         """All content of what an ended view has of `part` is on the shelf; what a brief one stands
@@ -325,8 +330,6 @@ class Views(KnownViews):
         self.taken_in.restore(taken_in if whole else ())
         for view in views:
             self.remember(view)
-        self.stored = [
-            one if whole else replace(one, taken_in=()) for one in stored
-        ][-FORMER_MAX:]
+        self.stored = [one if whole else replace(one, taken_in=()) for one in stored][-FORMER_MAX:]
         self.see(*(one.view.epoch for one in self.stored))
         self.company = max((len(one.holder_ids) for one in self.remembered()), default=0)

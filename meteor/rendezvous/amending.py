@@ -15,18 +15,20 @@ from arms import DATA
 from chord import Contact, Runtime, replace
 from meteor.admission import (
     KEPT_KINDS,
+    check_takes_place,
     check_timeout_s,
     check_ttl_ms,
     check_version,
     read_document,
 )
-from meteor.errors import MeteorError, ProfileError
+from meteor.errors import MeteorError, ProfileError, Refused
 from meteor.rendezvous.asking import ASKED_MAX, BURIED_WITHIN_S, Asking
+from meteor.rendezvous.leaving import back_to, left_by
 from meteor.rendezvous.moves import runs_of, with_missing
 from meteor.rendezvous.reading import reading
 from meteor.rendezvous.task import AMENDS, FIND, FOUND
 from meteor.security.gatekeeper import Admitted, Gatekeeper
-from meteor.security.verifying import Actor
+from meteor.security.verifying import DELEGATION, Actor
 from meteor.wire import codec
 from meteor.wire.collector import Collector, Relay, raise_refusals, summaries_of
 from meteor.wire.found_pages import readable
@@ -38,10 +40,10 @@ from squid import Box, HilbertCurve, Intervals, Outcome, Router, Wanted
 
 FINDINGS_MAX: Final = 8
 """How often it is looked for what overlaps, while others change what was found."""
-
 PLACES_MAX: Final = 256
-"""So many places are asked for a record that was replaced, one after the other, while there is
-time: each is one more `replace` that the caller has not heard of."""
+"""So many places are asked for a record in turn: each is a `replace` unknown to the caller."""
+
+_NOTHING_THERE: Final = "nothing is there of which one can tell that the delegation is for it"
 
 Place = Callable[[bytes, str, bool], Box]
 """The box of a packed profile under an action, and whether it may go everywhere; raises."""
@@ -69,9 +71,15 @@ class Amending:
         check_version(amend.version)
         if amend.verb == "replace":
             with reading(sender):
-                document = read_document(amend.document)
+                document = check_takes_place(read_document(amend.document))
                 admitted = self._gatekeeper.admit_amend(amend, document, self._runtime.now())
                 self._place(document.profile, document.action, False)
+            deadline = self._runtime.now() + amend.timeout_s
+            if admitted.limit:
+                looked = await self._look_at(sender, amend, admitted)
+                if not looked.complete:
+                    return looked
+                amend = replace(amend, timeout_s=max(deadline - self._runtime.now(), 0.0))
             return await self._replace(sender, amend, document, admitted)
         if amend.verb not in AMENDS:
             raise MeteorError(f"{amend.verb!r} is none of renew, cancel, replace, find")
@@ -82,8 +90,25 @@ class Amending:
         self._gatekeeper.amended(admitted, amend, reply, self._runtime.now())
         return reply
 
+    async def _look_at(self, sender: Contact, amend: Amend, admitted: Admitted) -> PostReply:
+        """What a delegate is to replace, as long as it is there: who has both places has the new
+        one alone once that is written.  Raises `Refused`, also where nothing is found: what his
+        post takes away may lie elsewhere."""
+        question = replace(amend, verb=FIND, ttl_s=0.0, document=b"")
+        looked = await self.once(sender, question, admitted, dry_run=True)
+        if looked.complete and not looked.matches:
+            with self._gatekeeper.counted():
+                raise Refused(f"replace of {amend.id}: {_NOTHING_THERE}", DELEGATION)
+        return replace(looked, matches=0)
+
     async def once(
-        self, sender: Contact, amend: Amend, admitted: Admitted, *, mode: str = "within"
+        self,
+        sender: Contact,
+        amend: Amend,
+        admitted: Admitted,
+        *,
+        mode: str = "within",
+        dry_run: bool = False,
     ) -> PostReply:
         """Renew, cancel or find by id, following a record that was replaced to its new id."""
         full_id, collector, came_with = amend.id, Collector(), -1
@@ -91,16 +116,8 @@ class Amending:
         left: Intervals = ()
         for places in count(1):
             _, box = split_id(full_id, self._curve)
-            operation = Operation(
-                verb=amend.verb,
-                id=full_id,
-                version=amend.version,
-                owner=admitted.actor.owner,
-                ttl_ms=check_ttl_ms(amend.ttl_s),
-                route=Route(self._runtime.contact, sender.id, amend.token),
-                mode=mode,
-                limit=admitted.limit,
-                issued_ms=admitted.issued_ms,
+            operation = replace(
+                self._operation(sender, amend, admitted), id=full_id, mode=mode, dry_run=dry_run
             )
             outcome = await self._router.disseminate(
                 box, codec.encode(operation), timeout_s=max(deadline - self._runtime.now(), 0.0),
@@ -108,7 +125,8 @@ class Amending:
             )  # fmt: skip
             summaries = summaries_of(outcome)
             with self._gatekeeper.counted():
-                raise_refusals(operation, summaries)
+                named = replace(operation, verb="replace") if dry_run else operation
+                raise_refusals(named, summaries)
             went = last_in(summaries)
             if went is None or went.version <= came_with:
                 break
@@ -130,6 +148,19 @@ class Amending:
             ttl_s=amend.ttl_s,
             found=tuple(collector.found),
             repeated=any(summary.repeated for summary in summaries),
+            of_nobody=any(summary.of_nobody for summary in summaries if summary.matches),
+        )
+
+    def _operation(self, sender: Contact, amend: Amend, admitted: Admitted) -> Operation:
+        return Operation(
+            verb=amend.verb,
+            id=amend.id,
+            version=amend.version,
+            owner=admitted.actor.owner,
+            ttl_ms=check_ttl_ms(amend.ttl_s),
+            route=Route(self._runtime.contact, sender.id, amend.token),
+            limit=admitted.limit,
+            issued_ms=admitted.issued_ms,
         )
 
     async def bury(self, word: Carried, version: int, *, whatever: bool = True) -> None:
@@ -140,15 +171,21 @@ class Amending:
             "cancel", word.moved_to, version, word.owner, 0, moved_to=word.id,
             came_with=word.version,
         )  # fmt: skip
-        deadline = self._runtime.now() + BURIED_WITHIN_S
+        deadline, pause_s = self._runtime.now() + BURIED_WITHIN_S, 1.0
         with suppress(ProfileError):  # other peers have named where it went
             while self._runtime.now() < deadline:
                 outcomes, leave = await self._follow(leave, deadline)
-                newer = [one for one in summaries_of(outcomes[-1]) if one.refused == "older"]
-                if not newer or not whatever:
+                last = summaries_of(outcomes[-1])
+                newer = [one for one in last if one.refused == "older"]
+                if newer and whatever:
+                    # Its author's clock may be ahead of the one here: a delete wins all the same.
+                    leave = replace(leave, version=max(one.version for one in newer) + 1)
+                    continue
+                if newer or last_in(last) is not None or any(one.matches for one in last):
                     return
-                # An author's clock may be ahead of the one here; a delete wins over every version.
-                leave = replace(leave, version=max(one.version for one in newer) + 1)
+                # Nobody there knows of it: whoever had it on another side may be merged there yet.
+                await self._runtime.sleep(pause_s)
+                pause_s *= 2
 
     async def _replace(
         self, sender: Contact, amend: Amend, document: Document, admitted: Admitted
@@ -178,11 +215,16 @@ class Amending:
             admitted, operation.id, amend.version, amend.ttl_s, now, instead=amend.id
         ) as answered:
             told = list[Summary]()
-            reply = await self._asking.run(
-                sender, amend.token, box, operation, amend.timeout_s, told=told
-            )
+            try:
+                reply = await self._asking.run(
+                    sender, amend.token, box, operation, amend.timeout_s, told=told
+                )
+            except Refused as error:
+                if error.rule == "deleted" and operation.id != amend.id:
+                    self._runtime.spawn(self._take_back(back_to(amend.id, operation)))
+                raise
             if reply.complete or KEPT_KINDS.get(document.action) != DATA:
-                for first in _left_by(amend, operation, told):
+                for first in left_by(amend, operation, told):
                     reply = await self._leave(sender, amend, first, admitted, reply, deadline)
             answered(reply)
             return reply
@@ -197,7 +239,7 @@ class Amending:
         reply = await self._asking.run(own, 0, box, keep, timeout_s, is_wanted)
         if reply.complete and await is_wanted():
             amend = Amend(0, "replace", old_id, keep.version, 0.0, timeout_s)
-            (first,) = _left_by(amend, keep, ())
+            (first,) = left_by(amend, keep, ())
             admitted = Admitted(Actor(owner=keep.owner))
             await self._leave(own, amend, first, admitted, reply, deadline)
 
@@ -219,9 +261,7 @@ class Amending:
         refused = {summary.refused for summary in summaries}
         left_s = max(deadline - self._runtime.now(), 0.0)
         if refused & {"older", "deleted"}:
-            # Without a tombstone, as the newer one may come here yet; with a word, as an order to
-            # keep this may still be on its way.
-            back = replace(leave, id=kept_id, moved_to=leave.id, version=amend.version + 1)
+            back = back_to(leave.id, replace(leave, id=kept_id))
             out = await self._router.disseminate(box, codec.encode(back), timeout_s=left_s)
             if not out.complete:
                 self._runtime.spawn(self._take_back(back))
@@ -239,6 +279,7 @@ class Amending:
             complete=reply.complete and all(outcome.complete for outcome in outcomes),
             missing=sum((outcome.missing for outcome in outcomes), reply.missing),
             repeated=reply.repeated or any(summary.repeated for summary in summaries),
+            of_nobody=any(summary.of_nobody for summary in summaries),
         )
 
     async def _take_back(self, back: Operation) -> None:
@@ -356,14 +397,3 @@ def _is_in_part(summaries: Sequence[Summary]) -> bool:
     """Whether a record was found at some of its holders alone: it ran out at the others before it
     was renewed at these, where it lives on."""
     return len({summary.known for summary in summaries}) > 1
-
-
-def _left_by(amend: Amend, operation: Operation, told: Sequence[Summary]) -> list[Operation]:
-    """What lets a record leave the place that the caller knows of, and the one to which it went
-    once from where it is to be now, without the caller's hearing of it."""
-    leave = replace(operation, verb="cancel", id=amend.id, moved_to=operation.id, document=b"")
-    leaves = [] if operation.id == amend.id else [leave]
-    went = last_in(told)
-    if went is not None and went.id != amend.id:
-        leaves.append(replace(leave, id=went.id, came_with=went.version))
-    return leaves

@@ -68,16 +68,17 @@ class Amendments:
         refused = self._ownership.refusal(task)
         if refused:
             return Summary(0, refused=refused)
-        operation = task.operation
+        operation, of_nobody = task.operation, sent.owner != task.operation.owner
         known = living(self._shelf, task.key)
         back = known is not None and operation.moved_to == known.carried.id
         if known is not None and known.carried.kind == GONE and not back:
             refused = "deleted" if operation.moved_to else ""
             if not refused:  # by another holder of a part of it, perhaps, whose copies are others
                 await write([known.carried])
-            return Summary(self._buried_in(part, task.mark), refused=refused)
+            taken = self._buried_in(part, task.mark)
+            return Summary(taken, refused=refused, of_nobody=of_nobody)
         if operation.moved_to:
-            return await self._leave(sent, task, known, write)
+            return replace(await self._leave(sent, task, known, write), of_nobody=of_nobody)
         if known is None or known.carried.id != operation.id:
             return self.elsewhere(task, known)
         record = self._shelf.store.get(*task.key)
@@ -92,10 +93,11 @@ class Amendments:
         if operation.mode == FOUND and record.version > operation.version:
             return Summary(0, known=True)
         await self._deletes.bury([record], task.mark, write)
-        return Summary(self._buried_in(part, task.mark), known=True)
+        return Summary(self._buried_in(part, task.mark), known=True, of_nobody=of_nobody)
 
     def find(self, task: Task) -> tuple[list[bytes], Summary]:
-        """The interest of an id, as it was posted; or why there is none."""
+        """The interest of an id, as it was posted; or why there is none.  A `dry_run` only asks
+        whether anything is there that its sender may touch."""
         task = self._ownership.addressed(task)
         refused = self._ownership.refusal(task)
         if refused:
@@ -106,6 +108,8 @@ class Amendments:
         if known.carried.kind == GONE:
             return [], Summary(0, refused="deleted")
         record = self._shelf.store.get(*task.key)
+        if task.operation.dry_run:
+            return [], Summary(int(record is not None))
         if record is None or record.kind == DATA:
             return [], Summary(0, refused="" if record is None else "no interest")
         return pages_of([found_of(self._shelf, record)]), Summary(1, known=True)

@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
 from chord import Contact, Runtime, replace
-from meteor.admission import KEPT_KINDS
+from meteor.admission import DELETES, KEPT_KINDS
 from meteor.rendezvous.moves import region_of, runs_of, with_missing
-from meteor.rendezvous.task import DELETES, OWN
+from meteor.rendezvous.task import OWN
 from meteor.security.gatekeeper import Gatekeeper
 from meteor.wire import codec
 from meteor.wire.collector import Collector, Relay, raise_refusals, summaries_of

@@ -21,6 +21,7 @@ from meteor.rendezvous.ended import Ended
 from meteor.rendezvous.reactions import AT_ONCE, Reactions
 from meteor.rendezvous.task import Task
 from meteor.rendezvous.telling import Telling, found_of
+from meteor.security.delegated import is_within
 from meteor.wire.found_pages import Pages
 from meteor.wire.operations import Carried, Summary
 from squid import Box, covers, merge, subtract
@@ -52,6 +53,11 @@ def _is_up_to(newest: int | None, record: Record) -> bool:
     return newest is None or record.version <= newest
 
 
+def _is_for(task: Task, record: Record) -> bool:
+    """Whether whoever asks may take it: a delegate no more than his delegation is for."""
+    return is_within(task.operation.limit, record.profile, record.kind)
+
+
 class Deletes:
     """What one peer deletes of what it keeps."""
 
@@ -81,7 +87,11 @@ class Deletes:
         )
         selected: list[Record] = []
         while some := list(islice(candidates, AT_ONCE)):
-            selected += [one for one in some if one is not None and _is_up_to(newest, one)]
+            selected += [
+                one
+                for one in some
+                if one is not None and _is_up_to(newest, one) and _is_for(task, one)
+            ]
             if len(some) == AT_ONCE:
                 await self._runtime.sleep(0.0)
         return selected
@@ -118,6 +128,7 @@ class Deletes:
             if now is not None
             and _is_up_to(newest, now)
             and (now.version == then.version or self._is_taken(task, now))
+            and _is_for(task, now)
             and self._shelf.lives_in(now, part)
         ]
 

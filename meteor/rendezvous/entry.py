@@ -25,6 +25,7 @@ from chord import (
 from meteor.admission import (
     ACTIONS,
     KEPT_KINDS,
+    check_manner,
     check_timeout_s,
     check_ttl_ms,
     check_version,
@@ -280,6 +281,7 @@ class Entry:
             check_stem(post.stem)
             check_timeout_s(post.timeout_s)
             check_version(post.version)
+            check_manner(post, document.action)
             box = self._place(document.profile, document.action, post.everywhere)
             admitted = self._gatekeeper.admit_post(post, document, self._runtime.now())
         owner = admitted.actor.owner

@@ -24,7 +24,8 @@ import msgspec
 from chord import Contact, Runtime
 from meteor.errors import MeteorError
 from meteor.wire import codec
-from meteor.wire.operations import Operation, State, Summary
+from meteor.wire.collector import summary_in
+from meteor.wire.operations import Operation, State
 from squid import Box, HandOn, HilbertCurve, Outcome, Work
 
 if TYPE_CHECKING:
@@ -115,8 +116,8 @@ def axes_of(box: Box, curve: HilbertCurve) -> str:
 
 
 def _matches(body: bytes) -> int:
-    summary = _decoded(body)
-    return summary.matches if isinstance(summary, Summary) else 0
+    summary = summary_in(body)
+    return 0 if summary is None else summary.matches
 
 
 def _decoded(body: bytes) -> object:

@@ -19,14 +19,16 @@ from chord import dataclass, replace
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.placement import GONE, MOVED, Key, Placed, key_of
 from meteor.keeping.shelf import Shelf
+from meteor.rendezvous.box_rows import BoxRows
 from meteor.rendezvous.task import Task
 from meteor.wire.operations import Carried
 from meteor.wire.record_id import place_of
 from squid import Box, HilbertCurve, covers, intersect, merge
 
 HALFWAY_MAX: Final = 1024
-"""Of more than so many no question looks at each: all that it asks for is missing.  Most are over
-in milliseconds; what a cut leaves behind may be more."""
+"""Of more than so many that lie where it asks no question looks at each: all of that is missing.
+Most are over in milliseconds; what a cut leaves behind may be more, or who posts other contents
+under the same names again and again."""
 RUNS: Final = 16
 """In so many intervals an old place is named."""
 NAMED_MAX: Final = 32
@@ -62,6 +64,7 @@ class Left:
     box: Box
     old: Carried
     """Without its content: who might see it."""
+    row: int
 
 
 class Halfway:
@@ -70,6 +73,8 @@ class Halfway:
     def __init__(self, shelf: Shelf, holdings: Holdings, curve: HilbertCurve) -> None:
         self._shelf, self._holdings, self._curve = shelf, holdings, curve
         self._halves: dict[Half, Left] = {}
+        self._rows = BoxRows[Half](curve.dimensions)
+        """The same by the old places."""
         self._room = HALFWAY_MAX
         """With so many those that are over are forgotten."""
 
@@ -82,10 +87,10 @@ class Halfway:
             self._forget_over()
             self._room = max(HALFWAY_MAX, 2 * len(self._halves))
         box = place_of(old.id, self._curve)[1]
-        left = Left(now, box, replace(old, blob=b"", route=None))
         half = Half(key_of(old), old.id)
-        self._halves.pop(half, None)  # of an earlier time that it left this place
-        self._halves[half] = left
+        self._drop(half)  # of an earlier time that it left this place
+        row = self._rows.put(half, box)
+        self._halves[half] = Left(now, box, replace(old, blob=b"", route=None), row)
 
     def due(self, now: float) -> list[tuple[Half, Placed]]:
         """What whoever holds its old place is to finish, and what took that; at once, and whoever
@@ -102,7 +107,7 @@ class Halfway:
     def word_back(self, half: Half, stone: Carried) -> Carried | None:
         """Of what was deleted where it went: as if it had gone from there to its old place,
         which it is to leave.  None where that is over; asked for once, by who leaves it there."""
-        left = self._halves.pop(half, None)
+        left = self._drop(half)
         if left is None:
             return None
         return replace(stone, kind=MOVED, version=left.old.version, moved_to=half.old_id)
@@ -117,7 +122,7 @@ class Halfway:
     def deleted(self, was: Carried, stone: Carried) -> bool:
         """Whether a delete of the former version comes to what was halfway: others may have what
         took its place, and nothing else."""
-        return self._halves.pop(Half(key_of(was), stone.id), None) is not None
+        return self._drop(Half(key_of(was), stone.id)) is not None
 
     def put_off(self, half: Half) -> None:
         """It was tried in vain: the others are first now."""
@@ -130,11 +135,12 @@ class Halfway:
         Who does not ask for the new place as well is not told of it."""
         if task.operation.verb not in TAKES:
             return ()
-        if self._are_too_many():
+        if self._are_too_many(task.box):
             return () if after_s > -inf else part
         missing: Intervals = ()
         named = 0
-        for half, left in self._halves.items():
+        for half in self._rows.within(task.box):
+            left = self._halves[half]
             asked = left.box.intersection(task.box)
             if asked is None or left.since_s < after_s:
                 continue
@@ -146,10 +152,11 @@ class Halfway:
                 return part
         return missing
 
-    def _are_too_many(self) -> bool:
-        if len(self._halves) > HALFWAY_MAX:
-            self._forget_over()
-        return len(self._halves) > HALFWAY_MAX
+    def _are_too_many(self, box: Box) -> bool:
+        if len(self._halves) <= HALFWAY_MAX or self._rows.count(box) <= HALFWAY_MAX:
+            return False
+        self._forget_over()
+        return self._rows.count(box) > HALFWAY_MAX
 
     def _is_untold(self, half: Half, left: Left, task: Task, part: Intervals) -> bool:
         new, sees = self._shelf.find(half.key), partial(self._shelf.sees, task.operation.owner)
@@ -166,7 +173,13 @@ class Halfway:
 
     def _forget_over(self) -> None:
         for half in [one for one, left in self._halves.items() if self._is_over(one, left)]:
-            del self._halves[half]
+            self._drop(half)
+
+    def _drop(self, half: Half) -> Left | None:
+        left = self._halves.pop(half, None)
+        if left is not None:
+            self._rows.take(left.row)
+        return left
 
     def _is_over(self, half: Half, left: Left) -> bool:
         """Word of the move came, not of an earlier one from there, or what took the place is

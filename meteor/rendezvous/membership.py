@@ -23,7 +23,7 @@ class Membership:
         node: ChordNode,
         runtime: Runtime,
         space: KeywordSpace,
-        hold_everything: Callable[[], Awaitable[None]],
+        hold_everything: Callable[..., Awaitable[None]],
     ) -> None:
         self._node, self._runtime, self._space = node, runtime, space
         self._hold_everything = hold_everything
@@ -50,7 +50,7 @@ class Membership:
             await self._resume(former, join)
         else:
             await self._node.found()
-            await self._hold_everything()
+            await self._hold_everything(is_new=True)
 
     async def _resume(self, kept: RingState, join: Sequence[Contact]) -> None:
         """Go back into the ring of the former life; where nobody is there, begin it anew."""
@@ -61,7 +61,7 @@ class Membership:
                 return
         except RingError as error:
             raise JoinFailed(f"resuming failed: {error}", ()) from error
-        await self._hold_everything()
+        await self._hold_everything(is_new=False)
 
     async def _join(self, join: Sequence[Contact]) -> None:
         try:

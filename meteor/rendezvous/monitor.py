@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from itertools import chain
+from math import isfinite
 from typing import Any, Final
 
 from arms import Tell
@@ -20,6 +21,10 @@ from meteor.wire.operations import Notices
 
 TEXT_LENGTH_MAX: Final = 120
 """Characters of a payload that are shown."""
+
+SAID_LENGTH_MAX: Final = 4096
+"""Characters of anything else: what a client names has not been looked at yet, and may be as long
+as a frame."""
 
 Sighting = dict[str, Any]
 
@@ -77,8 +82,12 @@ class Monitor:
         """None: it is of what not everybody may see, and onlookers are everybody."""
         if sighting is None:
             return
+        shown = {
+            name: one[:SAID_LENGTH_MAX] if isinstance(one, str) else one
+            for name, one in sighting.items()
+        }
         for onlooker in self._onlookers:
-            onlooker.put(sighting)
+            onlooker.put(shown)
 
 
 class Onlooker:
@@ -108,7 +117,8 @@ def _posted(post: Post) -> Sighting | None:
     content = _content(post.document)
     if content is None:
         return None
-    return {"kind": "post", "id": post.stem, "ttl": post.ttl_s, **content}
+    ttl_s = post.ttl_s if isfinite(post.ttl_s) else 0.0  # JSON has no other numbers
+    return {"kind": "post", "id": post.stem, "ttl": ttl_s, **content}
 
 
 def _notified(notice: Notice) -> Sighting | None:

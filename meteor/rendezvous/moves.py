@@ -13,15 +13,14 @@ nothing, and count twice what else lies there.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple
-
-import numpy as np
 
 from chord import replace
 from meteor.errors import ProfileError
 from meteor.keeping.holdings import Intervals
+from meteor.rendezvous.box_rows import BoxRows
 from meteor.rendezvous.known_since import AT_ONCE_S, KnownSince
 from meteor.wire.operations import Carried
 from meteor.wire.record_id import split_id
@@ -32,8 +31,6 @@ KEPT_S: Final = 10.0
 """How long a move is spoken of: as long as a query with the usual time-out may be under way."""
 KEPT_MAX: Final = 4096
 """So many moves are known at most; the oldest are forgotten first."""
-ROWS: Final = 64
-"""For so many there is room at first."""
 MISSING_RUNS: Final = 16
 """In so many intervals a region is named where something may be that was not met."""
 TOLD_MAX: Final = 256
@@ -97,14 +94,8 @@ class Moves:
         """From when on these are all."""
         self._moves: OrderedDict[str, _Move] = OrderedDict()
         """By the full id at the old place."""
-        self._notes = 0
-        # Every question looks where all of them were: a row for each, as thousands of boxes, one
-        # after the other, take ten times as long as the question.
-        self._lows = self._highs = np.empty((0, curve.dimensions), np.int64)
-        self._order = np.empty(0, np.int64)
-        """How many were noted up to this one; 0 of a row that is free."""
-        self._in_rows: list[_Move | None] = []
-        self._free: list[int] = []
+        self._rows = BoxRows[str](curve.dimensions)
+        """The full ids by the old places."""
 
     def __len__(self) -> int:
         return len(self._moves)
@@ -119,12 +110,9 @@ class Moves:
         self._drop(old_id)
         if len(self._moves) == KEPT_MAX:
             self._forget_first()
-        row = self._free.pop() if self._free else self._new_row()
         carried = replace(carried, blob=b"", route=None)
-        self._notes += 1
-        self._lows[row], self._highs[row], self._order[row] = place.low, place.high, self._notes
-        move = _Move(now, new_id, carried, is_data, row)
-        self._moves[old_id] = self._in_rows[row] = move
+        row = self._rows.put(old_id, place)
+        self._moves[old_id] = _Move(now, new_id, carried, is_data, row)
 
     def from_within(
         self,
@@ -139,39 +127,18 @@ class Moves:
         the last to move first, and its sender `sees`; of `part` this peer speaks."""
         self._forget(now)
         went, since_s = list[Went](), self.known.of(part, now)
-        for move in self._within(box) if self._moves else ():
+        for old_id in self._rows.within(box) if self._moves else ():
+            move = self._moves[old_id]
             if move.is_data in {None, is_data} and sees(move.carried):
                 if len(went) == TOLD_MAX:
                     return Told(went, max(since_s, move.at_s + AT_ONCE_S))
                 went.append(Went(move.carried.version, move.new_id, move.carried.owner))
         return Told(went, since_s)
 
-    def _within(self, box: Box) -> Iterator[_Move]:
-        """The moves away from a box, the last first."""
-        meets = (self._lows <= box.high).all(axis=1) & (self._highs >= box.low).all(axis=1)
-        rows = np.flatnonzero(meets & (self._order > 0))
-        for row in rows[np.argsort(-self._order[rows])].tolist():
-            move = self._in_rows[row]
-            assert move is not None, "a row that is not free has a move"
-            yield move
-
-    def _new_row(self) -> int:
-        rows = len(self._in_rows)
-        if rows == len(self._order):  # twice as many, as few of the questions meet many moves
-            more = max(rows, ROWS)
-            self._lows, self._highs = (
-                np.concatenate([each, np.zeros((more, self._curve.dimensions), np.int64)])
-                for each in (self._lows, self._highs)
-            )
-            self._order = np.concatenate([self._order, np.zeros(more, np.int64)])
-        self._in_rows.append(None)
-        return rows
-
     def _drop(self, old_id: str) -> None:
         move = self._moves.pop(old_id, None)
         if move is not None:
-            self._order[move.row], self._in_rows[move.row] = 0, None
-            self._free.append(move.row)
+            self._rows.take(move.row)
 
     def _forget(self, now: float) -> None:
         while self._moves and now - next(iter(self._moves.values())).at_s > KEPT_S:

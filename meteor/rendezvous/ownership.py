@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from arms import INTEREST
 from meteor.keeping.placement import Key
 from meteor.keeping.shelf import Shelf
 from meteor.rendezvous.task import Task
-from meteor.wire.document import unpack_profile
+from meteor.security.delegated import is_within
 from squid import Box
 
 OWNER = "owner"
@@ -46,11 +45,8 @@ class Ownership:
     def beyond_limit(self, task: Task) -> str:
         """Why a delegate may not touch what has this identity now; empty where he may."""
         limit, record = task.operation.limit, self._shelf.store.get(*task.key)
-        if not limit or record is None:
-            return ""
-        is_selector = record.kind == INTEREST
-        within = unpack_profile(limit).contains_profile(record.profile, as_selector=is_selector)
-        return "" if within else DELEGATION
+        is_free = record is None or is_within(limit, record.profile, record.kind)
+        return "" if is_free else DELEGATION
 
     def _is_seen_of_others(self, task: Task) -> bool:
         """Whether the id names another owner's record that the sender may know of."""

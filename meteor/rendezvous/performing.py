@@ -27,6 +27,7 @@ from meteor.rendezvous.task import PERFORM
 from meteor.values import Match
 from meteor.wire import codec
 from meteor.wire.action_messages import ActionResult, Perform, Performed, Willing
+from meteor.wire.collector import MATCHES_MAX
 from meteor.wire.document import unpack_profile
 from meteor.wire.found_pages import readable
 from meteor.wire.messages import Found, Post, PostReply, ResultPage
@@ -119,7 +120,7 @@ class Performing:
             return Performed((), trouble=f"{peer.address}: {fault}")
         except CallError as error:
             return Performed((), trouble=f"{peer.address}: {type(error).__name__}")
-        if not isinstance(performed, Performed):
+        if not (isinstance(performed, Performed) and 0 <= performed.matches <= MATCHES_MAX):
             return Performed((), trouble=f"{peer.address}: it speaks otherwise")
         if performed.has_result:
             result = ActionResult(peer, performed.done, performed.matches, performed.data)

@@ -141,6 +141,7 @@ class RendezvousPeer:
         self._handoff.reconciling.on_outvoted = lambda word, version: runtime.spawn(
             self.entry.bury(word, version, whatever=False)
         )
+        self.point.changes.on_outvoted = self._handoff.reconciling.on_outvoted
 
     def _handlers_of(self) -> dict[type, Handler]:
         """Message type to handler, of all parts."""

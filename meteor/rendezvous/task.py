@@ -12,7 +12,7 @@ from typing import Final
 
 from arms import Profile
 from chord import dataclass
-from meteor.admission import KEPT_KINDS
+from meteor.admission import DELETES, KEPT_KINDS
 from meteor.errors import MeteorError
 from meteor.keeping.placement import GONE, MOVED, Key, Placed
 from meteor.lifetimes import TTL_S_MAX
@@ -22,7 +22,6 @@ from meteor.wire.operations import Carried, Operation
 from meteor.wire.record_id import check_stem, split_id, stem_of
 from squid import Box, HandOn, HilbertCurve
 
-DELETES = frozenset({"delete_data", "delete_interest"})
 FIND: Final = "find"
 """The question for the interest of an id: for who attaches to it."""
 MARKED = DELETES | {"cancel"}

@@ -8,9 +8,9 @@ that the poster decided: id, version, issue time, lifetime, how a delete selects
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-from meteor.admission import check_ttl_ms
+from meteor.admission import MODES, check_ttl_ms
 from meteor.described import described
 from meteor.errors import ProfileError
 from meteor.security.delegation import Delegation
@@ -19,8 +19,6 @@ from meteor.wrong_values import said
 
 Request = Post | Amend | Forget
 RequestT = TypeVar("RequestT", bound=Request)
-
-_MODES: Final = ("within", "overlap")
 
 
 class Signer(Protocol):
@@ -94,7 +92,7 @@ def statement_of(request: Request, credentials: Credentials, space_digest: bytes
     if isinstance(request, Forget):
         return _forget_statement(request, credentials, space_digest)
     if isinstance(request, Post):
-        if request.mode not in _MODES:
+        if request.mode not in MODES:
             raise ProfileError(f"mode {request.mode[:40]!r} is neither within nor overlap")
         flags = [("dry_run", request.dry_run), ("everywhere", request.everywhere)]
         how = " ".join([request.mode, *(name for name, is_set in flags if is_set)])

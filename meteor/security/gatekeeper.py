@@ -19,6 +19,7 @@ from meteor.security.audience import checked_audience, may_see
 from meteor.security.credentials import Request as Signable
 from meteor.security.credentials import statement_of
 from meteor.security.deciding import Ready, made_ready
+from meteor.security.delegated import is_within
 from meteor.security.policy import (
     COST,
     FORGET,
@@ -108,6 +109,7 @@ class Gatekeeper:
         """Let a renewal, a cancel, a find or a replace in; raises as `admit_post`."""
         with self.counted():
             actor = self._actor(amend, amend.verb)
+            _check_may_ask(document, actor)
             limit = self._limit(actor)
             if document is None:
                 self._check_policy(Request(actor.key, amend.verb))
@@ -203,12 +205,47 @@ class Gatekeeper:
         ttl_s: float,
         now: float,
         instead: str = "",
-    ) -> AbstractContextManager[Callable[[PostReply], None]]:
+    ) -> _Charged:
         """Count what is kept while it is posted, `instead` of a record of another id; what is
         refused further on is not counted.  Whoever posts gives the reply: before that, and where it
         says that not all of this happened, what was there counts on.
 
         Raises `Refused` beyond the owner's quota."""
+        owner = admitted.actor.owner
+        charged = self._charged_alone(admitted, full_id, version, ttl_s, now, instead)
+        if instead in {"", full_id} or not self.policy.quotas:
+            return charged
+        return self._leaving(charged, owner, instead)
+
+    @contextmanager
+    def _leaving(
+        self, charged: _Charged, owner: str, full_id: str
+    ) -> Iterator[Callable[[PostReply], None]]:
+        """What a replace takes away elsewhere counts no more, of whatever kind it is, and for
+        however short a time what is in its place."""
+        known = {whose: self.ledger.all_of(whose, full_id) for whose in (owner, "")}
+        answered: list[PostReply] = []
+
+        def note(reply: PostReply) -> None:
+            note_charged(reply)
+            answered.append(reply)
+
+        with charged as note_charged:
+            yield note
+        for reply in filter(_took_effect, answered):
+            whose = "" if reply.of_nobody else owner
+            for left in known[whose]:
+                self.ledger.release_this(whose, full_id, left)
+
+    def _charged_alone(
+        self,
+        admitted: Admitted,
+        full_id: str,
+        version: int,
+        ttl_s: float,
+        now: float,
+        instead: str,
+    ) -> _Charged:
         document, owner = admitted.document, admitted.actor.owner
         kind = None if document is None else KEPT_KINDS.get(document.action)
         quota = self.policy.quota_of(owner)
@@ -253,7 +290,7 @@ class Gatekeeper:
         """A renewal or a cancel was answered, where the record lies now; what had no matches
         changed nothing, if all have answered: what came too late to be counted may have been."""
         if amend.verb == "cancel" and reply.matches and _took_effect(reply):
-            self.ledger.release(admitted.actor.owner, reply.id)
+            self.ledger.release("" if reply.of_nobody else admitted.actor.owner, reply.id)
         elif amend.verb == "renew" and (reply.matches or not reply.complete):
             for owner in {admitted.actor.owner, ""}:  # what nobody owns everybody may renew
                 self.ledger.renew(owner, reply.id, now + amend.ttl_s)
@@ -275,7 +312,8 @@ class Gatekeeper:
             if (holding.kind == DATA) == is_data:
                 profile = unpack_profile(holding.profile).typed(self._space)
                 as_selector = holding.kind == INTEREST
-                if selector.contains_profile(profile, as_selector=as_selector):
+                is_taken = selector.contains_profile(profile, as_selector=as_selector)
+                if is_taken and is_within(admitted.limit, profile, holding.kind):
                     self.ledger.release_this(admitted.actor.owner, full_id, holding)
             yield
 
@@ -290,6 +328,8 @@ class Gatekeeper:
         """Count what is refused within."""
         return _Refusals(self.denials)
 
+
+_Charged = AbstractContextManager[Callable[[PostReply], None]]
 
 _UNCHARGED: Final = nullcontext[Callable[[PostReply], None]](lambda _: None)
 """Where nobody has a quota."""
@@ -330,6 +370,19 @@ def _check_delegated(limit: bytes, profile: Profile, weighing: Weighing) -> None
             f"the delegation is for what lies within ({selector}), and "
             f"({str(profile)[:200]}) does not",
             DELEGATION,
+        )
+
+
+def _check_may_ask(document: Document | None, actor: Actor) -> None:
+    """Refuse a delegate who would learn by a replace what his delegation does not let him ask: an
+    interest in the place of anything is told all that its owner may see."""
+    delegation = actor.delegation
+    if document is None or delegation is None or KEPT_KINDS.get(document.action) == DATA:
+        return
+    if document.action not in delegation.actions:
+        actions = ", ".join(delegation.actions)
+        raise Refused(
+            f"the delegation is for {actions}, not for a replace by {document.action}", DELEGATION
         )
 
 

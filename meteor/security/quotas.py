@@ -318,6 +318,11 @@ class Ledger:
         account = self._keeper(key)
         return None if account is None else account.records[key]
 
+    def all_of(self, owner: str, full_id: str) -> list[Holding]:
+        """What is counted under an id, of either kind."""
+        both = (self.holding(owner, full_id, is_data=is_data) for is_data in (True, False))
+        return [one for one in both if one is not None]
+
     def settled_of(self, owner: str) -> Counted:
         """What an identity has, but for what is being posted."""
         own = self._accounts.get(owner)

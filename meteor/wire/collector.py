@@ -27,6 +27,10 @@ FIRST_BYTES: Final = 2048
 """With so much of an answer its client may begin: a dozen matches."""
 KEPT_BYTES: Final = 1 << 20
 """Of an answer that passes through, so that one need not ask again for what moved meanwhile."""
+MATCHES_MAX: Final = 1 << 40
+"""That one peer may count: what they add up to must travel, however many say so."""
+VERSIONS_MAX: Final = 1 << 63
+"""Versions that a peer may name lie below: who lets something follow counts on from there."""
 
 
 class Newest:
@@ -158,15 +162,22 @@ class Relay:
 
 def summaries_of(outcome: Outcome) -> list[Summary]:
     """What the peers that took part said of it."""
-    decoded = (_decoded(body) for _, body in outcome.summaries if body)
-    return [summary for summary in decoded if isinstance(summary, Summary)]
+    decoded = (summary_in(body) for _, body in outcome.summaries if body)
+    return [summary for summary in decoded if summary is not None]
 
 
-def _decoded(body: bytes) -> object:
+def summary_in(body: bytes) -> Summary | None:
+    """What a report says; None for what is no summary of ours, numbers that nobody can count on
+    among them."""
     try:
-        return codec.decode(body)
+        summary = codec.decode(body)
     except MeteorError:
         return None
+    if not isinstance(summary, Summary):
+        return None
+    versions = (summary.version, *(version for _, version in summary.moves))
+    is_ours = 0 <= summary.matches <= MATCHES_MAX
+    return summary if is_ours and all(0 <= one < VERSIONS_MAX for one in versions) else None
 
 
 def raise_refusals(operation: Operation, summaries: Sequence[Summary]) -> None:

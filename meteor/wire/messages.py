@@ -156,6 +156,8 @@ class PostReply:
     owner_for_s: float = 0.0
     """For how long, from when that was asked, this peer vouches for that owner, which it has just
     heard: nobody can have passed it over until then, for all that this peer may be cut off."""
+    of_nobody: bool = False
+    """Whether what was cancelled or replaced by its id was nobody's, and not who asked's own."""
 
 
 @dataclass(frozen=True, slots=True)

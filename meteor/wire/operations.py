@@ -70,6 +70,8 @@ class Summary:
     """With which the record went to `moved_to`; of `older`, the one that is kept."""
     moves: tuple[tuple[str, int], ...] = ()
     """Of each of `moved`: whose it is, and the version with which it went there."""
+    of_nobody: bool = False
+    """Whether the record that an owner named by its id was nobody's."""
 
 
 @dataclass(frozen=True, slots=True)

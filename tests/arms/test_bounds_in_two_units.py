@@ -1,10 +1,13 @@
 """Two comparisons, of which only the upper one has a unit: each says what it says alone.
 
 As a range they read `20..30MB`, where the low end takes the unit of the high one: who asked for
-what is above 20 kB got, as a complete answer, what is above 20 MB.
+what is above 20 kB got, as a complete answer, what is above 20 MB.  And in whatever order they are
+written it is the same: of two on one side, which only a declaration could compare, none is taken.
 """
 
 from __future__ import annotations
+
+from itertools import permutations
 
 import pytest
 
@@ -49,3 +52,23 @@ def test_bounds_of_words_that_look_like_quantities_are_no_others() -> None:
 def test_two_bounds_on_one_side_are_refused_as_before() -> None:
     with pytest.raises(SelectorError, match="two bounds on one side"):
         Profile.parse("size>=20kB size<=30MB size<=40kB", SPACE)
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        ("size>=20", "size<=25", "size<=30MB"),
+        ("size>=25", "size>=20kB", "size<=30MB"),
+        ("size>=20", "size>25", "size<=30MB", "size<40MB"),
+    ],
+)
+def test_two_bounds_on_one_side_are_refused_in_every_order(bounds: tuple[str, ...]) -> None:
+    for order in permutations(bounds):
+        with pytest.raises(SelectorError, match="two bounds on one side"):
+            Profile.parse(" ".join(order), SPACE)
+
+
+def test_bounds_that_agree_are_one_selector_in_every_order() -> None:
+    orders = permutations(("size>=20", "size<=30MB", "size>25"))
+    found = {str(Profile.parse(" ".join(order), SPACE)) for order in orders}
+    assert found == {"size>25 (size=..30MB)", "size=..30MB (size>25)"}

@@ -93,6 +93,26 @@ def test_a_lookup_that_nobody_answers_fails_after_the_time_given(sim_ring: Any) 
     assert ring.kernel.now() - began_s == pytest.approx(2.0, abs=0.01)
 
 
+@pytest.mark.parametrize("timeout_s", [0.01, 0.1, 2.0])
+def test_only_attempts_that_went_out_are_counted_as_hedges(sim_ring: Any, timeout_s: float) -> None:
+    """The end of the time of one that failed was counted as one more."""
+    ring, node = far_ring(sim_ring)
+    ring.peers[4000].runtime.exchange.receive = lambda *_: None
+    attempts: set[int] = set()
+    carry = ring.network.carry
+
+    def note(end: Any, kind: Any, number: int, duration_s: float, message: object) -> None:
+        if isinstance(message, FindOwner):
+            attempts.add(message.attempt)
+        carry(end, kind, number, duration_s, message)
+
+    ring.network.carry = note
+    with pytest.raises(LookupFailed):
+        ring.run(node.lookup(3950, timeout_s=timeout_s))
+    assert node.lookups.hedged == max(attempts)
+    assert (node.lookups.found, node.lookups.failed) == (0, 1)
+
+
 def test_a_lookup_ends_with_the_membership_of_its_origin(sim_ring: Any) -> None:
     ring, node = far_ring(sim_ring)
     ring.peers[4000].runtime.exchange.receive = lambda *_: None

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
-from meteor.keeping.attic import PAGE_BYTES, Attic
+import pytest
+
+from meteor.keeping import attic as attic_module
+from meteor.keeping.attic import LOOKED_AT, PAGE_BYTES, Attic
 from meteor.keeping.placement import Admission
 from meteor.keeping.views import Views
 from meteor.wire.operations import Carried
+from meteor.wire.record_id import split_id
 from meteor.wire.view import View
 from tests.meteor.test_shelf import CURVE, EVERYTHING, HERE, World, carried
 
@@ -46,6 +51,44 @@ def test_large_lots_come_in_pages() -> None:
     lot = attic.put(records)
     assert attic.page((lot,), WHOLE, 0, lambda one: one).more
     assert ids(attic, lot) == [one.id for one in records]
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, name: str) -> list[None]:
+    """One entry for each call of a function of the attic's."""
+    real, calls = getattr(attic_module, name), list[None]()
+
+    def calling(*args: Any) -> Any:
+        calls.append(None)
+        return real(*args)
+
+    monkeypatch.setattr(attic_module, name, calling)
+    return calls
+
+
+def test_who_asks_for_all_pages_goes_through_lots_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them were put in order for each page: of 30,000, 228 times."""
+    attic, records = Attic(CURVE), some(400, PAGE_BYTES // 4)
+    lots = attic.put(records[:300]), attic.put(records[200:])
+    compared = counted(monkeypatch, "_by_number")
+    assert ids(attic, *lots) == [one.id for one in (*records[:300], *records[200:])]
+    assert len(compared) <= 20 * len(records), "once, and a search for where a page begins"
+
+
+def test_a_page_is_looked_for_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many records few may live in an interval: the loop was held until all were looked at."""
+    attic, last = Attic(CURVE), carried("last", "type=a temperature=-10", number=1, ttl_ms=9)
+    lot, found, cursor, more = attic.put([*some(3 * LOOKED_AT), last]), [], 0, True
+    lowest = CURVE.next_match(split_id(last.id, CURVE)[1], 0)
+    assert lowest is not None
+    looked = counted(monkeypatch, "split_id")
+    while more:
+        page = attic.page((lot,), (lowest, lowest), cursor, lambda one: one)
+        found += [one.id for one in page.carried]
+        assert page.cursor > cursor or not page.more
+        cursor, more = page.cursor, page.more
+        assert len(looked) <= LOOKED_AT
+        looked.clear()
+    assert found == [last.id]
 
 
 def test_what_has_expired_stays_where_it_is() -> None:

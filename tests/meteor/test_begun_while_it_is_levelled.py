@@ -1,7 +1,7 @@
 """What begins while a peer compares with its copies is compared as well, however much began before.
 
-Law of this file: one peer's `Levelling` in virtual time, with a copy that answers at once; what
-begins meanwhile is noted in the middle of a comparison.
+Law of this file: one peer's `Levelling` in virtual time, with a copy that answers at once, unless a
+test says how long a comparison takes; what begins meanwhile is noted in the middle of one.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ class Levelled:
 
     def __init__(self, begun: int) -> None:
         self.kernel = Kernel(1)
-        runtime = SimRuntime(self.kernel, Network(self.kernel), OWN)
+        self._runtime = runtime = SimRuntime(self.kernel, Network(self.kernel), OWN)
         views = Views(OWN.id)
         views.put_own(View(OWN, 1, 1, PART, (COPY,)))
         self.levelling = Levelling(runtime, views, self._ask, self._evict, lambda _: None)
         self.levelling.compare = self._compare
         self.compared: list[Intervals] = []
+        self.takes_s, self.whole = 0.0, True
+        """Of a comparison: how long it takes, and whether it is one."""
         for _ in range(begun):
             self.levelling.note_begun(PART)
 
@@ -47,7 +49,8 @@ class Levelled:
         self.compared.append(part)
         if len(self.compared) == 1:
             self.levelling.note_begun(PART)
-        return Differences()
+        await self._runtime.sleep(self.takes_s)
+        return Differences(whole=self.whole)
 
     def until_level(self) -> bool:
         """Whether it became level."""
@@ -61,3 +64,14 @@ def test_what_begins_meanwhile_is_compared_next(begun: int) -> None:
     assert levelled.until_level()
     assert levelled.compared == [PART, PART]
     assert not levelled.levelling.is_open(PART)
+
+
+@pytest.mark.parametrize("waiting", [2, 5])
+def test_whoever_waited_too_long_for_his_turn_compares_nothing(waiting: int) -> None:
+    """Each kept the turn for as long as a comparison takes, one after the other, and whoever came
+    in time waited behind them."""
+    levelled = Levelled(1)
+    levelled.takes_s, levelled.whole = 3.0, False
+    tasks = [levelled.kernel.spawn(levelled.levelling.until(PART, 1.0)) for _ in range(waiting)]
+    assert [levelled.kernel.run_until(task) for task in tasks] == [False] * waiting
+    assert len(levelled.compared) == 1

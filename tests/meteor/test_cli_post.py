@@ -132,10 +132,18 @@ def test_a_payload_comes_from_the_standard_input(run: Run, monkeypatch: pytest.M
 
 
 @pytest.mark.sockets
-def test_rows_of_one_name_replace_each_other(run: Run, file: Path) -> None:
-    run("post", "type=third", "--csv", str(file), "--map", "temperature=temperature",
-        "--id", "one", "--skip", "3", "--rejects", "/dev/null")  # fmt: skip
-    assert run("get", "type=third")[1] == ["type=third temperature=24"]
+@pytest.mark.parametrize("kind", ["third", "fourth", "temperature"])
+def test_rows_of_one_name_replace_each_other(run: Run, tmp_path: Path, kind: str) -> None:
+    """Wherever they live: a store takes the place of what has its name at the same place alone."""
+    file = tmp_path / "motes.csv"
+    rows = [(temperature, mote) for temperature in range(-40, 121, 20) for mote in "ab"]
+    lines = [f"{temperature},{mote}" for temperature, mote in rows]
+    file.write_text("\n".join(["temperature,mote", *lines, "hot,a"]))
+    code, _, _ = run("post", f"type={kind}", "--csv", str(file), "--map", "temperature=temperature",
+        "--id", f"{kind}-{{mote}}", "--rejects", "/dev/null")  # fmt: skip
+    assert code == exit_codes.BAD_INPUT
+    assert run("get", f"type={kind} temperature<=119")[:2] == (exit_codes.NO_MATCH, [])
+    assert run("get", f"type={kind}")[:2] == (exit_codes.DONE, [f"type={kind} temperature=120"] * 2)
 
 
 @pytest.mark.sockets

@@ -11,12 +11,23 @@ from typing import Any
 
 import pytest
 
+from chord import Contact, Deferred
 from meteor.copies.heirs import Found
 from meteor.copies.takeover import Step
-from meteor.wire.copy_messages import Learn
+from meteor.wire.copy_messages import Instated, Learn
+from meteor.wire.operations import (
+    Claim,
+    ClaimAnswer,
+    Freeze,
+    Frozen,
+    Pull,
+    PulledPage,
+    TakeOver,
+    Yours,
+)
 from meteor.wire.view import View
 from sim.simulated_peer import SimPeer
-from squid import covers, subtract
+from squid import Intervals, covers, subtract
 from tests.meteor.copies_world import (
     assert_whole_within,
     build,
@@ -117,3 +128,87 @@ def test_what_comes_from_two_is_kept(seed: int, monkeypatch: pytest.MonkeyPatch)
 
     world.pull(monkeypatch, from_another)
     world.assert_there()
+
+
+class Survivor(Stranger):
+    """Has a copy of what a dead primary had since the past of it was lost; before the first page of
+    that comes, the taker is given the interval by who holds it."""
+
+    def __init__(self, world: Pulled) -> None:
+        super().__init__(world.overlay)
+        self._world, self.pulled = world, 0
+        dead, epoch = Contact(98, "10.9.9.8:1"), world.view.epoch + (1 << 30)
+        part = (world.interval,)
+        self.kept = View(dead, 5, epoch, part, (self.contact,), lost=part)
+
+    def _handle(self, sender: Contact, message: object, late_s: float) -> object:
+        if not isinstance(message, Pull):
+            return Instated()
+        self.pulled += 1
+        return Deferred(self._first_page()) if self.pulled == 1 else PulledPage((), 0, more=False)
+
+    async def _first_page(self) -> PulledPage:
+        world, pulling = self._world, self._world.taker.core._handoff.pulling
+        assert await pulling.take(world.interval, world.giver.contact, ())
+        return PulledPage((), 0, more=False)
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_what_was_handed_over_meanwhile_is_not_taken_over(seed: int) -> None:
+    """Its view was of the giver and its copies, and knew the past; then one of the survivor alone,
+    who has none of the records, took its place, and called the past lost.  What the survivor has is
+    taken in instead."""
+    world = Pulled(seed)
+    survivor, core = Survivor(world), world.taker.core
+    adopt = core._handoff._adopt((world.interval,), survivor.kept, (survivor.contact,))
+    world.overlay.run(adopt)
+    assert is_shown(world.taker, world.record)
+    (view,) = core.views.touching((world.interval,))
+    assert not view.lost
+    assert view.has_copy(world.giver.contact.id)
+    assert not view.has_copy(survivor.contact.id)
+    assert survivor.pulled == 1
+    world.overlay.run_for(2.0)
+    assert survivor.pulled > 1, "it has what may have been acknowledged beside it"
+
+
+class Holder(Survivor):
+    """Holds the interval as well, as on the other side of a cut."""
+
+    def __init__(self, world: Pulled, lost: Intervals) -> None:
+        super().__init__(world)
+        self.lost, self.gave, self.frozen = lost, False, False
+
+    def _handle(self, sender: Contact, message: object, late_s: float) -> object:
+        if isinstance(message, Freeze):
+            self.frozen, page = True, PulledPage((), 0, more=False)
+            return Frozen(page, 1, self.lost, epoch=self.kept.epoch)
+        if isinstance(message, TakeOver):
+            self.gave = True
+            return Yours()
+        if isinstance(message, Claim):
+            held = () if self.gave else (message.interval,)
+            return ClaimAnswer(held, self.lost, (), settled=True)
+        return super()._handle(sender, message, late_s)
+
+
+@pytest.mark.parametrize("knows", ["nothing", "all"])
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_who_gives_an_interval_that_is_held_by_then_keeps_it(seed: int, knows: str) -> None:
+    """Its view was of the first giver and its copies; then one of the second alone took its place,
+    who has none of the records, and where he knew nothing of the past that counted as lost."""
+    world = Pulled(seed)
+    holder = Holder(world, (world.interval,) if knows == "nothing" else ())
+    core = world.taker.core
+    take = core._handoff.pulling.take(world.interval, holder.contact, holder.lost)
+    assert not world.overlay.run(take)
+    assert is_shown(world.taker, world.record)
+    (view,) = core.views.touching((world.interval,))
+    assert not view.lost
+    assert view.has_copy(world.giver.contact.id)
+    assert not view.has_copy(holder.contact.id)
+    assert not holder.gave
+    assert not holder.frozen, "it would have to thaw first"
+    assert core.holdings.lost, "it has what may have been acknowledged beside it"
+    world.overlay.run_for(2.0)
+    assert holder.gave, "once that was taken in"

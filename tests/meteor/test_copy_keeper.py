@@ -362,7 +362,12 @@ def test_what_is_brought_back_while_the_shelf_is_tidied_stays_there() -> None:
     overlay.run(lay_aside())
     assert peer.core.shelf.find(key_of(carried)) is not None
     tidies = peer.runtime.spawn(keeper.tidy_if_less())
-    comes = peer.runtime.spawn(keeper.bring_back(((index, index),), former.epoch))
+
+    async def come_back() -> None:
+        async with keeper.brought_back(((index, index),), former.epoch):
+            pass
+
+    comes = peer.runtime.spawn(come_back())
     for task in (tidies, comes):
         overlay.kernel.run_until(task)
     assert peer.core.shelf.find(key_of(carried)) is not None

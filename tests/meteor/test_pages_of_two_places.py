@@ -97,7 +97,8 @@ async def is_cleared(pulled: Pulled) -> None:
 
 
 async def is_back(pulled: Pulled) -> None:
-    await pulled.holder.core._keeper.bring_back(pulled.part, pulled.past.epoch)
+    async with pulled.holder.core._keeper.brought_back(pulled.part, pulled.past.epoch):
+        pass
 
 
 async def is_started_again(pulled: Pulled) -> None:

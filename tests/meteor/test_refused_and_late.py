@@ -3,6 +3,8 @@
 The new content goes to its place first, and is taken back as the old one turns out to be deleted.
 Where a process or a link stood still, an order to keep it came after the order to let it go, which
 had left no word: what the client had been told is refused was found for its whole time to live.
+Nor had anybody where the new place refused at once (211), or where who was held knew that it was
+deleted, and forgot that as the place was not his any more (201).
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ def stand_still(overlay: Overlay, held: SimPeer, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["held", "cut off"])
-@pytest.mark.parametrize("seed", seeds(4, 12))
+@pytest.mark.parametrize("seed", [*seeds(4, 12), 201, 211])
 def test_what_was_refused_is_not_kept_when_it_comes_late(seed: int, how: str) -> None:
     overlay = build(seed, 6, disk_s=0.001)
     probe = overlay.client()

@@ -31,7 +31,10 @@ from tests.meteor.test_falling_one_by_one import start
 FOUND = {
     80: "lost twice: a peer's own former views counted from their last epoch on",
     99: "a rival that its own primary did not come to begin",
+    130: "a former view that was taken in under a brief one, and forgotten",
     192: "a rival in the attic of its own primary, forgotten as the past was found beside it",
+    419: "gone on with, and laid aside as somebody else lost it; who lost it was a copy of it",
+    440: "laid aside as it was brought back, so that a copy had nothing of it",
     489: "a rival that was its primary's fence, and what that was to take over was one too",
 }
 

@@ -206,6 +206,7 @@ def test_who_had_it_before_an_heir_counts_among_those_that_went() -> None:
     gone, present = (Contact(1, "peer-1"), Contact(2, "peer-2")), view.copies
     for had, waits in ((gone, True), (gone[:1], False), (present, False)):
         adopted = replace(view_of(overlay, record), copies=had)
+        primary.core.views.give(view.intervals)  # an heir takes over what it does not hold
         take = primary.core._handoff._take(view.intervals, adopted, present, (), lost=False)
         overlay.run(take)
         assert replication.lacks(view_of(overlay, record)) is waits

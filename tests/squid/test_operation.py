@@ -5,7 +5,7 @@ from __future__ import annotations
 from chord import Contact, replace
 from squid import Box, HilbertCurve
 from squid.messages import Report, ResultFrame
-from squid.operation import PARTS_MAX, OriginatedOperation
+from squid.operation import PAGES_MAX, PARTS_MAX, OriginatedOperation
 
 CURVE = HilbertCurve(2, 3)
 EVERYTHING = ((0, CURVE.size - 1),)
@@ -114,4 +114,23 @@ def test_a_peer_that_invents_parts_takes_no_memory_with_each() -> None:
     assert len(asked._waiting) <= PARTS_MAX
     assert len(asked._ledger._accounts) <= PARTS_MAX
     asked.take_report(replace(HOLDER, id=2), report(0, found=True))
+    assert asked.outcome().complete
+
+
+def test_a_peer_that_goes_on_sending_pages_takes_no_memory_with_each() -> None:
+    """The number of each was kept, and each was passed on, for as long as somebody asked."""
+    pages: list[Contact] = []
+
+    def on_frame(sender: Contact, _: bytes) -> None:
+        pages.append(sender)
+
+    asked = OriginatedOperation(CURVE, Box((0, 0), (7, 7)), EVERYTHING, on_frame)
+    for number in range(PAGES_MAX + 1000):
+        asked.take_frame(HOLDER, ResultFrame(b"", 0, number % 3, number, b""))
+    seen = [account.frames_seen for account in asked._ledger._accounts.values()]
+    assert sum(map(len, seen)) == len(pages) == PAGES_MAX
+    other = replace(HOLDER, id=2)
+    asked.take_frame(other, ResultFrame(b"", 0, 0, 0, b""))
+    asked.take_report(other, replace(report(0, found=True), frames=1))
+    assert pages[-1] is other
     assert asked.outcome().complete

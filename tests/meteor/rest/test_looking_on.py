@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from typing import Any
 
 import pytest
@@ -31,6 +33,20 @@ def test_nobody_looks_on_and_nothing_is_kept() -> None:
     assert onlooker.take() == ([], 0)
     monitor.leave(onlooker)
     assert not monitor.is_watched
+
+
+@pytest.mark.parametrize("ttl_s", [math.nan, math.inf, 60.0])
+def test_what_nobody_has_looked_at_yet_is_cut(ttl_s: float) -> None:
+    """Names as long as a frame filled the queues, five hundred each; and `NaN` is no JSON."""
+    monitor = Monitor()
+    onlooker = monitor.watch(10, lambda: None)
+    name, document = "a" * 1_000_000, encode_document(Document("b" * 1_000_000, b""))
+    monitor.message(Post(1, document, name, 1, ttl_s, 1.0))
+    monitor.message(Amend(1, name, name, 1, ttl_s, 1.0))
+    seen, _ = onlooker.take()
+    assert [one["kind"] for one in seen] == ["post", "amend"]
+    for one in seen:
+        assert len(json.dumps(one, allow_nan=False)) < 20_000
 
 
 def test_who_is_slow_loses_the_oldest_and_is_told_how_many() -> None:

@@ -79,7 +79,7 @@ def test_a_life_that_comes_again_fails_the_run(monkeypatch: pytest.MonkeyPatch) 
         return None if gone_back(self, peer) is None else peer.incarnation
 
     monkeypatch.setattr(Churn, "_gone_back", in_the_same_life)
-    report = run(SCENARIO, 181)
+    report = run(SCENARIO, 20)
     assert any("though a copy of it was always up" in text for text in report.violations)
 
 

@@ -178,7 +178,7 @@ def test_what_was_found_once(seed: int, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(1, 301))
+@pytest.mark.parametrize("seed", range(1, 501))
 def test_nothing_is_absent_silently_and_nothing_is_back(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -135,6 +135,10 @@ class Amendments:
             now, is_data = self._runtime.now(), gone.kind == DATA
             self._moves.note(operation.id, operation.moved_to, gone, now, is_data=is_data)
         elif told.version >= operation.version:
+            if left is None and told.moved_to:
+                # It took the place of the one here at this peer alone: the copies have that one yet.
+                later = replace(operation, version=told.version, moved_to=told.moved_to)
+                await self._lay_to_rest(replace(task, operation=later), write)
             return Summary(0, refused="older", version=told.version)
         elif told.moved_to and told.version > operation.came_with:
             if left is not None:

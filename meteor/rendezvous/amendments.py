@@ -136,7 +136,7 @@ class Amendments:
             self._moves.note(operation.id, operation.moved_to, gone, now, is_data=is_data)
         elif told.version >= operation.version:
             if left is None and told.moved_to:
-                # It took the place of the one here at this peer alone: the copies have that one yet.
+                # At this peer alone it took the place of what was here: copies have that yet.
                 later = replace(operation, version=told.version, moved_to=told.moved_to)
                 await self._lay_to_rest(replace(task, operation=later), write)
             return Summary(0, refused="older", version=told.version)

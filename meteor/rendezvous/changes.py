@@ -9,13 +9,11 @@ by its version.  What is deleted by a selector is in `deletes.py`, what is done 
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from math import inf, nextafter
 
 from arms import DATA, INTEREST, WATCH, Profile, Record, Rendezvous, Steps, Tell
 from chord import Runtime, replace
-from meteor.keeping.chronicle import keep_last
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.placement import GONE, MOVED, Key, Placed, key_of
 from meteor.keeping.shelf import Shelf
@@ -36,8 +34,6 @@ SWEPT_AT_ONCE = 32
 interest a look at the watches."""
 ERASED_AT_ONCE = 1000
 """Rows of the journal, of what ran out while this peer was down: all in one transaction."""
-REFUSED_MAX = 4096
-"""Posts that were refused and are remembered: far more than are tried again within seconds."""
 COMPARED_AT_ONCE = 256
 """Words that are looked at in one turn: a microsecond or two each."""
 
@@ -73,9 +69,6 @@ class Changes:
         self.deleted_where_it_was: Callable[[Carried, int], object] = lambda _, __: None
         """Hears the word of a move away from here of what was deleted here as it was before, and a
         version that is later than any that it has come to elsewhere."""
-        self._refused: OrderedDict[tuple[Key, int], str] = OrderedDict()
-        """Posts that were refused, and why: one that is asked once more, in an attempt that comes
-        late, is refused as before, though what stood against it may have left this peer since."""
         self.on_outvoted: Callable[[Carried, int], object] = lambda _, __: None
         """Hears of a word that is over as a later one led elsewhere: see `Reconciling`."""
         shelf.displaced = self._note_move
@@ -130,7 +123,8 @@ class Changes:
         carried = carried_of(task.operation, self._shelf.wall_ms())
         known = living(self._shelf, task.key)
         left = living(self._shelf, task.old_key)
-        refused = self._refusal(carried, known, left) or self._ownership.beyond_limit(task)
+        refused = refusal(carried, known) or refusal(carried, left)
+        refused = refused or self._ownership.beyond_limit(task)
         if refused or (is_over and known is None):
             return [], Summary(0, refused=refused or OVER)
         if known is not None and known.carried.version == carried.version:
@@ -164,15 +158,6 @@ class Changes:
             self._telling.moved(record)
         following = await self._reactions.follow(steps, record)
         return following.pages.all(), replace(went, matches=following.pairs, known=True)
-
-    def _refusal(self, carried: Carried, *there: Placed | None) -> str:
-        """Why it is not kept beside what is there, or was as it came before; empty: it is."""
-        post = key_of(carried), carried.version
-        reasons = (self._refused.get(post, ""), *(refusal(carried, one) for one in there))
-        refused = next(filter(None, reasons), "")
-        if refused:
-            keep_last(self._refused, post, refused, REFUSED_MAX)
-        return refused
 
     def _went(self, task: Task, known: Placed | None) -> Summary:
         """Where a record is, or was last, that went away from here and is posted here again: it is

@@ -253,14 +253,15 @@ def test_primaries_that_end_with_a_view_are_told_once(
 def test_a_copy_is_in_sync_when_every_index_is_vouched_for(
     done: list[tuple[str, Any]], view: View, adopted: int
 ) -> None:
-    """By the content that it is filled with, or by the epoch that is taken over, or a later one."""
+    """By the content that it is filled with, or by the epoch that is taken over, or a later one,
+    but for what is lost there and not to the view."""
     subject, twin = after(done)
     filled = twin.copies.get(view.key)
     vouched = set() if filled is None else set(filled.has)
     there = [had for had in twin.copies.values() if had.whole]
     for had in (*there, *twin.former, *twin.own.values()):
         if adopted and had.view.epoch >= adopted:
-            vouched |= had.has
+            vouched |= had.has - (had.lost - indexes(view.lost))
     assert subject.in_sync(view, adopted) == (indexes(view.intervals) <= vouched)
 
 

@@ -16,6 +16,7 @@ from meteor.keeping.fingerprints import Fingerprints
 from meteor.keeping.placement import Admission, Key, Placed
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
+from meteor.wire.entropy_messages import RecordState
 from meteor.wire.operations import Carried
 from squid import Intervals, subtract
 
@@ -32,6 +33,8 @@ class HoldingsSource:
     ) -> None:
         self._shelf, self._views = shelf, views
         self._merge, self._evict = merge, evict
+        self.on_outlived: Callable[[RecordState, Carried], object] = lambda _, __: None
+        """Hears of an earlier version that another holder has at another place, and the later."""
 
     @property
     def fingerprints(self) -> Fingerprints:
@@ -53,6 +56,10 @@ class HoldingsSource:
     def outgoing(self, carried: Carried) -> Carried:
         """A record as it travels."""
         return self._shelf.outgoing(carried)
+
+    def outlived(self, state: RecordState, by: Carried) -> None:
+        """What is earlier has not left its place."""
+        self.on_outlived(state, by)
 
     async def admit(self, carried: Sequence[Carried]) -> int:
         """Take in what is news; how many were."""

@@ -25,7 +25,14 @@ from meteor.copies.entropy_forms import (
     read_fingerprints,
     state_of,
 )
-from meteor.copies.entropy_source import Source, is_steady, is_wanted, known_section, steady
+from meteor.copies.entropy_source import (
+    Source,
+    is_steady,
+    is_wanted,
+    known_section,
+    steady,
+    tell_outlived,
+)
 from meteor.keeping.fingerprints import Section, Span
 from meteor.keeping.key_tree import Digest
 from meteor.keeping.placement import Key, key_of
@@ -127,6 +134,7 @@ class EntropyAnswers:
         wanted = [
             at for at, state in enumerate(message.described) if is_wanted(self._source, state)
         ]
+        tell_outlived(self._source, message.described)
         return StatesSettled(tuple(wanted), tuple(self._described(section, spans, set(unknown))))
 
     def _described(

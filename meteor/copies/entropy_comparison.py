@@ -30,7 +30,13 @@ from meteor.copies.entropy_forms import (
     state_of,
 )
 from meteor.copies.entropy_schedule import EntropyConfig
-from meteor.copies.entropy_source import Source, is_steady, is_wanted, known_section
+from meteor.copies.entropy_source import (
+    Source,
+    is_steady,
+    is_wanted,
+    known_section,
+    tell_outlived,
+)
 from meteor.keeping.fingerprints import Section, Span
 from meteor.keeping.placement import Key, key_of
 from meteor.wire.entropy_messages import (
@@ -217,6 +223,7 @@ class Comparison:
         described = {fingerprint_of_state(state) for state in reply.described}
         if len(described) != len(reply.described) or not described <= unknown:
             raise Malformed(f"{self._copy} describes what it was not asked about")
+        tell_outlived(self._source, reply.described)
         await self._give([still[at][0] for at in reply.wanted])
         await self._fetch(
             [key_of_state(state) for state in reply.described if is_wanted(self._source, state)]

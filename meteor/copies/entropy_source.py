@@ -60,6 +60,10 @@ class Source(Protocol):
     def outgoing(self, carried: Carried) -> Carried:
         """A record as it travels: with the remaining time to live."""
 
+    def outlived(self, state: RecordState, by: Carried) -> None:
+        """Hears what another holder has of a record that is known here in a later version, `by`, of
+        another place: nobody let it leave there."""
+
     async def admit(self, carried: Sequence[Carried]) -> int:
         """Take in what is news (versions merge, deletes win), durable when this returns; how many
         were.  Raises `chord.Fault` when this peer may not any more."""
@@ -98,6 +102,17 @@ def is_wanted(source: Source, state: RecordState) -> bool:
     placed = source.find(key)
     known = None if placed is None else standing_of(placed.carried)
     return supersedes(standing_of_state(state), known)
+
+
+def tell_outlived(source: Source, described: Iterable[RecordState]) -> None:
+    """Of what another holder describes that which a later version took the place of here, as it
+    went elsewhere: one peer has one version of a record, and the two would differ for good."""
+    for state in described:
+        placed = source.find(key_of_state(state))
+        if placed is None or placed.carried.id == state.id:
+            continue
+        if placed.carried.version > state.version:
+            source.outlived(state, placed.carried)
 
 
 def steady(source: Source, keys: Iterable[Key], section: Section) -> list[Carried]:

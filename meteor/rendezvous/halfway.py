@@ -15,12 +15,14 @@ from functools import partial
 from math import inf
 from typing import Final
 
+from arms import DATA
 from chord import dataclass, replace
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.placement import GONE, MOVED, Key, Placed, key_of
 from meteor.keeping.shelf import Shelf
 from meteor.rendezvous.box_rows import BoxRows
 from meteor.rendezvous.task import Task
+from meteor.wire.entropy_messages import RecordState
 from meteor.wire.operations import Carried
 from meteor.wire.record_id import place_of
 from squid import Box, HilbertCurve, covers, intersect, merge
@@ -65,6 +67,8 @@ class Left:
     old: Carried
     """Without its content: who might see it."""
     row: int
+    is_elsewhere: bool = False
+    """Whoever answers for its place has it still, and need not know of what took it here."""
 
 
 class Halfway:
@@ -81,7 +85,7 @@ class Halfway:
     def __len__(self) -> int:
         return len(self._halves)
 
-    def note(self, old: Carried, now: float) -> None:
+    def note(self, old: Carried, now: float, *, is_elsewhere: bool = False) -> None:
         """Something takes the place here of this one, that lives in another region."""
         if len(self._halves) >= self._room:
             self._forget_over()
@@ -90,7 +94,18 @@ class Halfway:
         half = Half(key_of(old), old.id)
         self._drop(half)  # of an earlier time that it left this place
         row = self._rows.put(half, box)
-        self._halves[half] = Left(now, box, replace(old, blob=b"", route=None), row)
+        old = replace(old, blob=b"", route=None)
+        self._halves[half] = Left(now, box, old, row, is_elsewhere)
+
+    def found(self, state: RecordState, new: Carried, now: float) -> None:
+        """Another holder has a former version at its place, of which nothing is known here, be it
+        that this peer was started again since, or never had it."""
+        old = replace(new, kind=state.kind, id=state.id, version=state.version)
+        half = Half(key_of(old), old.id)
+        left = self._halves.get(half)
+        if state.kind == DATA and (left is None or not left.is_elsewhere):
+            since_s = now if left is None else left.since_s
+            self.note(old, since_s, is_elsewhere=True)
 
     def due(self, now: float) -> list[tuple[Half, Placed]]:
         """What whoever holds its old place is to finish, and what took that; at once, and whoever
@@ -99,7 +114,8 @@ class Halfway:
         self._forget_over()
         for half, left in self._halves.items():
             new = self._shelf.find(half.key)
-            is_due = now - left.since_s >= LEFT_ALONE_S and self._shelf.meets(left.old, held)
+            is_mine = left.is_elsewhere or self._shelf.meets(left.old, held)
+            is_due = now - left.since_s >= LEFT_ALONE_S and is_mine
             if new is not None and (is_due or new.carried.kind == GONE):
                 found.append((half, new))
         return found

@@ -135,6 +135,9 @@ class RendezvousPeer:
         self.point.changes.deleted_where_it_was = lambda word, version: runtime.spawn(
             self.entry.bury(word, version)
         )
+        self._source.on_outlived = lambda state, by: self.point.halfway.found(
+            state, by, runtime.now()
+        )
         self._finishing = Finishing(
             runtime, self.shelf, self.point.halfway, self.entry.finish, self.entry.bury
         )
@@ -177,7 +180,7 @@ class RendezvousPeer:
         self._lease = Lease(
             runtime, self.views, self.replication, self._handoff.later, self.copies_config
         )
-        source = HoldingsSource(
+        self._source = HoldingsSource(
             self.shelf, self.views, self._handoff.reconciling.merge, self.replication.evict
         )
         self.forgetting = Forgetting(
@@ -190,7 +193,7 @@ class RendezvousPeer:
         self._introspection = Introspection(
             runtime, self.node, self.space, self.census, bits, lambda: self._ready
         )
-        self._entropy = AntiEntropy(runtime, curve, source)
+        self._entropy = AntiEntropy(runtime, curve, self._source)
         self.replication.levelling.compare = self._entropy.compare
         self._tending = Tending(
             runtime, self.views, self.shelf, self.replication, self._entropy,

@@ -13,6 +13,7 @@ from meteor.copies.entropy_schedule import EntropyConfig
 from meteor.copies.entropy_source import Target
 from meteor.keeping.fingerprints import Fingerprints
 from meteor.keeping.placement import GONE, Key, Placed, key_of
+from meteor.wire.entropy_messages import RecordState
 from meteor.wire.operations import Carried
 from meteor.wire.record_id import make_id, split_id
 from sim.kernel import Kernel
@@ -67,6 +68,7 @@ class DictSource:
         self.copies: list[Target] = []
         self.primary: Contact | None = None
         self.admitted = 0
+        self.earlier: list[tuple[RecordState, Carried]] = []
         self.superseded = False
 
     def put(self, *some: Carried) -> None:
@@ -111,6 +113,9 @@ class DictSource:
 
     def outgoing(self, carried: Carried) -> Carried:
         return replace(carried, ttl_ms=carried.ttl_ms - self.wall_ms())
+
+    def outlived(self, state: RecordState, by: Carried) -> None:
+        self.earlier.append((state, by))
 
     async def admit(self, carried: Sequence[Carried]) -> int:
         news = 0

@@ -234,6 +234,26 @@ def test_a_delete_wins_whatever_version_it_met() -> None:
     assert world.primary.source.states == world.copy.source.states
 
 
+@pytest.mark.parametrize("at_primary", [True, False])
+def test_an_earlier_version_at_another_place_is_told_of(at_primary: bool) -> None:
+    """Who has the later one has it elsewhere, so that it is no state of what is compared."""
+    world, part = World(CURVE), ((0, 99),)
+    mine, other = world.primary.source, world.copy.source
+    if not at_primary:
+        mine, other = other, mine
+    old, new = record("s", point(7), version=1), record("s", point(200), version=2)
+    mine.put(old)
+    other.put(new)
+    assert world.compare(part).seen == 1
+    ((state, by),) = other.earlier
+    assert (state.id, state.version, by.id) == (old.id, 1, new.id)
+    assert mine.earlier == []
+    other.put(replace(new, version=1))
+    other.earlier.clear()
+    world.compare(part)
+    assert other.earlier == [], "nobody knows which is the later"
+
+
 def test_two_deletes_of_one_record_are_no_difference() -> None:
     world = World()
     world.primary.source.put(record("x", point(5), version=9, kind=GONE))

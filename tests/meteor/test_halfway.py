@@ -7,8 +7,9 @@ from math import inf
 
 from meteor.keeping.holdings import Holdings
 from meteor.keeping.placement import GONE, MOVED, Admission
-from meteor.rendezvous.halfway import HALFWAY_MAX, Halfway
+from meteor.rendezvous.halfway import HALFWAY_MAX, LEFT_ALONE_S, Halfway
 from meteor.rendezvous.task import Task
+from meteor.wire.entropy_messages import RecordState
 from meteor.wire.operations import Carried, Operation
 from meteor.wire.record_id import place_of
 from squid import Intervals
@@ -107,3 +108,25 @@ def test_what_is_deleted_where_it_went_is_to_leave_where_it_was_at_once_and_once
     assert (word.id, word.moved_to, word.version) == (peer.new[0].id, peer.old[0].id, 1)
     assert peer.halfway.word_back(half, stone) is None
     assert peer.halfway.due(10.0) == []
+
+
+def test_what_another_holder_has_of_an_earlier_version_is_due_as_if_it_had_been_here() -> None:
+    """It is started again, and remembers nothing."""
+    peer = Peer(0)
+    old, new = carried("s0", OLD, version=1), carried("s0", NEW, version=2)
+    peer.comes(new)
+    state = RecordState(old.owner, old.id, old.kind, old.version, 0)
+    peer.halfway.found(state, new, 1.0)
+    peer.halfway.found(state, new, 5.0)
+    assert peer.halfway.due(1.0 + LEFT_ALONE_S - 0.1) == []
+    ((half, placed),) = peer.halfway.due(1.0 + LEFT_ALONE_S)
+    assert (half.old_id, placed.carried.id) == (old.id, new.id)
+    peer.comes(replace(old, kind=MOVED, version=2, blob=b"", moved_to=new.id))
+    assert peer.halfway.due(100.0) == []
+
+
+def test_an_interest_that_another_holder_has_in_part_is_its_clients() -> None:
+    peer = Peer()
+    new = carried("s1", NEW, version=2)
+    peer.halfway.found(RecordState("", carried("s1", OLD).id, "interest", 1, 0), new, 1.0)
+    assert len(peer.halfway) == 1, "the one that is here"

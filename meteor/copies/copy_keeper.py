@@ -102,8 +102,7 @@ class CopyKeeper:
     def _not_kept(self, primary_id: int, left: Intervals) -> Kept:
         mine = [view for view in self._views.own.values() if intersect(view.intervals, left)]
         newer = [
-            copy.view
-            for copy in self._views.copies.values()
+            copy.view for copy in self._views.copies.values()
             if copy.view.primary.id != primary_id and intersect(copy.view.intervals, left)
         ]
         return Kept(known=False, newer=(*mine, *newer))
@@ -124,7 +123,8 @@ class CopyKeeper:
             self._views.taken_in.learn(message.taken_in, self._checked(message.part))
         # What was kept of it may have been laid down meanwhile, without this.
         left = subtract(self._checked(message.part), self._views.kept_for(primary_id, whole=False))
-        return self._not_kept(primary_id, left) if left else Kept()
+        stones = self._shelf.deleted_elsewhere(message.carried)
+        return self._not_kept(primary_id, left) if left else Kept(stones=stones)
 
     def _on_watermarks(self, sender: Contact, message: object, _: float) -> None:
         assert isinstance(message, Watermarks)

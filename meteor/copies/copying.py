@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from chord import Contact, MeteorError, Runtime
 from meteor.copies.turns import Sequence as Order
 from meteor.keeping.holdings import Holdings
+from meteor.keeping.placement import GONE, Admission, key_of
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Keep, Kept
@@ -178,9 +179,18 @@ class Copying:
                 if reply.newer:
                     self._passed_over(reply.newer)
                 elif reply.known:
+                    if reply.stones:
+                        await self._learn(reply.stones, numbered)
                     continue
             silent.append(contact)
         return silent
+
+    async def _learn(self, stones: Sequence[Carried], numbered: Iterable[Carried]) -> None:
+        """What is written was deleted elsewhere, as a copy knows: here as well then.  Acknowledged
+        all the same, it would be there by the others alone."""
+        keys = {key_of(one) for one in numbered}
+        known = [one for one in stones if one.kind == GONE and key_of(one) in keys]
+        await self._shelf.admit(known, Admission())
 
     def _targets(
         self, views: Sequence[View], part: Intervals, have: set[int]

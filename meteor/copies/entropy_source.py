@@ -106,12 +106,13 @@ def is_wanted(source: Source, state: RecordState) -> bool:
 
 def tell_outlived(source: Source, described: Iterable[RecordState]) -> None:
     """Of what another holder describes that which a later version took the place of here, as it
-    went elsewhere: one peer has one version of a record, and the two would differ for good."""
+    went elsewhere, or was deleted there: one peer has one state of a record, and the two would
+    differ for good."""
     for state in described:
         placed = source.find(key_of_state(state))
         if placed is None or placed.carried.id == state.id:
             continue
-        if placed.carried.version > state.version:
+        if supersedes(standing_of(placed.carried), standing_of_state(state)):
             source.outlived(state, placed.carried)
 
 

@@ -252,6 +252,17 @@ class ReadableShelf:
                 if page.carried:
                     yield interval, page.carried
 
+    def deleted_elsewhere(self, carried: Iterable[Carried]) -> tuple[Carried, ...]:
+        """The tombstones, as they travel, of what was deleted at another place than these have."""
+        found = []
+        for one in carried:
+            if one.kind in {GONE, MOVED}:
+                continue
+            placed = self.find(key_of(one))
+            if placed is not None and placed.carried.kind == GONE and placed.carried.id != one.id:
+                found.append(self.outgoing(placed.carried))
+        return tuple(found)
+
     def outgoing(self, carried: Carried) -> Carried:
         """As it travels: the remaining time, rounded down, and what its client has of it."""
         acknowledged = carried.acknowledged

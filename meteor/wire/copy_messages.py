@@ -32,6 +32,8 @@ class Kept:
     """False: the receiver is no copy of all of this; nothing was kept."""
     newer: tuple[View, ...] = ()
     """The sender's time is over for these; nothing was kept."""
+    stones: tuple[Carried, ...] = ()
+    """Tombstones here of what was to be kept, which was deleted at another place."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,8 @@ class SmallRing:
         try:
             receipt = self.overlay.run(client.store(data, b"y", ttl=7200, timeout=timeout_s))
         except Incomplete as error:
-            self.unsure |= set() if error.receipt is None else {error.receipt.id}
+            came = set() if error.receipt is None else {error.receipt.id}
+            (self.unsure if self.counts() else self.alone).update(came)
             raise
         (self.kept if self.counts() else self.alone).add(receipt.id)
 

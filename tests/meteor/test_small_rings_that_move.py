@@ -45,6 +45,9 @@ class Record:
     """No earlier version may be seen."""
     state: str = "kept"
     """`kept`, `unsure` whether it is there at all, or `gone`."""
+    is_unknown: bool = False
+    """Whether fewer than three were told of some of it: others may not know of that, and delete
+    it without."""
 
 
 class MovingRing:
@@ -95,6 +98,7 @@ class MovingRing:
         except Incomplete as error:
             if error.receipt is not None:
                 one = Record(error.receipt.id, {error.receipt.id}, self.number, "unsure")
+                one.is_unknown = not self.counts()
                 self.records[stem_of(one.id)] = one
             raise
         if self.counts():
@@ -107,6 +111,7 @@ class MovingRing:
             return
         record = drawn.choice(able)
         self.number += 1
+        record.is_unknown = record.is_unknown or not self.counts()
         data = profile(draw_data(drawn))
         old_id = drawn.choice(sorted(record.places)) if drawn.random() < 0.3 else record.id
         try:
@@ -130,7 +135,7 @@ class MovingRing:
         record = self.drawn.choice(able)
         record.state = "unsure"
         receipt = self.overlay.run(client.cancel(record.id, timeout=timeout_s))
-        if receipt.complete and self.counts():
+        if receipt.complete and self.counts() and not record.is_unknown:
             record.state = "gone"  # else who knows of it may be back, and the delete wins
 
     def counts(self) -> bool:

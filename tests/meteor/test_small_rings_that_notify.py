@@ -1,0 +1,119 @@
+"""Small rings as in `test_small_rings`, in which interests are told of what comes.
+
+All that was acknowledged while an interest was kept by three comes to its client, and nothing comes
+twice: peers fall, all of them at times, restart, leave, and are held.
+"""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+
+import pytest
+
+from meteor import Client, MeteorError
+from sim.overlay import SimPeer
+from tests.meteor import copies_world
+from tests.meteor.copies_world import assert_whole_within, build, crash, restart_all
+from tests.meteor.notified_world import INTERESTS, Listener, Sensor, assert_exactly_once, opened
+from tests.meteor.test_falling_one_by_one import start
+
+
+class NotifyingRing:
+    """A ring, interests, and what was acknowledged of what they are of."""
+
+    def __init__(self, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.drawn = random.Random(seed * 13 + 3)
+        self.size = self.drawn.choice([3, 3, 4, 4, 5, 5, 6])
+        monkeypatch.setattr(copies_world, "COPIES", 3)
+        disk_s = self.drawn.choice([0.001, 0.002, 0.004])
+        self.overlay = build(seed, self.size, disk_s=disk_s)
+        assert_whole_within(self.overlay, 30)
+        self.pairs = [self.listen(selector) for selector in self.drawn.sample(INTERESTS, 2)]
+        self.stems = 0
+
+    def listen(self, selector: str) -> tuple[Sensor, Listener]:
+        client = self.overlay.client(peer=self.drawn.randrange(self.size))
+        listener = Listener(client, self.overlay.run(opened(client, selector, ttl=7200))).listen()
+        return Sensor(client, self.drawn, selector), listener
+
+    def change(self) -> None:
+        """At a drawn peer, with a drawn time."""
+        able = [at for at, one in enumerate(self.overlay.living) if not one.runtime.paused]
+        if not able:
+            return
+        try:
+            client = self.overlay.client(peer=self.drawn.choice(able))
+        except MeteorError:  # it has no ring yet
+            return
+        for _ in range(self.drawn.randrange(1, 4)):
+            self.store(client)
+
+    def store(self, client: Client) -> None:
+        attributes = self.pairs[0][0].draw()
+        stem, self.stems = f"s{self.stems}", self.stems + 1
+        timeout_s = self.drawn.choice([0.4, 2, 6])
+        is_sure = False
+        with suppress(MeteorError):
+            self.overlay.run(
+                client.store(attributes, b"x", id=stem, ttl=7200, timeout=timeout_s)
+            )
+            is_sure = len(self.overlay.living) >= 3
+        for sensor, _ in self.pairs:
+            if sensor.selects(attributes):
+                (sensor.sure if is_sure else sensor.open).add(stem)
+
+    def happen(self) -> None:
+        """One drawn event."""
+        drawn, event, living = self.drawn, self.drawn.random(), list(self.overlay.living)
+        if event < 0.3 and living:
+            crash(*drawn.sample(living, min(len(living), drawn.choice([1, 1, 2]))))
+        elif event < 0.42 and living:
+            self.fall(living)
+        elif event < 0.8:
+            if dead := self.dead():
+                restart_all(self.overlay, drawn.sample(dead, drawn.randrange(1, len(dead) + 1)))
+        elif event < 0.88 and len(living) > 1:
+            with suppress(MeteorError):
+                self.overlay.run(drawn.choice(living).leave())
+        elif living:
+            held = drawn.choice(living)
+            held.pause()
+            self.change()
+            self.overlay.run_for(drawn.choice([0.5, 2, 5]))
+            held.resume()
+
+    def fall(self, living: list[SimPeer]) -> None:
+        """One after the other: all, or all but one."""
+        drawn, count = self.drawn, len(living)
+        drawn.shuffle(living)
+        for peer in living[: drawn.choice([count, count, count - 1])]:
+            crash(peer)
+            self.overlay.run_for(drawn.choice([0, 0.02, 0.3, 1]) * drawn.random())
+            if drawn.random() < 0.3:
+                self.change()
+
+    def dead(self) -> list[SimPeer]:
+        return [one for one in self.overlay.peers if not one.alive]
+
+
+def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    ring = NotifyingRing(seed, monkeypatch)
+    print(f"{ring.size} peers")
+    for _ in range(ring.drawn.randrange(4, 10)):
+        ring.happen()
+        for _ in range(ring.drawn.randrange(0, 3)):
+            ring.change()
+        ring.overlay.run_for(ring.drawn.choice([0, 0.1, 0.5, 2, 6]))
+    start(ring.overlay, ring.dead())
+    start(ring.overlay, ring.dead())
+    assert_whole_within(ring.overlay, 90)
+    ring.change()
+    for sensor, listener in ring.pairs:
+        assert_exactly_once(ring.overlay, sensor, listener)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(1, 201))
+def test_all_is_told_once(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_all_holds(seed, monkeypatch)

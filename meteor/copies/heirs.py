@@ -228,7 +228,7 @@ class Heirs:
         orphaned = found.conclusive and arc is not None and any(dead in arc for dead in self._dead)
         patient = now - since_s >= self._config.grace_s
         dead = found.refused | set(self._dead) | self._silent(found, now - since_s)
-        unanswered = {*self._unanswered, *self._died_before_they_began(found, dead)}
+        unanswered = self._under_which_nothing_was_kept(found, dead)
         asked = Asked(
             found.answered.values(), dead, patient, found.everybody, unanswered, found.forgetful,
             self._views.chronicle.all_of((found.interval,)), found.heard, found.awaited,
@@ -236,6 +236,16 @@ class Heirs:
         )  # fmt: skip
         evidence = as_before(found.evidence, self._given_up, self._runtime.contact)
         return plan((found.interval,), evidence, asked, orphaned=orphaned)
+
+    def _under_which_nothing_was_kept(self, found: Found, dead: Collection[int]) -> set[ViewKey]:
+        """Views that began nowhere, or may have, with all that was had before them: what was asked
+        for here, what was given, and what its taker did not begin, as it says itself, and has."""
+        had = {
+            e.view.key for e in found.evidence
+            if (e.view.key, e.view.epoch) in found.tried
+            and e.contact.id == e.view.primary.id and not e.damaged
+        }  # fmt: skip
+        return {*self._unanswered, *self._died_before_they_began(found, dead), *had}
 
     @staticmethod
     def _died_before_they_began(found: Found, dead: Collection[int]) -> list[ViewKey]:
@@ -292,7 +302,7 @@ class Heirs:
     def heal(self, found: Found) -> Sequence[Step]:
         """What of a lost interval can be known again."""
         dead = found.refused | set(self._dead)
-        unanswered = {*self._unanswered, *self._died_before_they_began(found, dead)}
+        unanswered = self._under_which_nothing_was_kept(found, dead)
         taken_in = self._views.taken_in  # what began, and is here, does not stand against the past
         begun = [
             left for one in self._views.chronicle.of((found.interval,))

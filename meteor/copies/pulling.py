@@ -112,6 +112,7 @@ class Pulling:
             here()
         if begun is None:  # passed over at once, if only in part: it has all the same
             self._views.remember(view)
+            self._views.tried.note(view)
             self._unanswered(view)
             return False
         self._gained(begun.intervals, admission)

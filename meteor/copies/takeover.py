@@ -86,6 +86,13 @@ class Asked:
     born: Mapping[int, int] = field(default_factory=dict)
     """By identifier: the incarnation that began the journal of who answered."""
 
+    never_began: Collection[Evidence] = ()
+    """What was given to who fell before it began there."""
+
+    def was_given(self, named: Contact, view: View) -> bool:
+        """Whether a holder let go of a view only as it was given that, and fell before it began."""
+        return any(one.view.primary.id == named.id and one.shows(view) for one in self.never_began)
+
     def is_behind(self, named: Contact, view: View, piece: Interval) -> bool:
         """Whether a holder that a view names lived all the time, and did not hear of it, nor of any
         later one: its giver took the piece from it with a word of its own views."""
@@ -178,7 +185,8 @@ def _without_what_ended(
     """Evidence that may show a last word where all of it does not: without views that never began,
     and without those that were let go as one of an earlier epoch had all of them.  The latter
     began: they stand against whoever cannot show to have them as well."""
-    yield [one for one in evidence if not _died_before(one.view, piece, evidence, asked)], asked
+    died = [one for one in evidence if _died_before(one.view, piece, evidence, asked)]
+    yield [one for one in evidence if one not in died], replace(asked, never_began=died)
     yield list(as_settled(piece, evidence)), asked
     ended = [one for one in evidence if any(_took_in(other, one) for other in evidence)]
     begun = (*asked.begun, *(one.view for one in ended))
@@ -333,7 +341,8 @@ def _proven(
              if _is_next_of(one, newest) and not _began(one.view, evidence, asked)]  # fmt: skip
     moved_on = [one for one in holders
                 if one in came and not _is_among(one, [e.contact for e in know])
-                and not asked.is_behind(one, newest, piece)]  # fmt: skip
+                and not asked.is_behind(one, newest, piece)
+                and not asked.was_given(one, newest)]  # fmt: skip
     most = 2 * len(have) > len(holders)
     if fresh:
         return most or not moved_on

@@ -37,7 +37,7 @@ NAMED_MAX: Final = 32
 """So many places are named to one question; where there are more, all that was asked for is."""
 TAKES: Final = frozenset({"retrieve", "delete_data"})
 """What would miss what is at none of its places."""
-LEFT_ALONE_S: Final = 5.0
+LEFT_ALONE_S: Final = 1.0
 """For so long a replace is its client's and its peer's."""
 
 

@@ -93,7 +93,7 @@ def test_what_was_tried_in_vain_comes_behind_the_others() -> None:
     assert due == ["s0", "s1", "s2"]
     peer.halfway.put_off(next(half for half, _ in peer.halfway.due(10.0)))
     assert [half.key[1] for half, _ in peer.halfway.due(10.0)] == ["s1", "s2", "s0"]
-    assert peer.halfway.due(4.0) == []
+    assert peer.halfway.due(LEFT_ALONE_S / 2) == []
 
 
 def test_what_is_deleted_where_it_went_is_to_leave_where_it_was_at_once_and_once() -> None:
@@ -117,7 +117,7 @@ def test_what_another_holder_has_of_an_earlier_version_is_due_as_if_it_had_been_
     peer.comes(new)
     state = RecordState(old.owner, old.id, old.kind, old.version, 0)
     peer.halfway.found(state, new, 1.0)
-    peer.halfway.found(state, new, 5.0)
+    peer.halfway.found(state, new, 1.5)
     assert peer.halfway.due(1.0 + LEFT_ALONE_S - 0.1) == []
     ((half, placed),) = peer.halfway.due(1.0 + LEFT_ALONE_S)
     assert (half.old_id, placed.carried.id) == (old.id, new.id)

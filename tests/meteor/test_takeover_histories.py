@@ -319,3 +319,24 @@ def test_who_had_an_identifier_before_it_was_granted_anew_says_nothing_of_the_la
     asked = Asked([again, PEERS[1]], [2, 5], patient=True)
     (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
     assert (step.kind, step.view, step.sources) == ("adopt", view, (PEERS[1],))
+
+
+def test_who_was_given_it_and_fell_before_it_began_has_not_moved_on() -> None:
+    """The giver's copies have it, the taker has let go of its copy as it was told that somebody has
+    it now, which is itself.  Where that began, as anybody was told, they have an earlier state."""
+    before = View(PEERS[0], 1, 5, ((0, 9),), tuple(PEERS[1:4]))
+    given = View(PEERS[1], 7, 9, ((0, 9),), (PEERS[0], PEERS[4]))
+    again = replace(PEERS[1], incarnation=1)
+    with_it = (Ended(PEERS[0].id, 5, ((0, 9),)),)
+    evidence = [
+        *(Evidence(PEERS[at], before, fresh=False) for at in (0, 2, 3)),
+        Evidence(PEERS[0], given, fresh=False, taken_in=with_it),
+    ]
+    asked = Asked([PEERS[0], again, *PEERS[2:5]], [], patient=True)
+    (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
+    assert (step.kind, step.view) == ("adopt", before)
+    (step,) = plan(((2, 3),), evidence, replace(asked, begun=(given,)), orphaned=True)
+    assert step.kind == "lost"
+    without = [replace(one, taken_in=()) for one in evidence]
+    (step,) = plan(((2, 3),), without, asked, orphaned=True)
+    assert step.kind == "lost", "nobody says that it was given by this very view"

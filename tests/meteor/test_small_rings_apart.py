@@ -1,0 +1,111 @@
+"""Small rings as in `test_small_rings_that_move`, cut in two as well, with changes on both sides.
+
+At the end all are back and the ring is one: everything is whole, of every record that was promised
+the latest version is there, or a later one that was not, and what was deleted is not.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+
+from meteor import Client, MeteorError
+from sim.faults import Partition
+from tests.meteor.copies_world import assert_whole_within
+from tests.meteor.test_falling_one_by_one import start
+from tests.meteor.test_small_rings_that_move import MovingRing
+
+SETTLED_S = 15.0
+FOUND = {
+    95: "given to a copy that let go of it, and fell before it began",
+    163: "given, and passed over before it began by who had taken it as lost",
+}
+
+
+class CutRing(MovingRing):
+    """A ring that is cut at times."""
+
+    sizes, is_apart = (4, 5, 6, 6, 7, 8), True
+    cut: Partition | None = None
+    side: frozenset[str] = frozenset()
+    """The addresses of one side."""
+    client: Client | None = None
+
+    def happen(self) -> None:
+        """One drawn event."""
+        if self.drawn.random() < 0.4:
+            self.cut_or_heal()
+        else:
+            super().happen()
+
+    def cut_or_heal(self) -> None:
+        if self.cut is not None:
+            self.heal()
+            return
+        peers = list(self.overlay.peers)
+        self.drawn.shuffle(peers)
+        count = self.drawn.randrange(1, len(peers))
+        one, other = peers[:count], peers[count:]
+        self.side = frozenset(peer.address for peer in one)
+        self.cut = self.overlay.faults.partition(
+            [peer.contact for peer in one], [peer.contact for peer in other]
+        )
+
+    def heal(self) -> None:
+        if self.cut is not None:
+            self.cut.heal()
+        self.cut = None
+
+    def change_or_ask(self) -> None:
+        """No question: on one side it may be answered as if the other were gone."""
+        able = [at for at, one in enumerate(self.overlay.living) if not one.runtime.paused]
+        if not able:
+            return
+        try:
+            self.client = client = self.overlay.client(peer=self.drawn.choice(able))
+        except MeteorError:  # it has no ring yet
+            return
+        what, timeout_s = self.drawn.random(), self.drawn.choice([0.4, 2, 6])
+        with suppress(MeteorError):
+            if what < 0.2:
+                self.store(client, timeout_s)
+            elif what < 0.8:
+                self.replace(client, timeout_s)
+            else:
+                self.cancel(client, timeout_s)
+
+    def counts(self) -> bool:
+        """Of one side, while there are two."""
+        living = self.overlay.living
+        if self.cut is not None and self.client is not None:
+            here = self.client.peer_address in self.side
+            living = [one for one in living if (one.address in self.side) is here]
+        return len(living) >= 3
+
+
+def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    ring = CutRing(seed, monkeypatch)
+    print(f"{ring.size} peers, {ring.copies} copies")
+    for _ in range(ring.drawn.randrange(3, 10)):
+        ring.happen()
+        for _ in range(ring.drawn.randrange(0, 4)):
+            ring.change_or_ask()
+        ring.overlay.run_for(ring.drawn.choice([0, 0.5, 2, 6, 12]))
+    ring.heal()
+    start(ring.overlay, ring.dead())
+    start(ring.overlay, ring.dead())
+    assert_whole_within(ring.overlay, 90)
+    ring.overlay.run_for(SETTLED_S)
+    ring.ask(ring.overlay.client(), 8.0)
+
+
+@pytest.mark.parametrize("seed", FOUND)
+def test_what_was_found_once(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_all_holds(seed, monkeypatch)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(1, 201))
+def test_one_version_is_there(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_all_holds(seed, monkeypatch)

@@ -342,10 +342,9 @@ class RendezvousPoint:
             written.extend(kept)
             return kept
 
-        first = self._repeats.first_summary(
-            task.operation, task.id, part, partial(self._lowest_in, task.box)
-        )
-        if first is not None:
+        lowest_in = partial(self._lowest_in, task.box)
+        first = self._repeats.first_summary(task.operation, task.id, part, lowest_in)
+        if first is not None and not task.operation.dry_run:
             await self._replication.enough(part, ends(), owed)
             return [], first, None
         frames, speaks_for_s = list[bytes](), None
@@ -353,14 +352,15 @@ class RendezvousPoint:
             is_over = self._recall.has_run_out(task.operation, part, self._shelf.issued_ms())
             frames, summary = await self.changes.keep(task, part, write, is_over=is_over)
         elif task.deletes:
-            frames, summary = await self._delete(task, part, write, ends)
+            frames, summary = await self._delete(task, part, write, ends, first)
             is_data, owner = task.operation.verb == "delete_data", task.operation.owner
             went, speaks_for_s = self._moved(task.box, part, owner, is_data=is_data)
             summary = telling(summary, went)
         else:
             doubtful = self._recall.may_be_repeat(task.operation, part)
             summary = await self.changes.amend(task, part, write, doubtful=doubtful)
-        self._repeats.note(task.operation, task.id, part, summary, self._runtime.now())
+        if first is None:
+            self._repeats.note(task.operation, task.id, part, summary, self._runtime.now())
         # What is so already may be so here alone; a refusal, or what only looks, promises nothing.
         promises = not (task.operation.dry_run or summary.refused)
         is_open = task.deletes and self._replication.levelling.is_open(part)
@@ -374,14 +374,14 @@ class RendezvousPoint:
         return next((at for at in found if at is not None and covers(part, at)), None)
 
     async def _delete(
-        self, task: Task, part: Intervals, write: Write, ends: Ends
+        self, task: Task, part: Intervals, write: Write, ends: Ends, first: Summary | None
     ) -> tuple[list[bytes], Summary]:
         """Some at a time, so that others get their turn in between, and let go of as they are
         buried: a hundred thousand at once take 0.1 s.  Raises `Superseded` when the time is up."""
         deletes, newest = self.changes.deletes, self._recall.newest_taken(task.operation, part)
         selected = await deletes.selected(task, newest)
         if task.operation.dry_run:
-            return await deletes.would_delete(selected, part, task.box)
+            return await deletes.would_delete(task, selected, part, first)
         fresh, mine = deletes.fresh_part(task.mark, part), {one.key for one in selected}
         selected.reverse()
         while True:

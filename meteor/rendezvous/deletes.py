@@ -149,7 +149,7 @@ class Deletes:
         stones = [
             replace(
                 self._shelf.placed(record).carried,
-                kind=GONE, ttl_ms=until_ms, blob=b"", route=None, operation=operation_id,
+                kind=GONE, ttl_ms=until_ms, blob=b"", route=None, operation=operation_id, limit=b"",
             )
             for record in records
         ]  # fmt: skip

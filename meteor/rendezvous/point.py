@@ -31,9 +31,10 @@ from meteor.rendezvous.finishing import finished
 from meteor.rendezvous.halfway import Halfway
 from meteor.rendezvous.moves import Moves
 from meteor.rendezvous.ownership import keys_of, looks_at
+from meteor.rendezvous.reach import Reach
 from meteor.rendezvous.reactions import Following, Reactions, carried_of
 from meteor.rendezvous.recall import Recall
-from meteor.rendezvous.repeats import Repeats
+from meteor.rendezvous.repeats import Repeats, begins_in
 from meteor.rendezvous.task import FIND, PERFORM, Task, read_task
 from meteor.rendezvous.telling import Telling
 from meteor.rendezvous.under_way import Ends, UnderWay
@@ -42,7 +43,7 @@ from meteor.wire.action_messages import Willing
 from meteor.wire.operations import Carried, Summary
 from meteor.wire.view import View
 from meteor.wire.went import Went, telling
-from squid import Box, HandOn, HilbertCurve, Work, covers, intersect, merge, subtract
+from squid import Box, HandOn, HilbertCurve, Work, intersect, merge, subtract
 
 FROZEN_PAUSE_S = 0.02
 WAITING_SHARE = 0.7
@@ -73,7 +74,7 @@ class RendezvousPoint:
         self._curve, self._settle, self._lease, self._step_up = curve, settle, lease, step_up
         self._moves, self.halfway = Moves(curve, runtime.now()), Halfway(shelf, holdings, curve)
         self._recall, self._repeats = Recall(shelf.issued_ms()), Repeats(self.forgot)
-        holdings.on_gain = self._gained
+        self.reach, holdings.on_gain = Reach(shelf, replication.copying), self._gained
         self._under_way, self._reactions = UnderWay(runtime), Reactions(runtime, shelf, telling)
         self.changes = Changes(
             runtime, holdings, shelf, rendezvous, telling, self._reactions, self._moves,
@@ -185,6 +186,8 @@ class RendezvousPoint:
             await finished(self._runtime, self.halfway, task, part)
             await self._lease.confirm(part)
         else:
+            if (refused := await self.reach.refusal(task, part)) is not None:
+                return Work(body=codec.encode(refused))
             await self._undisturbed(part, () if task.deletes else keys_of(task))
         if self._runtime.now() > ends() or self._may_have_lain(task):
             return Work(undone=part)  # its origin has closed this attempt: nothing may happen now
@@ -342,7 +345,7 @@ class RendezvousPoint:
             written.extend(kept)
             return kept
 
-        lowest_in = partial(self._lowest_in, task.box)
+        lowest_in = partial(begins_in, self._curve, task.box)
         first = self._repeats.first_summary(task.operation, task.id, part, lowest_in)
         if first is not None and not task.operation.dry_run:
             await self._replication.enough(part, ends(), owed)
@@ -367,11 +370,6 @@ class RendezvousPoint:
         if promises and (self._shelf.owed or not written or is_open):
             await self._replication.enough(part, ends(), owed)
         return frames, summary, speaks_for_s
-
-    def _lowest_in(self, box: Box, part: Intervals) -> int | None:
-        """Where a box begins in a part; None where it is not in it."""
-        found = (self._curve.next_match(box, first) for first, _ in part)
-        return next((at for at in found if at is not None and covers(part, at)), None)
 
     async def _delete(
         self, task: Task, part: Intervals, write: Write, ends: Ends, first: Summary | None

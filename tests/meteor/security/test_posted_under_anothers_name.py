@@ -113,6 +113,30 @@ def test_wherever_the_two_meet_later_it_stays(seed: int, powers_off: bool) -> No
     assert flaws(overlay) == []
 
 
+@pytest.mark.parametrize("seed", seeds(8, 20))
+def test_two_sides_of_a_cut_keep_hers(seed: int) -> None:
+    """Nobody on his side knows of it: four of twenty draws go wrong where the later counts."""
+    overlay, drawn = build(seed, peers=9, disk_s=0.001), random.Random(seed)
+    assert_whole_within(overlay)
+    peers = drawn.sample(overlay.peers, 9)
+    cut = overlay.faults.partition(
+        *([one.contact for one in side] for side in (peers[:4], peers[4:]))
+    )
+    first, second = (overlay.peers.index(one) for one in drawn.sample((peers[0], peers[4]), 2))
+    alice = overlay.client(peer=first, identity=ALICE)
+    bob = overlay.client(peer=second, identity=ActingFor(BOB, words_of("type=siren")))
+    overlay.run_for(20.0)
+    posts = [(alice, LIGHT, b"hers"), (bob, SIREN, b"his")]
+    for client, where, data in drawn.sample(posts, 2):
+        overlay.run(client.store(where, data, id="lamp", ttl=TTL))
+        overlay.run_for(1.0)
+    cut.heal()
+    assert_whole_within(overlay, 60.0)
+    overlay.run_for(40.0)
+    assert lights(overlay) == [b"hers"]
+    assert flaws(overlay) == []
+
+
 @pytest.mark.parametrize("seed", seeds(24, 40))
 def test_posted_at_once_hers_stays(seed: int) -> None:
     overlay = build(seed, peers=6)

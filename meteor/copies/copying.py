@@ -144,6 +144,20 @@ class Copying:
         """Wait until all changes begun before show, or have failed."""
         await self._order.barrier()
 
+    async def ask_copies(self, part: Intervals, question: object) -> list[object]:
+        """What every copy and learner of `part` says, those that become one meanwhile as well: who
+        would keep what is written in this turn.  Who says nothing is evicted."""
+        asked: set[int] = set()
+        replies: list[object] = []
+        while targets := self._targets(self._views.touching(part), part, asked):
+            contacts = [contact for contact, _ in targets]
+            asked.update([contact.id for contact in contacts])
+            told = await self._ask_each([(contact, question) for contact in contacts])
+            replies += told
+            silent = [one for one, reply in zip(contacts, told, strict=True) if reply is None]
+            await self._evict(*silent)
+        return replies
+
     async def _replicate(self, numbered: Sequence[Carried], part: Intervals, ends_s: float) -> None:
         have: set[int] = set()
         while True:

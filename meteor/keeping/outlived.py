@@ -36,5 +36,6 @@ def word_over(
     if left is not None:
         until_ms = max(until_ms, left.ttl_ms)
     return replace(
-        carried, kind=MOVED, ttl_ms=until_ms, blob=b"", acknowledged=0, route=None, operation=b""
-    )
+        carried,
+        kind=MOVED, ttl_ms=until_ms, blob=b"", acknowledged=0, route=None, operation=b"", limit=b"",
+    )  # fmt: skip

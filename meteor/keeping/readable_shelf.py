@@ -146,6 +146,12 @@ class ReadableShelf:
             return True
         return not self.table.may_show(key, carried, self.wall_ms())
 
+    def _states_of(self, key: Key) -> Iterator[Carried]:
+        """What is here of an identity, and on its way."""
+        placed = self.table.find(key)
+        yield from () if placed is None else (placed.carried,)
+        yield from self._begun.of(key)
+
     def may_show(self, carried: Carried) -> bool:
         """Whether nothing that shows counts more than what was decided some time ago."""
         return self.table.may_show(key_of(carried), carried, self.wall_ms())

@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
 
-from arms import DATA, Profile, Record, Store
+from arms import Profile, Record, Store
 from chord import replace
 from meteor.errors import ProfileError
 from meteor.journal.journal import Entry, Journal, UnreadJournal
 from meteor.journal.no_collections import no_collections
 from meteor.keeping.attic import Attic
 from meteor.keeping.expiry_clock import ExpiryClock
+from meteor.keeping.out_of_reach import gives_way
 from meteor.keeping.owed import Owed
 from meteor.keeping.placement import (
     GONE,
@@ -33,7 +34,7 @@ from meteor.keeping.placement import (
 )
 from meteor.keeping.readable_shelf import PAGE_BYTES, ReadableShelf
 from meteor.keeping.shelf_journal import LOSS_KEY, Contents, Restored, anew, noted, read, row_of
-from meteor.keeping.standing import is_renewal, standing_of
+from meteor.keeping.standing import is_earlier_elsewhere, is_numbered_later, is_renewal
 from meteor.keeping.views import Views
 from meteor.wire.operations import Carried
 from meteor.wire.record_id import place_of, stem_of
@@ -70,6 +71,8 @@ class Shelf(ReadableShelf):
         """Hears of a record that takes the place here of its own version from another region."""
         self.others: Callable[[], list[Entry]] = list
         """What others have in this journal by now, as far as they wrote it in this life."""
+        self.given_way: Callable[[Carried, Carried], object] = lambda _, __: None
+        """Hears of a delegate's record, which is to go, and what it gives way to."""
         self.take_in: Callable[[Carried, Profile | None], None] = self.show
         """Shows what another holder wrote; who also answers for it sees to what follows."""
 
@@ -154,6 +157,7 @@ class Shelf(ReadableShelf):
         key, now_ms = key_of(carried), self.wall_ms()
         if not self.table.may_show(key, carried, now_ms):
             return
+        self.make_way(key, carried)
         place = place_of(carried.id, self._curve)
         if carried.kind == GONE:
             self.store.tombstone(*key, self._expires_s(carried))
@@ -169,6 +173,21 @@ class Shelf(ReadableShelf):
         _, box, lowest = place
         self._place(key, box, carried, lowest, now_ms)
 
+    def make_way(self, key: Key, carried: Carried) -> Record | None:
+        """What is here of a delegate's goes where this is out of his reach; returns it."""
+        placed = self.table.find(key)
+        if placed is None or not gives_way(placed.carried, carried):
+            return None
+        self.given_way(placed.carried, carried)
+        self.table.remove(key, self.wall_ms())
+        return self.store.remove(*key)
+
+    def _keep_away(self, batch: Iterable[Keyed]) -> None:
+        """What of these gives way to what is here, or on its way, is to go where it is."""
+        for key, one in batch:
+            for known in [its for its in self._states_of(key) if gives_way(one, its)]:
+                self.given_way(one, known)
+
     async def admit(self, carried: Iterable[Carried], admission: Admission) -> None:
         """Take records of another holder in, without matching: their interval is not held here,
         or only as a copy.  They keep the numbers that they were given there.  All shows when this
@@ -180,6 +199,7 @@ class Shelf(ReadableShelf):
         later: list[Carried] = []
         if len(news) < len(batch):
             later = self._numbered_later(batch, {key for key, _, _ in news})
+            self._keep_away(batch)
         words = self._words_over(batch, now_ms, either=True)
         changes = [one for _, one, _ in news] + later
         for one in changes:
@@ -191,7 +211,7 @@ class Shelf(ReadableShelf):
                 self.take_in(one, profile)
         for one in later:
             placed = self.find(key_of(one))
-            if placed is not None and self._is_numbered_later(one, placed.carried):
+            if placed is not None and is_numbered_later(one, placed.carried):
                 self.show(one)
 
     def news_of(self, carried: Iterable[Carried], held: Intervals) -> list[Carried]:
@@ -255,15 +275,9 @@ class Shelf(ReadableShelf):
             placed = None if key in news else self.find(key)
             if placed is None or self.is_coming((key,)):
                 continue
-            if self._is_numbered_later(one, placed.carried):
+            if is_numbered_later(one, placed.carried):
                 found.append(replace(placed.carried, number=one.number))
         return found
-
-    @staticmethod
-    def _is_numbered_later(carried: Carried, known: Carried) -> bool:
-        if carried.kind != DATA or (carried.id, carried.route) != (known.id, known.route):
-            return False
-        return known.number < carried.number and standing_of(known) == standing_of(carried)
 
     def _number_for(self, carried: Carried, known: Placed | None) -> int:
         """The next number; of a renewal the one that the record has: its pairs are as old as they
@@ -381,14 +395,6 @@ class Shelf(ReadableShelf):
         known = self.table.find(key)
         if known is not None and known.carried.id != carried.id:
             self.displaced(known.carried, carried)
-        elif known is not None and _is_earlier_elsewhere(carried, known):
+        elif known is not None and is_earlier_elsewhere(carried, known):
             carried = replace(carried, number=known.number)
         self.table.place(key, box, carried, now_ms, lowest)
-
-
-def _is_earlier_elsewhere(carried: Carried, known: Placed) -> bool:
-    """Whether another holder of what lies in several places says what becomes of it, under an
-    earlier number: the pairs of it that clients were told of here, or are to be, have the later."""
-    one = known.carried
-    same = (one.kind, one.version) == (carried.kind, carried.version)
-    return same and not known.is_point and carried.number < known.number

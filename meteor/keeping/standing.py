@@ -14,8 +14,10 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
+from arms import DATA
 from chord import dataclass
-from meteor.keeping.placement import GONE
+from meteor.keeping.out_of_reach import gives_way
+from meteor.keeping.placement import GONE, Placed
 from meteor.wire.operations import Carried
 
 FINGERPRINT_BITS: Final = 64
@@ -49,7 +51,10 @@ def supersedes(state: Standing, known: Standing | None) -> bool:
 
 def is_later(carried: Carried, known: Carried) -> bool:
     """Whether a holder's word on a record counts more than what is known of it: by its state, or as
-    it says that a client is linked to another peer now."""
+    it says that a client is linked to another peer now.  Not by its state where one of both is a
+    delegate's and the other out of his reach."""
+    if carried.id != known.id and (gives_way(carried, known) or gives_way(known, carried)):
+        return gives_way(known, carried)
     state, there = standing_of(carried), standing_of(known)
     if state != there or carried.kind == GONE:
         return supersedes(state, there)
@@ -66,6 +71,21 @@ def is_renewal(carried: Carried, known: Carried) -> bool:
 def is_before(carried: Carried, word: Carried) -> bool:
     """Whether a record is in an earlier state than the one of which word was left at its place."""
     return (carried.version, carried.renewed) < (word.version, word.renewed)
+
+
+def is_numbered_later(carried: Carried, known: Carried) -> bool:
+    """Whether data is known just as it comes, but for an earlier number."""
+    if carried.kind != DATA or (carried.id, carried.route) != (known.id, known.route):
+        return False
+    return known.number < carried.number and standing_of(known) == standing_of(carried)
+
+
+def is_earlier_elsewhere(carried: Carried, known: Placed) -> bool:
+    """Whether another holder of what lies in several places says what becomes of it, under an
+    earlier number: the pairs of it that clients were told of here, or are to be, have the later."""
+    one = known.carried
+    same = (one.kind, one.version) == (carried.kind, carried.version)
+    return same and not known.is_point and carried.number < known.number
 
 
 @lru_cache(maxsize=256)

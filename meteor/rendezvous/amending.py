@@ -25,6 +25,7 @@ from meteor.errors import MeteorError, ProfileError, Refused
 from meteor.rendezvous.asking import ASKED_MAX, BURIED_WITHIN_S, Asking
 from meteor.rendezvous.leaving import back_to, left_by
 from meteor.rendezvous.moves import runs_of, with_missing
+from meteor.rendezvous.overlapping import Finding
 from meteor.rendezvous.reading import reading
 from meteor.rendezvous.task import AMENDS, FIND, FOUND
 from meteor.security.gatekeeper import Admitted, Gatekeeper
@@ -327,19 +328,17 @@ class Amending:
         reply = PostReply(operation.id, True, (), 0, peers=0)
         for number in range(FINDINGS_MAX):
             found = await self._overlapping(box, operation, deadline, is_wanted, number)
-            outcome, summaries, ids = found
-            repeated = any(summary.repeated for summary in summaries)
+            repeated, outcome = reply.repeated or found.is_repeat, found.outcome
+            ids = found.up_to(post.version if repeated else None)
             taken = await self._take_found(sender, post, ids, admitted, deadline)
-            matches = taken.matches
-            if repeated:  # what was found then was taken then, and is not said again
-                matches += sum(summary.matches for summary in summaries)
+            later = runs_of(found.ids.keys() - ids.keys(), box, self._curve)
             reply = replace(
                 reply,
-                complete=reply.complete and outcome.complete and taken.complete,
-                missing=reply.missing + outcome.missing + taken.missing,
-                matches=reply.matches + matches,
+                complete=outcome.complete and taken.complete and not later,
+                missing=reply.missing + outcome.missing + taken.missing + later,
+                matches=reply.matches + taken.matches + found.taken_before,
                 peers=max(reply.peers, outcome.peers),
-                repeated=reply.repeated or repeated,
+                repeated=repeated,
             )
             if not reply.complete or taken.matches == len(ids):
                 return reply
@@ -352,8 +351,8 @@ class Amending:
         deadline: float,
         is_wanted: Wanted | None,
         number: int,
-    ) -> tuple[Outcome, list[Summary], dict[str, int]]:
-        """What overlaps, by its id, with its version; for the `number`-th time."""
+    ) -> Finding:
+        """What overlaps; for the `number`-th time."""
         ids: dict[str, int] = {}
 
         def on_frame(_: Contact, frame: bytes) -> None:
@@ -366,7 +365,7 @@ class Amending:
         )  # fmt: skip
         if is_wanted is not None and not await is_wanted():
             ids.clear()
-        return outcome, summaries, ids
+        return Finding(outcome, summaries, ids)
 
     async def _take_found(
         self,

@@ -11,7 +11,9 @@ from typing import Final
 
 from chord import Contact, Runtime, replace
 from meteor.admission import DELETES, KEPT_KINDS
+from meteor.rendezvous.leaving import back_to
 from meteor.rendezvous.moves import region_of, runs_of, with_missing
+from meteor.rendezvous.ownership import DELEGATION
 from meteor.rendezvous.task import OWN
 from meteor.security.gatekeeper import Gatekeeper
 from meteor.wire import codec
@@ -104,6 +106,7 @@ class Asking:
         )  # fmt: skip
         if operation.verb in KEPT_KINDS:
             await self._bury_the_rest(box, operation, summaries, deadline)
+            await self._take_back_the_rest(box, operation, summaries, deadline)
         with self._gatekeeper.counted():
             raise_refusals(operation, summaries)
         if told is not None:
@@ -129,6 +132,19 @@ class Asking:
         cancel = Operation("cancel", operation.id, operation.version, operation.owner, 0, mode=OWN)
         body, left_s = codec.encode(cancel), max(deadline - self._runtime.now(), 0.0)
         outcome = await self._router.disseminate(box, body, timeout_s=left_s)
+        if not outcome.complete:
+            self._runtime.spawn(self._router.disseminate(box, body, timeout_s=BURIED_WITHIN_S))
+
+    async def _take_back_the_rest(
+        self, box: Box, operation: Operation, summaries: Sequence[Summary], deadline: float
+    ) -> None:
+        """What one of its places has no right to keep, by a delegation, is kept nowhere: as above,
+        but without a tombstone, as what stands there is of the same name."""
+        stays = [one.moved_to for one in summaries if one.refused == DELEGATION and one.moved_to]
+        if not stays or stays[0] == operation.id or not any(one.known for one in summaries):
+            return
+        body, left_s = codec.encode(back_to(stays[0], operation)), deadline - self._runtime.now()
+        outcome = await self._router.disseminate(box, body, timeout_s=max(left_s, 0.0))
         if not outcome.complete:
             self._runtime.spawn(self._router.disseminate(box, body, timeout_s=BURIED_WITHIN_S))
 

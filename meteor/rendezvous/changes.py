@@ -15,6 +15,7 @@ from math import inf, nextafter
 from arms import DATA, INTEREST, WATCH, Profile, Record, Rendezvous, Steps, Tell
 from chord import Runtime, replace
 from meteor.keeping.holdings import Holdings, Intervals
+from meteor.keeping.out_of_reach import gives_way
 from meteor.keeping.placement import GONE, MOVED, Key, Placed, key_of
 from meteor.keeping.shelf import Shelf
 from meteor.rendezvous.amendments import Amendments, living, route_since
@@ -22,7 +23,7 @@ from meteor.rendezvous.deletes import TOMBSTONE_MS, Deletes, Write
 from meteor.rendezvous.ended import Ended
 from meteor.rendezvous.halfway import Halfway, newest_of
 from meteor.rendezvous.moves import KEPT_S, Moves
-from meteor.rendezvous.ownership import Ownership
+from meteor.rendezvous.ownership import DELEGATION, Ownership
 from meteor.rendezvous.reactions import Reactions, carried_of
 from meteor.rendezvous.task import OVER, Task, refusal
 from meteor.rendezvous.telling import Telling
@@ -139,6 +140,11 @@ class Changes:
         carried = (await write([carried]))[0]
         if refused := refusal(carried, living(self._shelf, task.old_key)):
             return [], Summary(0, refused=refused)  # word came meanwhile, by another holder
+        known = living(self._shelf, task.key)
+        if known is not None and gives_way(carried, known.carried):
+            await self._take_back(task, carried, write)
+            return [], Summary(0, refused=DELEGATION, moved_to=known.carried.id)
+        self._make_way(task.key, carried)
         record = self._shelf.record_of(carried, task.profile)
         # What ran out as it was written meets what is there all the same, as if in time.
         now = min(self._runtime.now(), nextafter(record.expires_s, -inf))
@@ -182,6 +188,7 @@ class Changes:
             ttl_ms=self._shelf.wall_ms() + TOMBSTONE_MS,
             blob=b"",
             route=None,
+            limit=b"",
             moved_to=known.carried.id,
         )
         self._shelf.show((await write([word]))[0])
@@ -193,6 +200,7 @@ class Changes:
         is_held = self._shelf.meets(carried, held)
         leaves = self._leaving(carried, held)
         key, now, here = key_of(carried), self._runtime.now(), self._reactions.within(held)
+        self._make_way(key, carried)
         known = self._shelf.store.get(*key)
         if known is None or known.version < carried.version:
             self.ended.came(carried.kind, key)
@@ -228,6 +236,13 @@ class Changes:
         if arrival.outcome in {"same", "stored"}:
             self._shelf.place(carried)
         self._reactions.carry_out(self._unless_met(arrival.steps, record), record)
+
+    def _make_way(self, key: Key, carried: Carried) -> None:
+        """A delegate's record goes where something comes that is out of his reach."""
+        if (gone := self._shelf.make_way(key, carried)) is not None:
+            now, here = self._runtime.now(), self._reactions.within(self._holdings.held)
+            self._reactions.carry_out(self._rendezvous.left(gone, now, here), gone)
+            self._telling.drop(gone)
 
     def _unless_met(self, steps: Steps, record: Record) -> Steps:
         """A watch that what follows elsewhere meets as well hears of that from there: an interest

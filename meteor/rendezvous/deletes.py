@@ -24,7 +24,7 @@ from meteor.rendezvous.telling import Telling, found_of
 from meteor.security.delegated import is_within
 from meteor.wire.found_pages import Pages
 from meteor.wire.operations import Carried, Summary
-from squid import Box, covers, merge, subtract
+from squid import covers, merge, subtract
 
 REMEMBERED_S = 600.0
 """How long it is remembered where a delete was carried out, so that a share which comes late does
@@ -97,19 +97,23 @@ class Deletes:
         return selected
 
     async def would_delete(
-        self, selected: Sequence[Record], part: Intervals, box: Box
+        self, task: Task, selected: Sequence[Record], part: Intervals, first: Summary | None
     ) -> tuple[list[bytes], Summary]:
-        """What a delete that only asks is told."""
+        """What a delete that only asks is told; of one that asked before, and heard this `first`,
+        how much of what was found then is no more there."""
+        newest = None if first is None else task.operation.version
         pages, count = Pages(), 0
         for at, record in enumerate(selected, 1):
             placed = self._shelf.find(record.key)
-            met = None if placed is None else self._shelf.lowest_in(box, placed)
+            met = None if placed is None else self._shelf.lowest_in(task.box, placed)
             if met is not None and covers(part, met):
                 pages.add(found_of(self._shelf, record, payload=False))
-                count += 1
+                count += _is_up_to(newest, record)
             if at % AT_ONCE == 0:
                 await self._runtime.sleep(0.0)
-        return pages.all(), Summary(count)
+        if first is None:
+            return pages.all(), Summary(count)
+        return pages.all(), replace(first, matches=max(first.matches - count, 0))
 
     def fresh_part(self, operation_id: bytes, part: Intervals) -> Intervals:
         """Where a delete was not carried out before."""
@@ -145,7 +149,7 @@ class Deletes:
         stones = [
             replace(
                 self._shelf.placed(record).carried,
-                kind=GONE, ttl_ms=until_ms, blob=b"", route=None, operation=operation_id,
+                kind=GONE, ttl_ms=until_ms, blob=b"", route=None, operation=operation_id, limit=b"",
             )
             for record in records
         ]  # fmt: skip

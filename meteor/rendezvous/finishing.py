@@ -92,5 +92,6 @@ class Finishing:
             document=new.blob,
             route=new.route,
             visible_to=new.visible_to,
+            limit=new.limit,
         )
         await self._carry_out(keep, half.old_id, WITHIN_S, is_wanted)

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chord import replace
+from meteor.keeping.placement import MOVED
 from meteor.wire.messages import Amend
-from meteor.wire.operations import Operation, Summary
+from meteor.wire.operations import Carried, Operation, Summary
 from meteor.wire.went import last_in
 
 
@@ -30,3 +31,9 @@ def back_to(old_id: str, operation: Operation) -> Operation:
     peer that is held."""
     version = operation.version + 1
     return replace(operation, verb="cancel", moved_to=old_id, version=version, document=b"")
+
+
+def word_of(gone: Carried, stays: Carried) -> Carried:
+    """As if a delegate's record had come from where that is which it gives way to, and went back
+    there: what lets it go leaves word of that."""
+    return replace(gone, kind=MOVED, id=stays.id, moved_to=gone.id, blob=b"", route=None, limit=b"")

@@ -31,9 +31,10 @@ from meteor.rendezvous.finishing import finished
 from meteor.rendezvous.halfway import Halfway
 from meteor.rendezvous.moves import Moves
 from meteor.rendezvous.ownership import keys_of, looks_at
+from meteor.rendezvous.reach import Reach
 from meteor.rendezvous.reactions import Following, Reactions, carried_of
 from meteor.rendezvous.recall import Recall
-from meteor.rendezvous.repeats import Repeats
+from meteor.rendezvous.repeats import Repeats, begins_in
 from meteor.rendezvous.task import FIND, PERFORM, Task, read_task
 from meteor.rendezvous.telling import Telling
 from meteor.rendezvous.under_way import Ends, UnderWay
@@ -42,7 +43,7 @@ from meteor.wire.action_messages import Willing
 from meteor.wire.operations import Carried, Summary
 from meteor.wire.view import View
 from meteor.wire.went import Went, telling
-from squid import Box, HandOn, HilbertCurve, Work, covers, intersect, merge, subtract
+from squid import Box, HandOn, HilbertCurve, Work, intersect, merge, subtract
 
 FROZEN_PAUSE_S = 0.02
 WAITING_SHARE = 0.7
@@ -73,7 +74,7 @@ class RendezvousPoint:
         self._curve, self._settle, self._lease, self._step_up = curve, settle, lease, step_up
         self._moves, self.halfway = Moves(curve, runtime.now()), Halfway(shelf, holdings, curve)
         self._recall, self._repeats = Recall(shelf.issued_ms()), Repeats(self.forgot)
-        holdings.on_gain = self._gained
+        self.reach, holdings.on_gain = Reach(shelf, replication.copying), self._gained
         self._under_way, self._reactions = UnderWay(runtime), Reactions(runtime, shelf, telling)
         self.changes = Changes(
             runtime, holdings, shelf, rendezvous, telling, self._reactions, self._moves,
@@ -185,6 +186,8 @@ class RendezvousPoint:
             await finished(self._runtime, self.halfway, task, part)
             await self._lease.confirm(part)
         else:
+            if (refused := await self.reach.refusal(task, part)) is not None:
+                return Work(body=codec.encode(refused))
             await self._undisturbed(part, () if task.deletes else keys_of(task))
         if self._runtime.now() > ends() or self._may_have_lain(task):
             return Work(undone=part)  # its origin has closed this attempt: nothing may happen now
@@ -342,10 +345,9 @@ class RendezvousPoint:
             written.extend(kept)
             return kept
 
-        first = self._repeats.first_summary(
-            task.operation, task.id, part, partial(self._lowest_in, task.box)
-        )
-        if first is not None:
+        lowest_in = partial(begins_in, self._curve, task.box)
+        first = self._repeats.first_summary(task.operation, task.id, part, lowest_in)
+        if first is not None and not task.operation.dry_run:
             await self._replication.enough(part, ends(), owed)
             return [], first, None
         frames, speaks_for_s = list[bytes](), None
@@ -353,14 +355,15 @@ class RendezvousPoint:
             is_over = self._recall.has_run_out(task.operation, part, self._shelf.issued_ms())
             frames, summary = await self.changes.keep(task, part, write, is_over=is_over)
         elif task.deletes:
-            frames, summary = await self._delete(task, part, write, ends)
+            frames, summary = await self._delete(task, part, write, ends, first)
             is_data, owner = task.operation.verb == "delete_data", task.operation.owner
             went, speaks_for_s = self._moved(task.box, part, owner, is_data=is_data)
             summary = telling(summary, went)
         else:
             doubtful = self._recall.may_be_repeat(task.operation, part)
             summary = await self.changes.amend(task, part, write, doubtful=doubtful)
-        self._repeats.note(task.operation, task.id, part, summary, self._runtime.now())
+        if first is None:
+            self._repeats.note(task.operation, task.id, part, summary, self._runtime.now())
         # What is so already may be so here alone; a refusal, or what only looks, promises nothing.
         promises = not (task.operation.dry_run or summary.refused)
         is_open = task.deletes and self._replication.levelling.is_open(part)
@@ -368,20 +371,15 @@ class RendezvousPoint:
             await self._replication.enough(part, ends(), owed)
         return frames, summary, speaks_for_s
 
-    def _lowest_in(self, box: Box, part: Intervals) -> int | None:
-        """Where a box begins in a part; None where it is not in it."""
-        found = (self._curve.next_match(box, first) for first, _ in part)
-        return next((at for at in found if at is not None and covers(part, at)), None)
-
     async def _delete(
-        self, task: Task, part: Intervals, write: Write, ends: Ends
+        self, task: Task, part: Intervals, write: Write, ends: Ends, first: Summary | None
     ) -> tuple[list[bytes], Summary]:
         """Some at a time, so that others get their turn in between, and let go of as they are
         buried: a hundred thousand at once take 0.1 s.  Raises `Superseded` when the time is up."""
         deletes, newest = self.changes.deletes, self._recall.newest_taken(task.operation, part)
         selected = await deletes.selected(task, newest)
         if task.operation.dry_run:
-            return await deletes.would_delete(selected, part, task.box)
+            return await deletes.would_delete(task, selected, part, first)
         fresh, mine = deletes.fresh_part(task.mark, part), {one.key for one in selected}
         selected.reverse()
         while True:

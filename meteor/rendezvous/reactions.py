@@ -193,6 +193,7 @@ def carried_of(operation: Operation, wall_ms: int) -> Carried:
         acknowledged=0,
         route=operation.route,
         visible_to=operation.visible_to,
+        limit=operation.limit if operation.verb in KEPT_KINDS else b"",
     )
 
 

@@ -46,6 +46,7 @@ from meteor.rendezvous.company import Find, meet_all, seek_company
 from meteor.rendezvous.entry import Entry
 from meteor.rendezvous.finishing import Finishing
 from meteor.rendezvous.introspection import Introspection
+from meteor.rendezvous.leaving import word_of
 from meteor.rendezvous.membership import Membership
 from meteor.rendezvous.monitor import Monitor
 from meteor.rendezvous.performing import Performing
@@ -117,8 +118,7 @@ class RendezvousPeer:
         self.shelf.others = self._ring_note.entries
         self.telling.here = self._tell_here
         self.placing = placing_of(self.node, runtime, self._config, self.shelf, space.curve)
-        self._handlers = self._handlers_of()
-        self._of_copies = {**self._handoff.handlers, **self._keeper.handlers}.keys() - {Begun}
+        self._assemble_handlers()
 
     def _assemble_entry(self) -> None:
         """What clients ask of this peer, and what follows from it elsewhere."""
@@ -145,14 +145,22 @@ class RendezvousPeer:
             self.entry.bury(word, version, whatever=False)
         )
         self.point.changes.on_outvoted = self._handoff.reconciling.on_outvoted
+        self.shelf.given_way = lambda gone, stays: runtime.spawn(
+            self.entry.bury(word_of(gone, stays), gone.version + 1, whatever=False)
+        )
 
-    def _handlers_of(self) -> dict[type, Handler]:
+    def _assemble_handlers(self) -> None:
         """Message type to handler, of all parts."""
-        return {
-            **self.node.handlers,
-            **self.router.handlers,
+        of_copies: dict[type, Handler] = {
             **self._handoff.handlers,
             **self._keeper.handlers,
+            **self.point.reach.handlers,
+        }
+        self._of_copies = of_copies.keys() - {Begun}
+        self._handlers: dict[type, Handler] = {
+            **self.node.handlers,
+            **self.router.handlers,
+            **of_copies,
             **self._entropy.handlers,
             **self.forgetting.handlers,
             **self._performing.handlers,

@@ -15,7 +15,7 @@ from typing import Final
 
 from meteor.keeping.holdings import Intervals
 from meteor.wire.operations import Operation, Summary
-from squid import covers, merge, subtract
+from squid import Box, HilbertCurve, covers, merge, subtract
 
 REMEMBERED_S: Final = 660.0
 """Both sides of the window of issue times (`verifying.WINDOW_S`), and a minute."""
@@ -107,6 +107,12 @@ class Repeats:
             self._done.popitem(last=False)
             if ago_s <= REMEMBERED_S:
                 self._forgot(ago_s)
+
+
+def begins_in(curve: HilbertCurve, box: Box, part: Intervals) -> int | None:
+    """Where a box begins in a part; None where it is not in it."""
+    found = (curve.next_match(box, first) for first, _ in part)
+    return next((at for at in found if at is not None and covers(part, at)), None)
 
 
 class Ran:

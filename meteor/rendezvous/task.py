@@ -14,6 +14,7 @@ from arms import Profile
 from chord import dataclass
 from meteor.admission import DELETES, KEPT_KINDS
 from meteor.errors import MeteorError
+from meteor.keeping.out_of_reach import gives_way
 from meteor.keeping.placement import GONE, MOVED, Key, Placed
 from meteor.lifetimes import TTL_S_MAX
 from meteor.wire import codec
@@ -152,6 +153,8 @@ def refusal(carried: Carried, known: Placed | None) -> str:
         return ""
     if known.carried.kind == GONE:
         return "deleted"
+    if gives_way(known.carried, carried):
+        return ""
     newer = known.carried.version > carried.version
     is_its_own = known.carried.kind == MOVED and not known.carried.moved_to
     same = known.carried.version == carried.version and not is_its_own  # word that it left itself

@@ -122,6 +122,24 @@ class HandedOver:
 
 
 @dataclass(frozen=True, slots=True)
+class Reaches:
+    """To a copy: may a delegate touch what you have of this identity?  The reply is `Reached`."""
+
+    owner: str
+    stem: str
+    limit: bytes
+    """The selector of the delegation, packed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """He may, or there is nothing."""
+
+    beyond: str = ""
+    """Or the full id of what he may not touch."""
+
+
+@dataclass(frozen=True, slots=True)
 class ViewsNote:
     """The journal's note of what a peer has a part in."""
 
@@ -138,7 +156,7 @@ class ViewsNote:
 
 MESSAGES: tuple[type, ...] = (
     Rival, View, Beside, Keep, Kept, Learn, Instate, Instated, Touch, Touched, Stands, Watermarks,
-    Stored, Ended, ViewsNote, Begun, HandedOver,
+    Stored, Ended, ViewsNote, Begun, HandedOver, Reaches, Reached,
 )  # fmt: skip
 
 LASTING: tuple[type, ...] = (View, Ended)

@@ -110,6 +110,9 @@ class Carried:
     as expiries never are.  A living record of one version counts by it."""
     visible_to: tuple[str, ...] = ()
     """As in `Document`."""
+    limit: bytes = b""
+    """The selector of the delegation under which it was posted, packed: what of its owner's lies
+    elsewhere under its name, and not within, does not make way for it."""
 
 
 @dataclass(frozen=True, slots=True)

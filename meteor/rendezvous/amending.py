@@ -7,7 +7,6 @@ where it is now (DESIGN section 4).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from itertools import count
 from typing import Final
 
@@ -21,11 +20,12 @@ from meteor.admission import (
     check_version,
     read_document,
 )
-from meteor.errors import MeteorError, ProfileError, Refused
-from meteor.rendezvous.asking import ASKED_MAX, BURIED_WITHIN_S, Asking
+from meteor.errors import MeteorError, Refused
+from meteor.rendezvous.asking import ASKED_MAX, Asking
 from meteor.rendezvous.leaving import back_to, left_by
 from meteor.rendezvous.moves import runs_of, with_missing
 from meteor.rendezvous.overlapping import Finding
+from meteor.rendezvous.place_to_place import PLACES_MAX, PlaceToPlace
 from meteor.rendezvous.reading import reading
 from meteor.rendezvous.task import AMENDS, FIND, FOUND
 from meteor.security.gatekeeper import Admitted, Gatekeeper
@@ -34,15 +34,13 @@ from meteor.wire import codec
 from meteor.wire.collector import Collector, Relay, raise_refusals, summaries_of
 from meteor.wire.found_pages import readable
 from meteor.wire.messages import Amend, Document, Post, PostReply
-from meteor.wire.operations import Carried, Operation, Route, Summary
+from meteor.wire.operations import Operation, Route, Summary
 from meteor.wire.record_id import make_id, split_id
 from meteor.wire.went import last_in
-from squid import Box, HilbertCurve, Intervals, Outcome, Router, Wanted
+from squid import Box, HilbertCurve, Intervals, Router, Wanted
 
 FINDINGS_MAX: Final = 8
 """How often it is looked for what overlaps, while others change what was found."""
-PLACES_MAX: Final = 256
-"""So many places are asked for a record in turn: each is a `replace` unknown to the caller."""
 
 _NOTHING_THERE: Final = "nothing is there of which one can tell that the delegation is for it"
 
@@ -64,6 +62,8 @@ class Amending:
     ) -> None:
         self._runtime, self._router, self._curve = runtime, router, curve
         self._asking, self._place, self._gatekeeper = asking, place, gatekeeper
+        self._places = PlaceToPlace(runtime, router, curve)
+        self.bury = self._places.bury
         self._everywhere: Intervals = ((0, curve.size - 1),)
 
     async def amend(self, sender: Contact, amend: Amend) -> PostReply:
@@ -132,13 +132,13 @@ class Amending:
             if went is None or went.version <= came_with:
                 break
             if self._runtime.now() >= deadline or places == PLACES_MAX:
-                outcome = self._unmet(outcome, went.id)
+                outcome = self._places.unmet(outcome, went.id)
                 break
             left, full_id, came_with = left + outcome.missing, went.id, went.version
         if amend.verb == "cancel":  # it is still where no word came that it went on
             outcome = with_missing(outcome, left)
         if amend.verb == "renew" and _is_in_part(summaries):
-            outcome = self._unmet(outcome, full_id)
+            outcome = self._places.unmet(outcome, full_id)
         return PostReply(
             id=full_id,
             complete=outcome.complete,
@@ -163,30 +163,6 @@ class Amending:
             limit=admitted.limit,
             issued_ms=admitted.issued_ms,
         )
-
-    async def bury(self, word: Carried, version: int, *, whatever: bool = True) -> None:
-        """What was deleted where it was lives no more where it went, nor where it went from there:
-        word is left that it is back, as two tombstones of one record would be two states of it.
-        `whatever` version it has there, or unless that is later."""
-        leave = Operation(
-            "cancel", word.moved_to, version, word.owner, 0, moved_to=word.id,
-            came_with=word.version,
-        )  # fmt: skip
-        deadline, pause_s = self._runtime.now() + BURIED_WITHIN_S, 1.0
-        with suppress(ProfileError):  # other peers have named where it went
-            while self._runtime.now() < deadline:
-                outcomes, leave = await self._follow(leave, deadline)
-                last = summaries_of(outcomes[-1])
-                newer = [one for one in last if one.refused == "older"]
-                if newer and whatever:
-                    # Its author's clock may be ahead of the one here: a delete wins all the same.
-                    leave = replace(leave, version=max(one.version for one in newer) + 1)
-                    continue
-                if newer or last_in(last) is not None or any(one.matches for one in last):
-                    return
-                # Nobody there knows of it: whoever had it on another side may be merged there yet.
-                await self._runtime.sleep(pause_s)
-                pause_s *= 2
 
     async def _replace(
         self, sender: Contact, amend: Amend, document: Document, admitted: Admitted
@@ -222,13 +198,31 @@ class Amending:
                 )
             except Refused as error:
                 if error.rule == "deleted" and operation.id != amend.id:
-                    self._runtime.spawn(self._take_back(back_to(amend.id, operation)))
+                    self._runtime.spawn(self._places.order(back_to(amend.id, operation)))
                 raise
             if reply.complete or KEPT_KINDS.get(document.action) != DATA:
+                kept = reply
                 for first in left_by(amend, operation, told):
                     reply = await self._leave(sender, amend, first, admitted, reply, deadline)
+                if kept.complete and not reply.complete:
+                    self._go_on(amend, left_by(amend, operation, told), admitted, kept)
             answered(reply)
             return reply
+
+    def _go_on(
+        self, amend: Amend, leaves: Sequence[Operation], admitted: Admitted, kept: PostReply
+    ) -> None:
+        """The second half of a replace that its client was told to be incomplete: what holds the
+        first one need not know of the other place, where the record may be deleted."""
+        own = self._runtime.contact
+
+        async def attempt(deadline: float) -> bool:
+            replies = [
+                await self._leave(own, amend, first, admitted, kept, deadline) for first in leaves
+            ]
+            return all(reply.complete for reply in replies)
+
+        self._runtime.spawn(self._places.in_the_end(attempt))
 
     async def finish(
         self, keep: Operation, old_id: str, timeout_s: float, is_wanted: Wanted
@@ -256,16 +250,14 @@ class Amending:
         """The second half of a replace: the region where the record is has word of where it is now,
         be it the `first` that is asked, or another, where it went from there before."""
         kept_id = first.moved_to
-        _, box = split_id(kept_id, self._curve)
-        outcomes, leave = await self._follow(first, deadline)
+        outcomes, leave = await self._places.follow(first, deadline)
         summaries = [one for outcome in outcomes for one in summaries_of(outcome)]
         refused = {summary.refused for summary in summaries}
         left_s = max(deadline - self._runtime.now(), 0.0)
         if refused & {"older", "deleted"}:
             back = back_to(leave.id, replace(leave, id=kept_id))
-            out = await self._router.disseminate(box, codec.encode(back), timeout_s=left_s)
-            if not out.complete:
-                self._runtime.spawn(self._take_back(back))
+            if not (await self._places.order(back, left_s)).complete:
+                self._runtime.spawn(self._places.order(back))
         elif refused & {"owner", "delegation"}:
             back_out = Amend(amend.token, "cancel", kept_id, amend.version, 0.0, left_s)
             await self.once(sender, back_out, replace(admitted, issued_ms=0))
@@ -273,8 +265,7 @@ class Amending:
             raise_refusals(replace(first, verb="replace", id=kept_id), summaries)
         if leave.id != first.id and left_s:  # the next one to come by the old id goes straight on
             straight = replace(first, came_with=first.version)
-            _, old_box = split_id(first.id, self._curve)
-            await self._router.disseminate(old_box, codec.encode(straight), timeout_s=left_s)
+            await self._places.order(straight, left_s)
         return replace(
             reply,
             complete=reply.complete and all(outcome.complete for outcome in outcomes),
@@ -282,34 +273,6 @@ class Amending:
             repeated=reply.repeated or any(summary.repeated for summary in summaries),
             of_nobody=any(summary.of_nobody for summary in summaries),
         )
-
-    async def _take_back(self, back: Operation) -> None:
-        """What was refused, and is where nobody could be asked just then, goes when they can."""
-        _, box = split_id(back.id, self._curve)
-        await self._router.disseminate(box, codec.encode(back), timeout_s=BURIED_WITHIN_S)
-
-    async def _follow(self, leave: Operation, deadline: float) -> tuple[list[Outcome], Operation]:
-        """Let a record leave the place where it is: what came of it at each place that it went to
-        from the first one, and what was asked at the last."""
-        outcomes = list[Outcome]()
-        while True:
-            _, box = split_id(leave.id, self._curve)
-            left_s = max(deadline - self._runtime.now(), 0.0)
-            if outcomes and (not left_s or len(outcomes) == PLACES_MAX):
-                outcomes.append(self._unmet(outcomes.pop(), leave.id))
-                return outcomes, leave
-            outcomes.append(
-                await self._router.disseminate(box, codec.encode(leave), timeout_s=left_s)
-            )
-            went = last_in(summaries_of(outcomes[-1]))
-            if went is None or went.version <= leave.came_with or went.id == leave.moved_to:
-                return outcomes, leave
-            leave = replace(leave, id=went.id, came_with=went.version)
-
-    def _unmet(self, outcome: Outcome, full_id: str) -> Outcome:
-        """A record may be where this id says, and nobody has asked there."""
-        _, box = split_id(full_id, self._curve)
-        return with_missing(outcome, runs_of([full_id], box, self._curve))
 
     async def delete_overlapping(
         self,

@@ -25,6 +25,7 @@ from chord.messages import (
     PredecessorFound,
     SuccessorsChanged,
 )
+from chord.realms import refuse_another
 from chord.runtime import Deferred
 from chord.successor_list import UNKNOWN_VERSION
 
@@ -87,8 +88,10 @@ class Answers:
         }
 
     def _on_ping(self, sender: Contact, request: object, remaining_s: float) -> object:
-        del request, remaining_s
+        del remaining_s
+        assert isinstance(request, Ping)
         self._require_membership()
+        refuse_another(request.realm, self._config.realm, self._own)
         self._watch.heard(sender)
         return Acknowledged()
 
@@ -102,6 +105,7 @@ class Answers:
         del remaining_s
         assert isinstance(request, Notify)
         self._require_membership()
+        refuse_another(request.realm, self._config.realm, self._own)
         _require_peer(sender)
         self._watch.heard(sender)
         if self._pointers.predecessor is not sender:
@@ -140,6 +144,7 @@ class Answers:
         del remaining_s
         assert isinstance(message, SuccessorsChanged)
         _require_peer(sender)
+        refuse_another(message.realm, self._config.realm, self._own)
         pointers = self._pointers
         if not pointers.joined:
             return Acknowledged()
@@ -162,7 +167,7 @@ class Answers:
         that one is dead.  Of two that come at once the first is taken in, and we say which."""
         taken = f"identifier {first.id:x} belongs to {first.address}"
         try:
-            await self._watch.ask(first, Ping())
+            await self._watch.ask(first, Ping(self._config.realm))
         except CallError as error:
             if first not in self._watch.departed:
                 raise Fault("TryAgain", f"{taken}, which does not answer") from error
@@ -187,6 +192,7 @@ class Answers:
         del sender, remaining_s
         assert isinstance(request, GetFinger)
         self._require_membership()
+        refuse_another(request.realm, self._config.realm, self._own)
         pointers = self._pointers
         finger = pointers.fingers.get(request.level)
         if request.level == 0 and pointers.successors.first is not None:

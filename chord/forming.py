@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 from chord.errors import CallError, Fault, JoinRefused, RemoteFault
 from chord.messages import Acknowledged, Enter, Entered, Install, Membership, Ping
+from chord.realms import refuse_another
 from chord.runtime import Deferred
 
 if TYPE_CHECKING:
@@ -123,11 +124,11 @@ class Forming:
         config = self._config
         # In this time the others have found out that a keeper is dead, and have another one.
         limit_s = min(config.join_timeout_s, ENTER_SILENCES * config.silence_s)
-        self._entering = True
+        asked, self._entering = Enter(config.realm), True
         try:
             for _ in range(config.successor_count + 1):
                 try:
-                    reply = await self._runtime.call(keeper, Enter(), limit_s)
+                    reply = await self._runtime.call(keeper, asked, limit_s)
                 except RemoteFault as fault:
                     if fault.kind == "JoinRefused":
                         raise JoinRefused(f"{self._pointers.own}: {fault.message}") from fault
@@ -145,6 +146,7 @@ class Forming:
         """The keeper's list: taken if it is newer than ours, and we are in it."""
         del sender, remaining_s
         assert isinstance(request, Install)
+        refuse_another(request.realm, self._config.realm, self._pointers.own)
         new, old, own = request.membership, self.membership, self._pointers.own
         if len(new.members) > self._config.successor_count + 1:
             raise Fault("LimitExceeded", f"{len(new.members)} members are no forming ring")
@@ -161,10 +163,12 @@ class Forming:
 
     def _on_enter(self, sender: Contact, request: object, remaining_s: float) -> object:
         """A joiner: taken in by the keeper, sent to it by the others."""
-        del request, remaining_s
+        del remaining_s
+        assert isinstance(request, Enter)
         membership = self.membership
         if not self._pointers.joined:
             raise Fault("NotJoined", f"{self._pointers.own} is no member")
+        refuse_another(request.realm, self._config.realm, self._pointers.own)
         if membership is None or not self._is_keeper():
             return Entered(installed=False, keeper=self.keeper)
         self._refuse_second(sender)
@@ -184,7 +188,7 @@ class Forming:
         joiner, which nobody has missed yet."""
         taken = f"identifier {other.id:x} belongs to {other.address}"
         try:
-            await self._watch.ask(other, Ping())
+            await self._watch.ask(other, Ping(self._config.realm))
         except CallError as error:  # refused or silent: the watch strikes it off, and he asks again
             raise Fault("TryAgain", f"{taken}, which does not answer") from error
         raise Fault("JoinRefused", taken)
@@ -250,7 +254,7 @@ class Forming:
 
     async def _install_one(self, contact: Contact, new: Membership) -> bool:
         try:
-            await self._watch.ask(contact, Install(new))
+            await self._watch.ask(contact, Install(new, self._config.realm))
         except CallError:
             return False
         return True

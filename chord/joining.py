@@ -176,7 +176,7 @@ class Joining:
             self._withdraw()
             raise TryAgain("all whom we found in the ring were gone when we came")
         successors = self._pointers.successors
-        told = SuccessorsChanged(successors.contacts, successors.version)
+        told = SuccessorsChanged(successors.contacts, successors.version, self._config.realm)
         try:
             await self._watch.ask(self._pointers.predecessor or predecessor, told)
         except RemoteFault as fault:

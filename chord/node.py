@@ -264,7 +264,7 @@ class ChordNode:
         if not pointers.joined or pointers.predecessor is None or self._forming.installing:
             return
         successors = pointers.successors
-        told = SuccessorsChanged(successors.contacts, successors.version)
+        told = SuccessorsChanged(successors.contacts, successors.version, self._config.realm)
         self._runtime.send(pointers.predecessor, told)
 
     def _skipped(self, missing: tuple[Contact, ...]) -> None:

@@ -169,7 +169,7 @@ class Watch:
 
     async def _check(self, contact: Contact) -> None:
         try:
-            await self.ask(contact, Ping())
+            await self.ask(contact, Ping(self._config.realm))
         except CallError:
             return  # `ask` has noted what it means
         finally:

@@ -128,6 +128,7 @@ class RendezvousPeer:
         vouching = Vouching(
             runtime, space.curve, self.gatekeeper,
             lambda index: self.node.owner_of(index << shift), self.copies_config.vouches_s,
+            self._config.realm,
         )  # fmt: skip
         self.entry = Entry(
             runtime, self.router, space, self._performing, self.gatekeeper, vouching

@@ -25,7 +25,6 @@ from chord.messages import (
     PredecessorFound,
     SuccessorsChanged,
 )
-from chord.realms import refuse_another
 from chord.runtime import Deferred
 from chord.successor_list import UNKNOWN_VERSION
 
@@ -90,8 +89,8 @@ class Answers:
     def _on_ping(self, sender: Contact, request: object, remaining_s: float) -> object:
         del remaining_s
         assert isinstance(request, Ping)
+        self._watch.strangers.refuse(sender, request.realm)
         self._require_membership()
-        refuse_another(request.realm, self._config.realm, self._own)
         self._watch.heard(sender)
         return Acknowledged()
 
@@ -104,8 +103,8 @@ class Answers:
         """Rectify, and answer with our pointers."""
         del remaining_s
         assert isinstance(request, Notify)
+        self._watch.strangers.refuse(sender, request.realm)
         self._require_membership()
-        refuse_another(request.realm, self._config.realm, self._own)
         _require_peer(sender)
         self._watch.heard(sender)
         if self._pointers.predecessor is not sender:
@@ -144,7 +143,7 @@ class Answers:
         del remaining_s
         assert isinstance(message, SuccessorsChanged)
         _require_peer(sender)
-        refuse_another(message.realm, self._config.realm, self._own)
+        self._watch.strangers.refuse(sender, message.realm)
         pointers = self._pointers
         if not pointers.joined:
             return Acknowledged()
@@ -189,10 +188,10 @@ class Answers:
             self._maintenance.stabilise()
 
     def _on_get_finger(self, sender: Contact, request: object, remaining_s: float) -> object:
-        del sender, remaining_s
+        del remaining_s
         assert isinstance(request, GetFinger)
+        self._watch.strangers.refuse(sender, request.realm)
         self._require_membership()
-        refuse_another(request.realm, self._config.realm, self._own)
         pointers = self._pointers
         finger = pointers.fingers.get(request.level)
         if request.level == 0 and pointers.successors.first is not None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 from chord.errors import CallError, Fault, JoinRefused, RemoteFault
 from chord.messages import Acknowledged, Enter, Entered, Install, Membership, Ping
-from chord.realms import refuse_another
 from chord.runtime import Deferred
 
 if TYPE_CHECKING:
@@ -144,9 +143,9 @@ class Forming:
 
     def _on_install(self, sender: Contact, request: object, remaining_s: float) -> object:
         """The keeper's list: taken if it is newer than ours, and we are in it."""
-        del sender, remaining_s
+        del remaining_s
         assert isinstance(request, Install)
-        refuse_another(request.realm, self._config.realm, self._pointers.own)
+        self._watch.strangers.refuse(sender, request.realm)
         new, old, own = request.membership, self.membership, self._pointers.own
         if len(new.members) > self._config.successor_count + 1:
             raise Fault("LimitExceeded", f"{len(new.members)} members are no forming ring")
@@ -165,10 +164,10 @@ class Forming:
         """A joiner: taken in by the keeper, sent to it by the others."""
         del remaining_s
         assert isinstance(request, Enter)
+        self._watch.strangers.refuse(sender, request.realm)
         membership = self.membership
         if not self._pointers.joined:
             raise Fault("NotJoined", f"{self._pointers.own} is no member")
-        refuse_another(request.realm, self._config.realm, self._pointers.own)
         if membership is None or not self._is_keeper():
             return Entered(installed=False, keeper=self.keeper)
         self._refuse_second(sender)

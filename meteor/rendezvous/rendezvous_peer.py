@@ -117,8 +117,7 @@ class RendezvousPeer:
         self.shelf.others = self._ring_note.entries
         self.telling.here = self._tell_here
         self.placing = placing_of(self.node, runtime, self._config, self.shelf, space.curve)
-        self._handlers = self._handlers_of()
-        self._of_copies = {**self._handoff.handlers, **self._keeper.handlers}.keys() - {Begun}
+        self._assemble_handlers()
 
     def _assemble_entry(self) -> None:
         """What clients ask of this peer, and what follows from it elsewhere."""
@@ -144,21 +143,25 @@ class RendezvousPeer:
         )
         self.point.changes.on_outvoted = self._handoff.reconciling.on_outvoted
 
-    def _handlers_of(self) -> dict[type, Handler]:
-        """Message type to handler, of all parts."""
-        return {
-            **self.node.handlers,
-            **self.router.handlers,
-            **self._handoff.handlers,
-            **self._keeper.handlers,
+    def _assemble_handlers(self) -> None:
+        """Message type to handler, of all parts, and which of them are between members alone."""
+        of_copies = {**self._handoff.handlers, **self._keeper.handlers}
+        of_members = {
+            **of_copies,
             **self._entropy.handlers,
             **self.forgetting.handlers,
             **self._performing.handlers,
+        }
+        self._handlers: dict[type, Handler] = {
+            **self.node.handlers,
+            **self.router.handlers,
+            **of_members,
             **self.entry.handlers,
             **self.telling.handlers,
             **self.placing.handlers,
             **self._introspection.handlers,
         }
+        self._of_copies, self._of_members = of_copies.keys() - {Begun}, of_members.keys()
 
     def _assemble_copies(self) -> None:
         """Who keeps what, and how that changes hands."""
@@ -330,6 +333,8 @@ class RendezvousPeer:
             self.monitor.message(message)
         if handler is None:
             raise to_fault(MeteorError(f"a peer has no answer to {type(message).__name__}"))
+        if type(message) in self._of_members and sender in self.node.strangers:
+            raise Fault("SpaceMismatch", "another keyword space: its indexes mean something else")
         if self.restored is None and type(message) in self._of_copies:
             # "I remember nothing" would be taken for word that something never was.
             raise Fault("Starting", "the journal is not read yet: who asks does not know more")

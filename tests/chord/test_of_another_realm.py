@@ -17,6 +17,7 @@ from chord.messages import (
     Ping,
     SuccessorsChanged,
 )
+from chord.realms import STRANGERS_MAX, Strangers
 from tests.chord.conftest import SimPeer
 
 OURS, OTHERS = b"ours", b"another"
@@ -73,8 +74,24 @@ def test_what_is_meant_for_a_member_of_another_realm_is_refused(
     with pytest.raises(Fault) as fault:
         node.handlers[message](sender, _said(message, OTHERS), 1.0)
     assert fault.value.kind == "NotJoined"
+    assert sender in node.strangers
     ring.settle(1.0)
     assert node.neighbours().successors == ()
+
+
+def test_so_many_strangers_are_known_and_who_is_of_ours_again_is_none() -> None:
+    own = Contact(5, "own:1")
+    strangers = Strangers(OURS, own)
+    contacts = [Contact(number, "other:1") for number in range(STRANGERS_MAX + 1)]
+    for contact in contacts:
+        with pytest.raises(Fault, match="of another realm"):
+            strangers.refuse(contact, OTHERS)
+    assert [contact in strangers for contact in contacts] == [False] + [True] * STRANGERS_MAX
+    strangers.refuse(contacts[-1], b"")
+    assert contacts[-1] in strangers
+    strangers.refuse(contacts[-1], OURS)
+    strangers.refuse(own, OURS)
+    assert contacts[-1] not in strangers
 
 
 @pytest.mark.parametrize("realm", [OURS, b""])

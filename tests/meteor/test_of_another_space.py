@@ -1,4 +1,5 @@
-"""A peer of another space stands where one of the ring has just fallen: it is no member."""
+"""A peer of another space stands where one of the ring has just fallen: it is no member, and what
+it has to do with copies of ours is refused: an index of its space means something else."""
 
 from __future__ import annotations
 
@@ -30,3 +31,34 @@ def test_answers_are_complete_without_it(seed: int, peers: int) -> None:
     overlay.run_for(20.0)
     assert stranger.core.node.predecessor is None
     assert {match.id for match in overlay.run(client.retrieve("type=probe"))} == stored
+
+
+OF_ONE_SHAPE = KeywordSpace("another", SPACE.dimensions)
+TYPES = ("ant", "bee", "cat", "dog", "hen", "kite", "light", "mole", "owl", "pig", "rat", "yak")
+
+
+@pytest.mark.parametrize("peers", [4, 6, 12])
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_nothing_of_ours_goes_to_it(seed: int, peers: int) -> None:
+    """Where its indexes are as wide as ours the two were merged as of one ring: it answered its own
+    clients with what we keep."""
+    ids = [(2 * number + 1) * (1 << 160) // (2 * peers) for number in range(peers)]
+    overlay = Overlay(codec=wire_codec(), peers=peers, space=SPACE, seed=seed, ids=ids)
+    client, stored = overlay.client(), set[str]()
+
+    def store_of_each_type() -> None:
+        for number, name in enumerate(TYPES):
+            profile = f"type={name} temperature={number + len(stored)}"
+            stored.add(overlay.run(client.store(profile)).id)
+
+    store_of_each_type()
+    fell = overlay.peers[2]
+    fell.crash()
+    overlay.space = OF_ONE_SHAPE
+    stranger = SimPeer(overlay, fell.contact, MemoryJournal())
+    overlay.kernel.spawn(stranger.core.start())
+    store_of_each_type()
+    overlay.run_for(20.0)
+    assert len(stranger.core.shelf.store) == 0
+    found = [overlay.run(client.retrieve(f"type={name}")) for name in TYPES]
+    assert {match.id for matches in found for match in matches} == stored

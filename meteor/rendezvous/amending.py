@@ -260,12 +260,12 @@ class Amending:
         summaries = [one for outcome in outcomes for one in summaries_of(outcome)]
         refused = {summary.refused for summary in summaries}
         left_s = max(deadline - self._runtime.now(), 0.0)
-        if refused & {"older", "deleted"}:
+        if refused & {"older", "deleted", "delegation"}:  # of another state of the same record
             back = back_to(leave.id, replace(leave, id=kept_id))
             out = await self._router.disseminate(box, codec.encode(back), timeout_s=left_s)
             if not out.complete:
                 self._runtime.spawn(self._take_back(back))
-        elif refused & {"owner", "delegation"}:
+        elif "owner" in refused:
             back_out = Amend(amend.token, "cancel", kept_id, amend.version, 0.0, left_s)
             await self.once(sender, back_out, replace(admitted, issued_ms=0))
         with self._gatekeeper.counted():

@@ -87,7 +87,9 @@ class Answers:
         }
 
     def _on_ping(self, sender: Contact, request: object, remaining_s: float) -> object:
-        del request, remaining_s
+        del remaining_s
+        assert isinstance(request, Ping)
+        self._watch.strangers.refuse(sender, request.realm)
         self._require_membership()
         self._watch.heard(sender)
         return Acknowledged()
@@ -101,6 +103,7 @@ class Answers:
         """Rectify, and answer with our pointers."""
         del remaining_s
         assert isinstance(request, Notify)
+        self._watch.strangers.refuse(sender, request.realm)
         self._require_membership()
         _require_peer(sender)
         self._watch.heard(sender)
@@ -140,6 +143,7 @@ class Answers:
         del remaining_s
         assert isinstance(message, SuccessorsChanged)
         _require_peer(sender)
+        self._watch.strangers.refuse(sender, message.realm)
         pointers = self._pointers
         if not pointers.joined:
             return Acknowledged()
@@ -162,7 +166,7 @@ class Answers:
         that one is dead.  Of two that come at once the first is taken in, and we say which."""
         taken = f"identifier {first.id:x} belongs to {first.address}"
         try:
-            await self._watch.ask(first, Ping())
+            await self._watch.ask(first, Ping(self._config.realm))
         except CallError as error:
             if first not in self._watch.departed:
                 raise Fault("TryAgain", f"{taken}, which does not answer") from error
@@ -184,8 +188,9 @@ class Answers:
             self._maintenance.stabilise()
 
     def _on_get_finger(self, sender: Contact, request: object, remaining_s: float) -> object:
-        del sender, remaining_s
+        del remaining_s
         assert isinstance(request, GetFinger)
+        self._watch.strangers.refuse(sender, request.realm)
         self._require_membership()
         pointers = self._pointers
         finger = pointers.fingers.get(request.level)

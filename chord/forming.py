@@ -123,11 +123,11 @@ class Forming:
         config = self._config
         # In this time the others have found out that a keeper is dead, and have another one.
         limit_s = min(config.join_timeout_s, ENTER_SILENCES * config.silence_s)
-        self._entering = True
+        asked, self._entering = Enter(config.realm), True
         try:
             for _ in range(config.successor_count + 1):
                 try:
-                    reply = await self._runtime.call(keeper, Enter(), limit_s)
+                    reply = await self._runtime.call(keeper, asked, limit_s)
                 except RemoteFault as fault:
                     if fault.kind == "JoinRefused":
                         raise JoinRefused(f"{self._pointers.own}: {fault.message}") from fault
@@ -143,8 +143,9 @@ class Forming:
 
     def _on_install(self, sender: Contact, request: object, remaining_s: float) -> object:
         """The keeper's list: taken if it is newer than ours, and we are in it."""
-        del sender, remaining_s
+        del remaining_s
         assert isinstance(request, Install)
+        self._watch.strangers.refuse(sender, request.realm)
         new, old, own = request.membership, self.membership, self._pointers.own
         if len(new.members) > self._config.successor_count + 1:
             raise Fault("LimitExceeded", f"{len(new.members)} members are no forming ring")
@@ -161,7 +162,9 @@ class Forming:
 
     def _on_enter(self, sender: Contact, request: object, remaining_s: float) -> object:
         """A joiner: taken in by the keeper, sent to it by the others."""
-        del request, remaining_s
+        del remaining_s
+        assert isinstance(request, Enter)
+        self._watch.strangers.refuse(sender, request.realm)
         membership = self.membership
         if not self._pointers.joined:
             raise Fault("NotJoined", f"{self._pointers.own} is no member")
@@ -184,7 +187,7 @@ class Forming:
         joiner, which nobody has missed yet."""
         taken = f"identifier {other.id:x} belongs to {other.address}"
         try:
-            await self._watch.ask(other, Ping())
+            await self._watch.ask(other, Ping(self._config.realm))
         except CallError as error:  # refused or silent: the watch strikes it off, and he asks again
             raise Fault("TryAgain", f"{taken}, which does not answer") from error
         raise Fault("JoinRefused", taken)
@@ -250,7 +253,7 @@ class Forming:
 
     async def _install_one(self, contact: Contact, new: Membership) -> bool:
         try:
-            await self._watch.ask(contact, Install(new))
+            await self._watch.ask(contact, Install(new, self._config.realm))
         except CallError:
             return False
         return True

@@ -7,7 +7,7 @@ without bound.  Zave's join, literature.md section 3.2.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from chord.errors import (
     CallError,
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 PAUSE_S_MIN, PAUSE_S_MAX = 0.02, 0.5
 """Pause between two tries of a join; it doubles."""
+INTRODUCTION_PAUSES_S: Final = (0.02, 0.05, 0.1, 0.2, 0.5, 0.5, 0.5, 0.5)
+"""Pauses behind the tries to be known to one's predecessor: until a dead one is found dead, and
+beyond a frame that was lost three times."""
 
 
 class Joining:
@@ -175,20 +178,35 @@ class Joining:
         if self._pointers.alone:
             self._withdraw()
             raise TryAgain("all whom we found in the ring were gone when we came")
-        successors = self._pointers.successors
-        told = SuccessorsChanged(successors.contacts, successors.version)
-        try:
-            await self._watch.ask(self._pointers.predecessor or predecessor, told)
-        except RemoteFault as fault:
-            if fault.kind not in ("JoinRefused", "TryAgain"):
-                return
-            self._withdraw()  # another one came under our identifier before us
-            if fault.kind == "TryAgain":
-                raise TryAgain(fault.message) from fault
-            raise JoinRefused(f"{self._pointers.own}: join: {fault.message}") from fault
-        except CallError:
-            return  # it is gone; whoever precedes it stabilises towards us
+        for pause_s in INTRODUCTION_PAUSES_S:
+            contact = self._pointers.predecessor or predecessor
+            try:
+                await self._tell_list(contact)
+            except CallError:
+                # Silent is not gone, and may have another one under our identifier by now.
+                if contact in self._watch.departed:
+                    return  # whoever precedes it stabilises towards us
+                await self._runtime.sleep(pause_s)
+            else:
+                break
         self._maintenance.refresh_fingers()
+
+    async def _tell_list(self, predecessor: Contact) -> None:
+        """Raises `CallError` without an answer; where another one came under our identifier before
+        us, be no member and raise `TryAgain` or `JoinRefused`."""
+        if not self._pointers.joined:
+            return
+        successors = self._pointers.successors
+        told = SuccessorsChanged(successors.contacts, successors.version, self._config.realm)
+        try:
+            await self._watch.ask(predecessor, told)
+        except RemoteFault as fault:
+            if fault.kind == "TryAgain":
+                self._withdraw()
+                raise TryAgain(fault.message) from fault
+            if fault.kind == "JoinRefused":
+                self._withdraw()
+                raise JoinRefused(f"{self._pointers.own}: join: {fault.message}") from fault
 
     def _withdraw(self) -> None:
         """Be no member after all."""

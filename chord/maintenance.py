@@ -66,7 +66,7 @@ class Maintenance:
         self._in_loop = False
         """Whether the loop is in a run of its own."""
         self._again = False
-        self._request = Notify()
+        self._request = Notify(realm=config.realm)
         self._interval_s = config.stabilise_interval_s
         """Between two looks; it grows at rest."""
         self._calm = True
@@ -175,7 +175,7 @@ class Maintenance:
         """The contact's pointers, having told it that we take it for our successor."""
         request, seen = self._request, self._pointers.successors.version_seen(contact)
         if request.version_seen != seen:
-            self._request = request = Notify(seen)
+            self._request = request = Notify(seen, self._config.realm)
         try:
             reply = await self._watch.ask(contact, request)
         except LinkClosed:
@@ -193,7 +193,7 @@ class Maintenance:
         farther peer: only when both have found it dead has its arc an owner."""
         successors = self._pointers.successors.contacts
         if len(successors) > 1 and successors[0].id == silent.id:
-            self._runtime.send(successors[1], Notify())
+            self._runtime.send(successors[1], Notify(realm=self._config.realm))
 
     async def _stabilise_loop(self) -> None:
         runtime, config, watch = self._runtime, self._config, self._watch
@@ -250,7 +250,7 @@ class Maintenance:
             if below is None:
                 return pointers.cut_fingers(1) or changed
             try:
-                reply = await self._watch.ask(below, GetFinger(level - 1))
+                reply = await self._watch.ask(below, GetFinger(level - 1, self._config.realm))
             except DialRefused:
                 return True  # the table lost it; the next refresh comes soon
             except CallError:

@@ -20,7 +20,10 @@ class Acknowledged:
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """Request → `Acknowledged`: is this process alive."""
+    """Request → `Acknowledged`: is this process alive, and of the ring of that realm."""
+
+    realm: bytes = b""
+    """What the sender's ring is for; a member of another ring refuses (`chord.realms`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ class Notify:
     `version_seen` is that of your successor list as I have it: an unchanged list is not sent."""
 
     version_seen: int = -1
+    realm: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,7 @@ class SuccessorsChanged:
 
     successors: tuple[Contact, ...]
     version: int
+    realm: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,7 @@ class GetFinger:
     """Request → `FingerFound`: your finger of this level, please."""
 
     level: int
+    realm: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +169,8 @@ class Membership:
 class Enter:
     """Request to the keeper → `Entered`: take me in."""
 
+    realm: bytes = b""
+
 
 @dataclass(frozen=True, slots=True)
 class Entered:
@@ -178,6 +186,7 @@ class Install:
     """Request from the keeper → `Acknowledged`: point at these members, in one step."""
 
     membership: Membership
+    realm: bytes = b""
 
 
 MESSAGES: Final = (

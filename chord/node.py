@@ -28,7 +28,7 @@ from chord.ring_state import RingState, StateKeeper
 from chord.watch import Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from chord.config import ChordConfig
     from chord.contact import Contact
@@ -141,6 +141,11 @@ class ChordNode:
         """Whether the key belongs to this node."""
         arc = self._pointers.arc
         return arc is not None and key in arc
+
+    @property
+    def strangers(self) -> Container[Contact]:
+        """Contacts that were heard and are members of a ring of another realm."""
+        return self._watch.strangers
 
     @property
     def lookups(self) -> LookupTally:
@@ -264,7 +269,7 @@ class ChordNode:
         if not pointers.joined or pointers.predecessor is None or self._forming.installing:
             return
         successors = pointers.successors
-        told = SuccessorsChanged(successors.contacts, successors.version)
+        told = SuccessorsChanged(successors.contacts, successors.version, self._config.realm)
         self._runtime.send(pointers.predecessor, told)
 
     def _skipped(self, missing: tuple[Contact, ...]) -> None:

@@ -186,7 +186,7 @@ class Reunion:
         if not pointers.joined:
             return
         successors = pointers.successors
-        told = SuccessorsChanged(successors.contacts, successors.version)
+        told = SuccessorsChanged(successors.contacts, successors.version, self._config.realm)
         try:
             await self._watch.ask(before, told)
         except CallError:

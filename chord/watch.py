@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from chord.errors import Busy, CallError, DialRefused, NotJoined, RemoteFault
 from chord.link import SILENCE_FLOOR_S
 from chord.messages import Ping
+from chord.realms import Strangers
 from chord.remembered import Remembered
 from chord.suspicion import Departed, Silence
 
@@ -50,6 +51,7 @@ class Watch:
         "_tell_missed",
         "departed",
         "remembered",
+        "strangers",
     )
 
     def __init__(
@@ -74,6 +76,7 @@ class Watch:
         """Since when these are silent, as far as this peer, which was late, has looked."""
         self._checks: dict[Contact, Task[None]] = {}
         self.departed = Departed(config.departed_max, config.departed_s)
+        self.strangers = Strangers(config.realm, runtime.contact)
         self.remembered = Remembered(runtime.contact.id, config.remembered_max, config.remembered_s)
 
     def timeout_s(self, contact: Contact) -> float:
@@ -169,7 +172,7 @@ class Watch:
 
     async def _check(self, contact: Contact) -> None:
         try:
-            await self.ask(contact, Ping())
+            await self.ask(contact, Ping(self._config.realm))
         except CallError:
             return  # `ask` has noted what it means
         finally:

@@ -10,6 +10,7 @@ import asyncio
 import csv
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TextIO
@@ -17,10 +18,13 @@ from typing import Any, Final, TextIO
 import click
 
 import meteor
+from meteor.admission import place_packed
 from meteor.cli import exit_codes
 from meteor.cli.csv_rows import ColumnUnknown, Plan, Ready, RowRejected
 from meteor.cli.options import Link, echo_json
 from meteor.rest.json_form import receipt_object
+from meteor.wire.document import pack_profile
+from meteor.wire.record_id import check_stem, make_id
 
 IN_FLIGHT: Final = 32
 """Rows under way at once: enough to keep a ring busy, few enough to lose little at an end."""
@@ -87,7 +91,6 @@ class _Rows:
     def __init__(self, options: CsvOptions) -> None:
         self.read_bytes = 0
         self._rows = csv.reader(self._lines(options.file), delimiter=options.delimiter)
-        self._skip = options.skip
         first = next(self._rows, None)
         if first is None:
             raise click.UsageError("the file is empty")
@@ -102,7 +105,7 @@ class _Rows:
             if row is None:
                 return
             number += 1
-            if number > self._skip and row:
+            if row:
                 yield number, row
 
     def _lines(self, file: TextIO) -> Iterator[str]:
@@ -118,6 +121,8 @@ class _Named:
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     id: str = ""
     """Of the last that was posted; empty before the first."""
+    passed_by: Ready | None = None
+    """Before that: the last one that another run has posted, perhaps."""
 
 
 class _Posting:
@@ -150,6 +155,9 @@ class _Posting:
             with bar:
                 async with asyncio.TaskGroup() as group:
                     for number, row in self._rows:
+                        if number <= self._options.skip:
+                            self._pass_by(number, row)
+                            continue
                         await self._keep_pace(began_s, number)
                         await places.acquire()
                         self._open[number] = None
@@ -164,6 +172,14 @@ class _Posting:
             self._say_where()
             raise failure
         return self._summary(self._clock() - began_s)
+
+    def _pass_by(self, number: int, row: list[str]) -> None:
+        """Skip a row; where an earlier run has posted it, the next one of its name replaces it."""
+        if self._plan.stem is None or self._plan.numbers_names:
+            return
+        with suppress(RowRejected):
+            ready = self._plan.post(row, number)
+            self._named.setdefault(ready.stem or "", _Named()).passed_by = ready
 
     async def _keep_pace(self, began_s: float, number: int) -> None:
         rate = self._options.rate
@@ -192,12 +208,13 @@ class _Posting:
             )
         named = self._named.setdefault(ready.stem, _Named())
         async with named.turn:
+            before = named.id or id_of(named.passed_by, self._client.space)
             receipt = await (
-                self._client.replace(named.id, ready.profile, ready.data, **self._manner())
-                if named.id
+                self._client.replace(before, ready.profile, ready.data, **self._manner())
+                if before
                 else self._client.store(ready.profile, ready.data, id=ready.stem, **self._manner())
             )
-            named.id = receipt.id
+            named.id, named.passed_by = receipt.id, None
         return receipt
 
     def _manner(self) -> dict[str, Any]:
@@ -222,6 +239,18 @@ class _Posting:
             err=self._as_json,
         )
         return exit_codes.BAD_INPUT if rejected else exit_codes.DONE
+
+
+def id_of(ready: Ready | None, space: meteor.KeywordSpace) -> str:
+    """The full id that a row has where it was posted; empty for one that cannot be."""
+    if ready is None or ready.stem is None:
+        return ""
+    try:
+        packed = pack_profile(meteor.Profile.parse(ready.profile, space))
+        box = place_packed(packed, "store", space, everywhere=False)
+        return make_id(check_stem(ready.stem), box, space.curve)
+    except REJECTED:
+        return ""
 
 
 def wait_s(before: int, rate: float, taken_s: float) -> float:

@@ -65,7 +65,10 @@ _ROWS_ONLY = ("mapping", "whole_row", "has_header", "delimiter", "skip", "rate",
     "--delimiter", default=",", show_default=True, metavar="CHARACTER",
     help="What stands between the columns.",
 )  # fmt: skip
-@click.option("--skip", type=click.IntRange(min=0), default=0, help="Begin behind row N.")
+@click.option(
+    "--skip", type=click.IntRange(min=0), default=0,
+    help="Begin behind row N. With --id, what an earlier run posted of those is replaced.",
+)  # fmt: skip
 @click.option(
     "--rate", type=click.FloatRange(min=0, min_open=True), metavar="N",
     help="At most N rows a second.",

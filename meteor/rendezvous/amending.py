@@ -29,7 +29,7 @@ from meteor.rendezvous.place_to_place import PLACES_MAX, PlaceToPlace
 from meteor.rendezvous.reading import reading
 from meteor.rendezvous.task import AMENDS, FIND, FOUND
 from meteor.security.gatekeeper import Admitted, Gatekeeper
-from meteor.security.verifying import DELEGATION, Actor
+from meteor.security.verifying import DELEGATION
 from meteor.wire import codec
 from meteor.wire.collector import Collector, Relay, raise_refusals, summaries_of
 from meteor.wire.found_pages import readable
@@ -203,23 +203,18 @@ class Amending:
             if reply.complete or KEPT_KINDS.get(document.action) != DATA:
                 kept = reply
                 for first in left_by(amend, operation, told):
-                    reply = await self._leave(sender, amend, first, admitted, reply, deadline)
+                    reply = await self._leave(first, reply, deadline)
                 if kept.complete and not reply.complete:
-                    self._go_on(amend, left_by(amend, operation, told), admitted, kept)
+                    self._go_on(left_by(amend, operation, told), kept)
             answered(reply)
             return reply
 
-    def _go_on(
-        self, amend: Amend, leaves: Sequence[Operation], admitted: Admitted, kept: PostReply
-    ) -> None:
+    def _go_on(self, leaves: Sequence[Operation], kept: PostReply) -> None:
         """The second half of a replace that its client was told to be incomplete: what holds the
         first one need not know of the other place, where the record may be deleted."""
-        own = self._runtime.contact
 
         async def attempt(deadline: float) -> bool:
-            replies = [
-                await self._leave(own, amend, first, admitted, kept, deadline) for first in leaves
-            ]
+            replies = [await self._leave(first, kept, deadline) for first in leaves]
             return all(reply.complete for reply in replies)
 
         self._runtime.spawn(self._places.in_the_end(attempt))
@@ -235,18 +230,9 @@ class Amending:
         if reply.complete and await is_wanted():
             amend = Amend(0, "replace", old_id, keep.version, 0.0, timeout_s)
             (first,) = left_by(amend, keep, ())
-            admitted = Admitted(Actor(owner=keep.owner))
-            await self._leave(own, amend, first, admitted, reply, deadline)
+            await self._leave(first, reply, deadline)
 
-    async def _leave(
-        self,
-        sender: Contact,
-        amend: Amend,
-        first: Operation,
-        admitted: Admitted,
-        reply: PostReply,
-        deadline: float,
-    ) -> PostReply:
+    async def _leave(self, first: Operation, reply: PostReply, deadline: float) -> PostReply:
         """The second half of a replace: the region where the record is has word of where it is now,
         be it the `first` that is asked, or another, where it went from there before."""
         kept_id = first.moved_to
@@ -254,13 +240,11 @@ class Amending:
         summaries = [one for outcome in outcomes for one in summaries_of(outcome)]
         refused = {summary.refused for summary in summaries}
         left_s = max(deadline - self._runtime.now(), 0.0)
-        if refused & {"older", "deleted"}:
+        if refused & {"older", "deleted", "owner", "delegation"}:
+            # No tombstone: what else has this identity, here or elsewhere, was not to be deleted.
             back = back_to(leave.id, replace(leave, id=kept_id))
             if not (await self._places.order(back, left_s)).complete:
                 self._runtime.spawn(self._places.order(back))
-        elif refused & {"owner", "delegation"}:
-            back_out = Amend(amend.token, "cancel", kept_id, amend.version, 0.0, left_s)
-            await self.once(sender, back_out, replace(admitted, issued_ms=0))
         with self._gatekeeper.counted():
             raise_refusals(replace(first, verb="replace", id=kept_id), summaries)
         if leave.id != first.id and left_s:  # the next one to come by the old id goes straight on

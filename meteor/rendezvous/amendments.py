@@ -65,6 +65,8 @@ class Amendments:
         sent = task.operation
         if sent.mode != OWN:
             task = self._ownership.addressed(task)
+        if sent.mode == FOUND and self._is_later(task):  # to be looked at anew, and not refused
+            return Summary(0, known=True)
         refused = self._ownership.refusal(task)
         if refused:
             return Summary(0, refused=refused)
@@ -90,8 +92,6 @@ class Amendments:
                 return Summary(int(covers(part, known.lowest)), known=True, repeated=True)
             await self._renew(operation, known.carried, record, write)
             return Summary(int(covers(part, known.lowest)), known=True)
-        if operation.mode == FOUND and record.version > operation.version:
-            return Summary(0, known=True)
         await self._deletes.bury([record], task.mark, write)
         return Summary(self._buried_in(part, task.mark), known=True, of_nobody=of_nobody)
 
@@ -155,6 +155,13 @@ class Amendments:
             words.append((known.carried.version, known.carried.id))
         version, moved_to = max(words, default=(0, ""))
         return Summary(0, moved_to=moved_to, version=version)
+
+    def _is_later(self, task: Task) -> bool:
+        """Whether a later version is here than the one that was found."""
+        operation, record = task.operation, self._shelf.store.get(*task.key)
+        if record is None or record.id != operation.id:
+            return False
+        return record.version > operation.version
 
     def _buried_in(self, part: Intervals, operation_id: bytes) -> int:
         """How many records an operation on one identity took whose lowest cell lies in `part`."""

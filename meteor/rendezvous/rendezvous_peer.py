@@ -128,6 +128,7 @@ class RendezvousPeer:
         vouching = Vouching(
             runtime, space.curve, self.gatekeeper,
             lambda index: self.node.owner_of(index << shift), self.copies_config.vouches_s,
+            self._config.realm,
         )  # fmt: skip
         self.entry = Entry(
             runtime, self.router, space, self._performing, self.gatekeeper, vouching
@@ -150,25 +151,28 @@ class RendezvousPeer:
         )
 
     def _assemble_handlers(self) -> None:
-        """Message type to handler, of all parts."""
+        """Message type to handler, of all parts, and which of them are between members alone."""
         of_copies: dict[type, Handler] = {
             **self._handoff.handlers,
             **self._keeper.handlers,
             **self.point.reach.handlers,
         }
-        self._of_copies = of_copies.keys() - {Begun}
-        self._handlers: dict[type, Handler] = {
-            **self.node.handlers,
-            **self.router.handlers,
+        of_members: dict[type, Handler] = {
             **of_copies,
             **self._entropy.handlers,
             **self.forgetting.handlers,
             **self._performing.handlers,
+        }
+        self._handlers: dict[type, Handler] = {
+            **self.node.handlers,
+            **self.router.handlers,
+            **of_members,
             **self.entry.handlers,
             **self.telling.handlers,
             **self.placing.handlers,
             **self._introspection.handlers,
         }
+        self._of_copies, self._of_members = of_copies.keys() - {Begun}, of_members.keys()
 
     def _assemble_copies(self) -> None:
         """Who keeps what, and how that changes hands."""
@@ -340,6 +344,8 @@ class RendezvousPeer:
             self.monitor.message(message)
         if handler is None:
             raise to_fault(MeteorError(f"a peer has no answer to {type(message).__name__}"))
+        if type(message) in self._of_members and sender in self.node.strangers:
+            raise Fault("SpaceMismatch", "another keyword space: its indexes mean something else")
         if self.restored is None and type(message) in self._of_copies:
             # "I remember nothing" would be taken for word that something never was.
             raise Fault("Starting", "the journal is not read yet: who asks does not know more")

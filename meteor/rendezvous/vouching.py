@@ -34,11 +34,13 @@ class Vouching:
         gatekeeper: Gatekeeper,
         owner_of: Callable[[int], KnownArc | None],
         vouches_s: float,
+        realm: bytes,
     ) -> None:
         """`owner_of` says of a curve index what is known without asking; `vouches_s`: how long
-        clients may go straight to an owner that this peer has heard."""
+        clients may go straight to an owner that this peer has heard, a member of the ring of that
+        `realm`."""
         self._runtime, self._curve, self._gatekeeper = runtime, curve, gatekeeper
-        self._owner_of, self._vouches_s = owner_of, vouches_s
+        self._owner_of, self._vouches_s, self._realm = owner_of, vouches_s, realm
 
     def with_owner(
         self, post: Post, reply: PostReply, box: Box, answered: Sequence[Contact]
@@ -68,7 +70,7 @@ class Vouching:
         owners = {one.owner.id: one for one in known if one is not None}
         patience_s, ask = self._vouches_s / PATIENCE, self._runtime.ask
         here = owners.pop(self._runtime.contact.id, None)
-        asked = [(one, ask(one.owner, Ping(), patience_s)) for one in owners.values()]
+        asked = [(one, ask(one.owner, Ping(self._realm), patience_s)) for one in owners.values()]
         heard = [] if here is None else [_named(here)]
         for one, answer in asked:
             with suppress(CallError):

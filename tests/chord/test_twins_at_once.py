@@ -8,6 +8,7 @@ import pytest
 
 from chord import CallError, Contact, RingError
 from chord.messages import SuccessorsChanged
+from sim.faults import Faults, FrameFaults
 from tests.chord.conftest import SimPeer
 
 
@@ -81,6 +82,24 @@ def test_so_does_a_larger_ring_and_both_neighbours_mean_the_same_one(
     (member,) = [twin.node.contact for twin in twins if twin.node.joined]
     assert ring.peers[before].node.successors[0] == member
     assert ring.peers[400].node.predecessor == member
+
+
+@pytest.mark.parametrize("fell", [False, True])
+@pytest.mark.parametrize("seed", range(1, 21))
+def test_so_does_it_where_frames_are_lost(sim_ring: Any, seed: int, fell: bool) -> None:
+    """What came late from the peer before them was taken for a sign that it is gone."""
+    ring = sim_ring(seed=seed)
+    ring.grow(range(100, 1300, 100))
+    ring.settle(5.0)
+    if fell:
+        ring.crash(300)
+    faults = Faults(ring.network)
+    faults.frames = FrameFaults(loss=0.1)
+    twins = twins_at_once(ring, 300 if fell else 350, 0.001)
+    ring.settle(20.0)
+    faults.frames = None
+    ring.settle(20.0)
+    assert sorted(twin.node.joined for twin in twins) == [False, True]
 
 
 def test_so_does_the_peer_before_them_that_has_not_missed_who_fell(sim_ring: Any) -> None:

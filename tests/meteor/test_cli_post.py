@@ -147,6 +147,24 @@ def test_rows_of_one_name_replace_each_other(run: Run, tmp_path: Path, kind: str
 
 
 @pytest.mark.sockets
+@pytest.mark.parametrize("kind", ["fifth", "sixth", "humidity"])
+def test_who_goes_on_with_a_file_replaces_what_was_posted_of_it(
+    run: Run, tmp_path: Path, kind: str
+) -> None:
+    """By `--skip`, as a run that stopped half way advises; rows that were rejected replace none."""
+    file = tmp_path / "motes.csv"
+    lines = ["temperature,mote", "-40,a", "-20,b", "0,a", "hot,a", "120,a", "120,b", "120,c"]
+    options = ("--map", "temperature=temperature", "--id", f"{kind}-{{mote}}")
+    file.write_text("\n".join(lines[:4]))
+    assert run("post", f"type={kind}", "--csv", str(file), *options)[0] == exit_codes.DONE
+    file.write_text("\n".join(lines))
+    code, *_ = run("post", f"type={kind}", "--csv", str(file), *options, "--skip", "4")
+    assert code == exit_codes.DONE
+    assert run("get", f"type={kind} temperature<=119")[:2] == (exit_codes.NO_MATCH, [])
+    assert run("get", f"type={kind}")[:2] == (exit_codes.DONE, [f"type={kind} temperature=120"] * 3)
+
+
+@pytest.mark.sockets
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

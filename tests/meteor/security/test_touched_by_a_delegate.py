@@ -67,3 +67,29 @@ def test_by_a_selector(overlay: Overlay, alice: Client, bob: Client, mode: str) 
     overlay.run(alice.store(COLD, b"again"))  # her quota allows two, and counts that one on
     assert refused_rule(overlay, alice.store(COLD, b"third")) == "few"
     assert overlay.run(alice.delete_data(selector, mode=mode)).matches == 2
+
+
+@pytest.mark.parametrize("delay_s", [0.002, 0.005, 0.01, 0.02, 0.03, 0.04])
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_what_he_found_and_may_not_touch_any_more_holds_nothing_else_up(
+    seed: int, delay_s: float
+) -> None:
+    """What overlaps is found first, and cancelled one by one: the owner's new version of one of
+    them was refused, and with it all that was not cancelled yet."""
+    overlay = Overlay(peers=5, space=SPACE, seed=seed)
+    alice = overlay.client(identity=ALICE)
+    words = ALICE.delegate(BOB.key, ["delete_data"], until=LATER, selector="type=light state=off")
+    bob = overlay.client(peer=1, identity=ActingFor(BOB, words))
+    for number in range(20):
+        profile = f"type=light temperature={number} state=off"
+        overlay.run(alice.store(profile, id=f"light-{number}"))
+
+    async def switched_on() -> None:
+        await overlay.peers[0].runtime.sleep(delay_s)
+        await alice.store("type=light temperature=17 state=on", b"on", id="light-17")
+
+    switching = overlay.kernel.spawn(switched_on())
+    deleted = overlay.run(bob.delete_data("type=light state=off", mode="overlap"))
+    overlay.kernel.run_until(switching)
+    assert (deleted.matches, deleted.complete) == (19, True)
+    assert data_of(overlay, alice) == [b"on"]

@@ -121,6 +121,7 @@ class Pulling:
         """Whether somebody else gave some of it meanwhile: the two are to be made one.  One who is
         asked twice, as he offers it as well, gave it himself."""
         both = intersect((interval,), self._holdings.held)
+        self._replication.levelling.note_come(both)
         both = subtract(both, self._replication.adopted.given_by(source))
         self.on_rival(Rival(both, HEARSAY, (source,), intersect(lost, both)))
         return bool(both)
@@ -155,11 +156,14 @@ class Pulling:
     ) -> PulledPage:
         """Returns the last page."""
         last: PulledPage | None = None
-        while last is None or last.more:
-            pull = Pull(interval, 0 if last is None else last.cursor, epoch)
-            page = await asked(self._runtime, self._config, source, pull, PulledPage)
-            last = going_on(page, last)
-            await self._shelf.admit(page.carried, admission)
+        try:
+            while last is None or last.more:
+                pull = Pull(interval, 0 if last is None else last.cursor, epoch)
+                page = await asked(self._runtime, self._config, source, pull, PulledPage)
+                last = going_on(page, last)
+                await self._shelf.admit(page.carried, admission)
+        finally:
+            self._replication.levelling.note_come((interval,))
         return last
 
     async def _take_over(self, request: TakeOver, source: Contact, thaws_s: float) -> Yours | None:

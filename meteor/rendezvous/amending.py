@@ -171,7 +171,7 @@ class Amending:
             "cancel", word.moved_to, version, word.owner, 0, moved_to=word.id,
             came_with=word.version,
         )  # fmt: skip
-        deadline, pause_s = self._runtime.now() + BURIED_WITHIN_S, 1.0
+        deadline, pause_s = self._runtime.now() + BURIED_WITHIN_S, 0.0
         with suppress(ProfileError):  # other peers have named where it went
             while self._runtime.now() < deadline:
                 outcomes, leave = await self._follow(leave, deadline)
@@ -181,11 +181,13 @@ class Amending:
                     # Its author's clock may be ahead of the one here: a delete wins all the same.
                     leave = replace(leave, version=max(one.version for one in newer) + 1)
                     continue
-                if newer or last_in(last) is not None or any(one.matches for one in last):
+                # Whatever is there the second time, it is the word that this has left.
+                is_there = not pause_s and outcomes[-1].complete and any(one.known for one in last)
+                if newer or last_in(last) is not None or is_there:
                     return
                 # Nobody there knows of it: whoever had it on another side may be merged there yet.
+                pause_s = 2 * pause_s or 1.0
                 await self._runtime.sleep(pause_s)
-                pause_s *= 2
 
     async def _replace(
         self, sender: Contact, amend: Amend, document: Document, admitted: Admitted
@@ -240,8 +242,7 @@ class Amending:
         if reply.complete and await is_wanted():
             amend = Amend(0, "replace", old_id, keep.version, 0.0, timeout_s)
             (first,) = left_by(amend, keep, ())
-            admitted = Admitted(Actor(owner=keep.owner))
-            await self._leave(own, amend, first, admitted, reply, deadline)
+            await self._leave(own, amend, first, Admitted(Actor(owner=keep.owner)), reply, deadline)
 
     async def _leave(
         self,
@@ -394,6 +395,6 @@ class Amending:
 
 
 def _is_in_part(summaries: Sequence[Summary]) -> bool:
-    """Whether a record was found at some of its holders alone: it ran out at the others before it
-    was renewed at these, where it lives on."""
+    """Whether a record was found at some of its holders alone: it ran out at others before it was
+    renewed at these, and lives on."""
     return len({summary.known for summary in summaries}) > 1

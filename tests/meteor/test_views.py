@@ -253,8 +253,7 @@ def test_primaries_that_end_with_a_view_are_told_once(
 def test_a_copy_is_in_sync_when_every_index_is_vouched_for(
     done: list[tuple[str, Any]], view: View, adopted: int
 ) -> None:
-    """By the content that it is filled with, or by the epoch that is taken over, or a later one,
-    but for what is lost there and not to the view."""
+    """By what fills it, or the epoch taken over or a later one, less what is lost there alone."""
     subject, twin = after(done)
     filled = twin.copies.get(view.key)
     vouched = set() if filled is None else set(filled.has)

@@ -8,12 +8,13 @@ somebody has everything would be lost (DESIGN section 5).
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chord import Contact
 from meteor.wire.view import Ended, View, ViewKey
-from squid import Interval, intersect, merge, subtract
+from squid import Interval, Intervals, covers, intersect, merge, subtract
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,38 @@ class Evidence:
     def shows(self, view: View) -> bool:
         """Whether everything that was acknowledged under another view is noted to be with it."""
         return any(ended.shows(view.primary.id, view.epoch) for ended in self.taken_in)
+
+
+class Told(tuple[Evidence, ...]):
+    """Evidence of one piece, by which view it is of and by whose: it is looked at for each view."""
+
+    of_view: dict[ViewKey, list[Evidence]]
+    of_peer: dict[int, list[Evidence]]
+    """By identifier."""
+    _shown: dict[int, dict[int, Intervals]]
+    """By what was taken in together, and by primary: up to which epochs all of it."""
+
+    def __new__(cls, evidence: Iterable[Evidence]) -> Told:
+        """As it is, with where each is found."""
+        told = super().__new__(cls, evidence)
+        told.of_view, told.of_peer = {}, {}
+        for one in told:
+            told.of_view.setdefault(one.view.key, []).append(one)
+            told.of_peer.setdefault(one.contact.id, []).append(one)
+        told._shown = {}
+        return told
+
+    def shows(self, one: Evidence, view: View) -> bool:
+        """As `Evidence.shows`, for many views."""
+        shown = self._shown.get(id(one.taken_in))
+        if shown is None:
+            shown = self._shown[id(one.taken_in)] = {}
+            for of in one.taken_in:
+                epochs = shown.get(of.primary, ())
+                shown[of.primary] = (*epochs, (of.since, of.epoch))
+            for primary, epochs in shown.items():
+                shown[primary] = merge(epochs)
+        return covers(shown.get(view.primary.id, ()), view.epoch)
 
 
 def as_before(
@@ -156,3 +189,22 @@ def of_both(left: View, right: View) -> View:
         lost=merge(left.lost, right.lost),
         rivals=tuple(dict.fromkeys((*left.rivals, *right.rivals))),
     )
+
+
+def by_piece(pieces: Sequence[Interval], evidence: Iterable[Evidence]) -> list[list[Evidence]]:
+    """What is evidence of each: all of it has its borders between pieces."""
+    starts = [first for first, _ in pieces]
+    found: list[list[Evidence]] = [[] for _ in pieces]
+    for one in evidence:
+        for first, last in merge(one.view.intervals):
+            for at in range(bisect_left(starts, first), bisect_right(starts, last)):
+                found[at].append(one)
+    return [_cut_to(its, piece) for its, piece in zip(found, pieces, strict=True)]
+
+
+def _cut_to(its: Sequence[Evidence], piece: Interval) -> list[Evidence]:
+    """What was taken in of a piece at whose borders all evidence changes."""
+    cut = {id(one.taken_in): one.taken_in for one in its}
+    for of_all, ended in cut.items():
+        cut[of_all] = tuple([one for one in ended if intersect(one.intervals, (piece,))])
+    return [replace(e, taken_in=cut[id(e.taken_in)]) if e.taken_in else e for e in its]

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from chord import replace
 from meteor.keeping.views import Views
-from meteor.wire.view import Copy, View, ViewKey
+from meteor.wire.view import RIVALS_MAX, Copy, Rival, View, ViewKey
 from squid import intersect, merge, subtract
 
 Kept = Mapping[ViewKey, Copy] | None
@@ -34,6 +35,17 @@ class Footing:
         if any(copy.view.epoch > self._view.epoch for copy in self._new()):
             return False
         return self._views.touching(self._view.intervals) == self.touched
+
+    def with_own(self) -> View:
+        """The view, with what began here meanwhile as its rival: the copies of that are others.
+        What was given cannot be left to its giver any more; more than it has room for is lost."""
+        own = ((one, intersect(one.intervals, self._view.intervals)) for one in self.touched)
+        rivals = [Rival(part, one.epoch, one.holders, intersect(one.lost, part), one.number)
+                  for one, part in own if one.number != self._view.number]  # fmt: skip
+        named = (*self._view.rivals, *rivals)
+        over = merge(*(one.intervals for one in named[RIVALS_MAX:]))
+        lost = merge(self._view.lost, over)
+        return replace(self._view, rivals=named[:RIVALS_MAX], lost=lost) if rivals else self._view
 
     def beside(self) -> list[View]:
         """What took the place of what was kept, and this view passes over: another heir's, perhaps,

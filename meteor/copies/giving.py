@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chord import ChordNode, Contact, Deferred, Fault, Handler, Runtime
+from meteor.copies.claims import last_noted, latest
 from meteor.copies.replication import Replication
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.shelf import Shelf
@@ -105,24 +106,26 @@ class Giving:
         part = (checked_interval(message.interval, self._curve),)
         elsewhere = (*self._holdings.elsewhere(), *self._node.successors[:1])
         whole = [copy.view for copy in self._views.copies.values() if copy.whole]
-        had = self._views.remembered_of(part)
+        copies, learning = parts_of(whole, part), parts_of(self._views.learning(), part)
+        gave = parts_of(self._views.gave(self._runtime.contact.id), part)
+        had = latest(self._views.remembered_of(part), (*copies, *learning, *gave))
         return ClaimAnswer(
             held=intersect(part, self._holdings.held),
             lost=intersect(part, self._holdings.lost),
             elsewhere=elsewhere,
             settled=not self._uncovered(),
-            copies=parts_of(whole, part),
+            copies=copies,
             former=tuple(view for view, _ in had),
             damaged=self._views.damaged,
-            learning=parts_of(self._views.learning(), part),
+            learning=learning,
             gifts=tuple(self._views.open_gifts()),
-            taken_in=self._views.taken_in.within(part),
+            taken_in=last_noted(self._views.taken_in.within(part)),
             begun=self._views.chronicle.all_of(part),
             heard=self._views.heard.of(part),
             awaited=intersect(part, self._holdings.awaited),
             tried=self._views.tried.of(part),
             passed_over=self._views.tried.next_of(part),
-            gave=parts_of(self._views.gave(self._runtime.contact.id), part),
+            gave=gave,
             former_taken_in=tuple(taken_in for _, taken_in in had),
             stands_for=self._views.tried.all_that_stand_for(part),
             born=self._views.born,

@@ -223,8 +223,10 @@ class Handoff:
         for step in self.heirs.resume(self.everything, is_new=is_new):
             if step.kind == "lost":
                 await self._take_lost(step.piece, step.sources)
-            else:
-                await self._take(step.piece, step.view, (), (), lost=False)
+            else:  # some of it may lie in the attic, as somebody had lost it
+                epoch = step.view.epoch if step.view else 0
+                async with self._keeper.brought_back(step.piece, epoch):
+                    await self._take(step.piece, step.view, (), (), lost=False)
 
     async def _claim(self, interval: Interval) -> None:
         """Pull it from who holds it; else take over, from a copy or as lost, what is not coming."""
@@ -309,10 +311,9 @@ class Handoff:
         gone = piece if lost else intersect(view.lost if view is not None else (), piece)
         copies = self._replication.among(others)
         new = self._replication.new_view(piece, copies, gone, () if view is None else view.rivals)
-        epoch = 0 if view is None else view.epoch
         if parts_of(self._views.remembered(), piece):
             told = Admission()  # no mark speaks of what lay here before: see `pulling`
-        begun = await self._replication.begin(new, epoch, taken=view, kept=kept)
+        begun = await self._replication.begin(new, view.epoch if view else 0, taken=view, kept=kept)
         if begun is None:
             if view is not None:
                 self._views.tried.note(new, view)
@@ -391,10 +392,9 @@ class Handoff:
         attic alone; whether its shelf is here, and stays: a brief view keeps nothing."""
         known = self._views.has_all_of
         news = [one for one in taken_in if not known(one.intervals, one.primary, one.epoch)]
-        if not news:
-            return not subtract(left, self._views.settled())
-        if not await self.reconciling.absorb(left, source, 0):
-            return False
-        self._views.taken_in.learn(news, self._holdings.held)
-        await self._shelf.note(self._views)
+        if news:
+            if not await self.reconciling.absorb(left, source, 0):
+                return False
+            self._views.taken_in.learn(news, self._holdings.held)
+            await self._shelf.note(self._views)
         return not subtract(left, self._views.settled())

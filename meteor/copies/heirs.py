@@ -11,9 +11,10 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
-from typing import Final
+from typing import Final, TypeGuard
 
 from chord import CallError, ChordNode, Contact, DialRefused, Runtime
+from meteor.copies.claims import is_too_much
 from meteor.copies.evidence import Evidence, as_before
 from meteor.copies.footing import Kept
 from meteor.copies.giving import HandoffConfig
@@ -129,7 +130,7 @@ class Heirs:
             answer = await self._runtime.call(contact, Claim(interval), self._config.claim_s)
         except CallError:
             return None
-        return answer if isinstance(answer, ClaimAnswer) else None
+        return answer if _is_answer(answer) else None
 
     async def _ask(self, contact: Contact, found: Found) -> list[Contact]:
         """Ask one peer; returns whom it names."""
@@ -142,7 +143,7 @@ class Heirs:
             found.everybody = found.everybody and contact.id in self._dead
             found.conclusive = found.conclusive and found.everybody
             return []
-        if not isinstance(answer, ClaimAnswer):
+        if not _is_answer(answer):
             found.everybody = found.conclusive = False
             return []
         return self._note(contact, answer, found)
@@ -327,3 +328,7 @@ def _of_the_past(evidence: Iterable[Evidence]) -> list[Evidence]:
     """Evidence of what was before it was lost: views without the part that they call lost."""
     cut = [(one, one.view.without(one.view.lost)) for one in evidence]
     return [replace(one, view=view) for one, view in cut if view is not None]
+
+
+def _is_answer(reply: object) -> TypeGuard[ClaimAnswer]:
+    return isinstance(reply, ClaimAnswer) and not is_too_much(reply)

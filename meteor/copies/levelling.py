@@ -61,6 +61,12 @@ class Levelling:
         if len(self._open) > OPEN_MAX:
             self._open = {self._begun: intersect(merge(*self._open.values()), self._views.held())}
 
+    def note_come(self, part: Intervals) -> None:
+        """Records of it came in past the copies, of which some may be held here by now: somebody
+        gave it meanwhile."""
+        if held := intersect(part, self._views.held()):
+            self.note_begun(held)
+
     def is_open(self, part: Intervals) -> bool:
         """Whether copies may lack anything of what is here."""
         return any(intersect(of, part) for of in self._open.values())

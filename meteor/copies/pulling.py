@@ -25,6 +25,8 @@ from meteor.wire.view import EPOCHS, HEARSAY, Rival, View
 from squid import Interval, intersect, merge, subtract
 
 TAKE_OVER_TRIES = 5
+TURN_PAUSE_S: Final = 0.005
+"""How often it is looked whether another one has given what both have."""
 LOOKED_AT: Final = 256
 """Records that are looked at in one turn."""
 
@@ -54,6 +56,8 @@ class Pulling:
         self._unanswered, self._gained = unanswered, gained
         self.on_rival: Callable[[Rival], object] = lambda _: None
         """Hears who holds what has come from another one in the meantime."""
+        self._beginning: list[Interval] = []
+        """What is just asked for, and begun when it is given."""
 
     async def fetch(self, piece: Intervals, source: Contact, epoch: int) -> bool:
         """Pull content from somebody who is not its primary."""
@@ -86,42 +90,60 @@ class Pulling:
             last = await self._pull_pages(interval, source, admission)
             if self._came_from_another(interval, source, lost):
                 return False
-            asked_s = self._runtime.now()
+            thaws_s = self._runtime.now() + self._config.freeze_s
             frozen = await asked(
                 self._runtime, self._config, source, Freeze(interval, last.cursor), Frozen
             )
             await self._shelf.admit(going_on(frozen.page, last).carried, admission)
             self._views.taken_in.learn(frozen.taken_in, (interval,))
             await self._beside_what_came(interval, admission)
-            if self._is_leaving() or self._came_from_another(interval, source, lost):
-                return False
-            self._views.see(frozen.epoch, frozen.highest)
-            copies = self._replication.among((source, *frozen.copies))
-            view = self._replication.new_view((interval,), copies, frozen.lost, frozen.rivals)
-            request = TakeOver(interval, frozen.grant, view)
-            given = await self._take_over(request, source, asked_s + self._config.freeze_s)
-            if given is None:
-                self._unanswered(view)
-                return False
-            self._note_taken_in(interval, source, frozen)
-            begun = await self._replication.begin(view, frozen.epoch, source, given)
+            begun = await self._begin(interval, source, lost, frozen, thaws_s)
         except CallError:
             return False
         finally:
             self._holdings.awaited_no_more(hand_off)
             here()
-        if begun is None:  # passed over at once, if only in part: it has all the same
-            self._views.remember(view)
-            self._views.tried.note(view)
-            self._unanswered(view)
+        if begun is None:
             return False
         self._gained(begun.intervals, admission)
         return True
+
+    async def _begin(
+        self, interval: Interval, source: Contact, lost: Intervals, frozen: Frozen, thaws_s: float
+    ) -> View | None:
+        """Take over what is frozen: None where it is not given, or somebody else gave some of it.
+        Who is just giving that is waited for: what he has given cannot be left to him."""
+        while any(intersect((interval,), (one,)) for one in self._beginning):
+            if self._runtime.now() >= thaws_s:
+                return None
+            await self._runtime.sleep(TURN_PAUSE_S)
+        self._beginning.append(interval)
+        try:
+            if self._is_leaving() or self._came_from_another(interval, source, lost):
+                return None
+            self._views.see(frozen.epoch, frozen.highest)
+            copies = self._replication.among((source, *frozen.copies))
+            view = self._replication.new_view((interval,), copies, frozen.lost, frozen.rivals)
+            request = TakeOver(interval, frozen.grant, view)
+            given = await self._take_over(request, source, thaws_s)
+            if given is None:
+                self._unanswered(view)
+                return None
+            self._note_taken_in(interval, source, frozen)
+            begun = await self._replication.begin(view, frozen.epoch, source, given)
+            if begun is None:  # passed over at once, if only in part: it has all the same
+                self._views.remember(view)
+                self._views.tried.note(view)
+                self._unanswered(view)
+            return begun
+        finally:
+            self._beginning.remove(interval)
 
     def _came_from_another(self, interval: Interval, source: Contact, lost: Intervals) -> bool:
         """Whether somebody else gave some of it meanwhile: the two are to be made one.  One who is
         asked twice, as he offers it as well, gave it himself."""
         both = intersect((interval,), self._holdings.held)
+        self._replication.levelling.note_come(both)
         both = subtract(both, self._replication.adopted.given_by(source))
         self.on_rival(Rival(both, HEARSAY, (source,), intersect(lost, both)))
         return bool(both)
@@ -156,11 +178,14 @@ class Pulling:
     ) -> PulledPage:
         """Returns the last page."""
         last: PulledPage | None = None
-        while last is None or last.more:
-            pull = Pull(interval, 0 if last is None else last.cursor, epoch)
-            page = await asked(self._runtime, self._config, source, pull, PulledPage)
-            last = going_on(page, last)
-            await self._shelf.admit(page.carried, admission)
+        try:
+            while last is None or last.more:
+                pull = Pull(interval, 0 if last is None else last.cursor, epoch)
+                page = await asked(self._runtime, self._config, source, pull, PulledPage)
+                last = going_on(page, last)
+                await self._shelf.admit(page.carried, admission)
+        finally:
+            self._replication.levelling.note_come((interval,))
         return last
 
     async def _take_over(self, request: TakeOver, source: Contact, thaws_s: float) -> Yours | None:

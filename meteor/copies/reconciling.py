@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from chord import CallError, Contact, RemoteFault, Runtime
+from meteor.copies.claims import is_too_much
 from meteor.copies.copying import Superseded
 from meteor.copies.giving import HandoffConfig
 from meteor.copies.replication import Replication
@@ -144,10 +145,12 @@ class Reconciling:
 
     async def claimed(self, interval: Interval, holder: Contact) -> ClaimAnswer | None:
         """What another peer says of an interval; None when it does not answer."""
+        claim = Claim(interval)
         try:
-            return await asked(self._runtime, self._config, holder, Claim(interval), ClaimAnswer)
+            answer = await asked(self._runtime, self._config, holder, claim, ClaimAnswer)
         except CallError:
             return None
+        return None if is_too_much(answer) else answer
 
     async def absorb_own(self, piece: Intervals, epoch: int, primary_id: int | None = None) -> bool:
         """The same of what lies in the attic here."""

@@ -87,8 +87,7 @@ class Replication:
         )  # fmt: skip
         """Brings changes of records to the copies."""
         self.keep, self.barrier = self.copying.keep, self.copying.barrier
-        self.keep_for_client = self.copying.keep_for_client
-        self.enough = self.copying.enough
+        self.keep_for_client, self.enough = self.copying.keep_for_client, self.copying.enough
 
     # -- changes of views
 
@@ -178,13 +177,15 @@ class Replication:
             before, footing = set(self._views.own), Footing(self._views, view, kept)
             if not footing.holds() or (giver is None and footing.touched):
                 return None
-            installed = await self.install(view, adopted_epoch, taken, kept)
+            installed = await self.install(footing.with_own(), adopted_epoch, taken, kept)
             if installed is None:
                 left = self._views.touching(view.intervals)
                 installed = next((one for one in left if one.number not in before), None)
             if installed is not None:
                 self.adopted.keep_only(self._views.own)
                 self.adopted.note(installed, max(adopted_epoch, given.epoch))
+                for one in footing.touched:  # it is here, and not with the copies
+                    self._views.take_in(one, installed.intervals)
                 if taken is not None and kept is not None:
                     self._views.take_in(taken, installed.intervals)
                 if giver is not None:
@@ -251,10 +252,9 @@ class Replication:
                 return
             # it may have given some of its part away while this waited for its turn
             new = rivals_within(add, view.intervals)
-            rivals = [one for one in view.rivals if one not in (*new, without)]
-            rivals += new
+            names = (*(one for one in view.rivals if one not in (*new, without)), *new)
             gone = merge(subtract(view.lost, known), intersect(lost, view.intervals))
-            epoch, names = self._views.next_epoch(), tuple(rivals)
+            epoch = self._views.next_epoch()
             if await self.install(replace(view, epoch=epoch, rivals=names, lost=gone), view.epoch):
                 self._holdings.find(subtract(view.unknown, self._views.unknown()))
         finally:

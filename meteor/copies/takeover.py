@@ -36,8 +36,10 @@ from typing import Literal
 from chord import Contact
 from meteor.copies.evidence import (
     Evidence,
+    Told,
     as_it_was,
     as_settled,
+    by_piece,
     has_all_of,
     has_piece,
     keys_of,
@@ -86,12 +88,13 @@ class Asked:
     born: Mapping[int, int] = field(default_factory=dict)
     """By identifier: the incarnation that began the journal of who answered."""
 
-    never_began: Collection[Evidence] = ()
+    never_began: Told = field(default_factory=lambda: Told(()))
     """What was given to who fell before it began there."""
 
     def was_given(self, named: Contact, view: View) -> bool:
         """Whether a holder let go of a view only as it was given that, and fell before it began."""
-        return any(one.view.primary.id == named.id and one.shows(view) for one in self.never_began)
+        of = self.never_began
+        return any(one.view.primary.id == named.id and of.shows(one, view) for one in of)
 
     def is_behind(self, named: Contact, view: View, piece: Interval) -> bool:
         """Whether a holder that a view names lived all the time, and did not hear of it, nor of any
@@ -139,7 +142,7 @@ def is_peer(contact: Contact, named: Contact) -> bool:
     )
 
 
-def _speaks_for(contact: Contact, named: Contact, evidence: Iterable[Evidence]) -> bool:
+def _speaks_for(contact: Contact, named: Contact, evidence: Told) -> bool:
     """Whether a peer is the one that a view names, or a later life of it, and not one that had its
     identifier before: that was granted anew while it was down, and names two since it is back."""
     moved = contact.address != named.address
@@ -148,7 +151,7 @@ def _speaks_for(contact: Contact, named: Contact, evidence: Iterable[Evidence]) 
         and any(
             one.contact == contact
             and any((h.id, h.address) == (contact.id, contact.address) for h in one.view.holders)
-            for one in evidence
+            for one in evidence.of_peer.get(contact.id, ())
         )
     )
 
@@ -163,14 +166,16 @@ def plan(
     """What to do with `part`, piece by piece; `orphaned` says that nobody more can be asked, so
     that a piece without evidence is lost at once."""
     steps: list[Step] = []
-    for piece in _pieces(part, evidence, asked):
-        of_piece = [_cut_to(e, piece) for e in evidence if has_piece(e.view, piece)]
-        of_piece = as_it_was(of_piece, asked.given_up)
+    pieces = _pieces(part, evidence, asked)
+    for piece, its in zip(pieces, by_piece(pieces, evidence), strict=True):
+        known = as_it_was(its, asked.given_up)
         began = [one for one in asked.begun if has_piece(one, piece)]
-        of_piece = without_passed_over(of_piece, asked.passed_over, began)
+        of_piece = Told(without_passed_over(known, asked.passed_over, began))
         step = _decide(piece, of_piece, asked, orphaned)
         for left, so_asked in _without_what_ended(piece, of_piece, asked):
-            if step.kind == "lost" and left and left != of_piece:
+            if step.kind != "lost":
+                break
+            if left and left != of_piece:
                 step = _decide(piece, left, so_asked, orphaned)
         if steps and _same(steps[-1], step):
             steps[-1] = _joined(steps[-1], step)
@@ -180,24 +185,27 @@ def plan(
 
 
 def _without_what_ended(
-    piece: Interval, evidence: Sequence[Evidence], asked: Asked
-) -> Iterator[tuple[list[Evidence], Asked]]:
+    piece: Interval, evidence: Told, asked: Asked
+) -> Iterator[tuple[Told, Asked]]:
     """Evidence that may show a last word where all of it does not: without views that never began,
     and without those that were let go as one of an earlier epoch had all of them.  The latter
     began: they stand against whoever cannot show to have them as well."""
     died = [one for one in evidence if _died_before(one.view, piece, evidence, asked)]
-    yield [one for one in evidence if one not in died], replace(asked, never_began=died)
-    yield list(as_settled(piece, evidence)), asked
-    ended = [one for one in evidence if any(_took_in(other, one) for other in evidence)]
+    yield Told(one for one in evidence if one not in died), replace(asked, never_began=Told(died))
+    yield Told(as_settled(piece, evidence)), asked
+    having = [one for one in evidence if one.taken_in]
+    ended = [one for one in evidence if any(_took_in(other, one, evidence) for other in having)]
     begun = (*asked.begun, *(one.view for one in ended))
     left = (one for one in evidence if one not in ended)
-    yield [one for one in left if _began(one.view, evidence, asked)], replace(asked, begun=begun)
+    began = (one for one in left if _began(one.view, evidence, asked))
+    yield Told(began), replace(asked, begun=begun)
 
 
-def _took_in(one: Evidence, ended: Evidence) -> bool:
+def _took_in(one: Evidence, ended: Evidence, evidence: Told) -> bool:
     """Whether all that a later view had is with another one, and not the other way round."""
     apart = one.view.key != ended.view.key and one.view.epoch < ended.view.epoch
-    return apart and not one.damaged and one.shows(ended.view) and not ended.shows(one.view)
+    shows = apart and not one.damaged and evidence.shows(one, ended.view)
+    return shows and not evidence.shows(ended, one.view)
 
 
 def _pieces(part: Intervals, evidence: Sequence[Evidence], asked: Asked) -> list[Interval]:
@@ -215,7 +223,7 @@ def _pieces(part: Intervals, evidence: Sequence[Evidence], asked: Asked) -> list
     return pieces
 
 
-def _decide(piece: Interval, evidence: Sequence[Evidence], asked: Asked, orphaned: bool) -> Step:
+def _decide(piece: Interval, evidence: Told, asked: Asked, orphaned: bool) -> Step:
     if not asked.patient and intersect(asked.awaited, (piece,)):
         return Step((piece,), "wait")
     if not evidence:
@@ -253,31 +261,30 @@ def _rank(view: View) -> tuple[object, ...]:
     return view.epoch, view.key, sorted(view.holder_ids)
 
 
-def _began(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:
+def _began(view: View, evidence: Told, asked: Asked) -> bool:
     """Whether anything can have been acknowledged under a view: not when its primary, who has a
     memory of the piece, knows nothing of it.  It gave up while only some copies had noted it."""
     if any((one.key, one.epoch) == (view.key, view.epoch) for one in asked.begun):
         return True  # others were told so: its primary has an earlier journal than it had
     if (view.key, view.epoch) in asked.tried or _was_not_taken(view, evidence, asked):
         return False
-    of_primary = [one for one in evidence if _speaks_for(one.contact, view.primary, evidence)]
-    knows = any(one.view.key == view.key for one in of_primary)
-    return (
-        knows
-        or not of_primary
-        or not any(
-            is_peer(one, view.primary) and not asked.has_forgotten(one, view.primary)
-            for one in asked.answered
-        )
+    own = evidence.of_peer.get(view.primary.id, ())
+    if not any(_speaks_for(one.contact, view.primary, evidence) for one in own):
+        return True
+    its = evidence.of_view.get(view.key, ())
+    knows = any(_speaks_for(one.contact, view.primary, evidence) for one in its)
+    return knows or not any(
+        is_peer(one, view.primary) and not asked.has_forgotten(one, view.primary)
+        for one in asked.answered
     )
 
 
-def _was_not_taken(view: View, evidence: Sequence[Evidence], asked: Asked) -> bool:
+def _was_not_taken(view: View, evidence: Told, asked: Asked) -> bool:
     """Whether one of its copies remembers only an earlier epoch of it: nothing begins before all of
     them have it in their journals.  Not where that one shows to have had it, and went over from it.
     Nor where it was started again, which may have been with a backup of its journal, if another one
     lived all the time and has that epoch whole: with it is all that came before as well."""
-    of_it = [one for one in evidence if one.view.key == view.key]
+    of_it = evidence.of_view.get(view.key, ())
     is_whole = any(one.fresh and one.view.epoch == view.epoch for one in of_it)
     return any(
         max(one.view.epoch for one in theirs) < view.epoch
@@ -289,9 +296,7 @@ def _was_not_taken(view: View, evidence: Sequence[Evidence], asked: Asked) -> bo
     )
 
 
-def _died_before(
-    view: View, piece: Interval, evidence: Sequence[Evidence], asked: Asked
-) -> bool:
+def _died_before(view: View, piece: Interval, evidence: Told, asked: Asked) -> bool:
     """Whether the primary of a view was restarted and remembers nothing of the piece, and nobody
     was told that it began, or anything later: whatever it acknowledges is in its journal first."""
     came_back = any(
@@ -300,7 +305,8 @@ def _died_before(
         and not asked.has_forgotten(one, view.primary)
         for one in asked.answered
     )
-    remembers = any(_speaks_for(one.contact, view.primary, evidence) for one in evidence)
+    own = evidence.of_peer.get(view.primary.id, ())
+    remembers = any(_speaks_for(one.contact, view.primary, evidence) for one in own)
     began = any(one.epoch >= view.epoch and has_piece(one, piece) for one in asked.begun)
     return came_back and not remembers and not began
 
@@ -318,7 +324,7 @@ def _proven(
     newest: View,
     piece: Interval,
     having: Sequence[Evidence],
-    evidence: Sequence[Evidence],
+    evidence: Told,
     asked: Asked,
 ) -> bool:
     """Whether no later epoch can be that nobody named: see the head of this file."""
@@ -378,12 +384,6 @@ def _is_tried_after(newest: View, view: View) -> bool:
 
 def _is_at(one: Evidence, newest: View) -> bool:
     return one.view.key == newest.key and one.view.epoch == newest.epoch
-
-
-def _cut_to(one: Evidence, piece: Interval) -> Evidence:
-    """What was taken in of a piece at whose borders all evidence changes."""
-    of_piece = (ended for ended in one.taken_in if intersect(ended.intervals, (piece,)))
-    return replace(one, taken_in=tuple(of_piece)) if one.taken_in else one
 
 
 def _same(left: Step, right: Step) -> bool:

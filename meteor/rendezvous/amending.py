@@ -340,6 +340,6 @@ class Amending:
 
 
 def _is_in_part(summaries: Sequence[Summary]) -> bool:
-    """Whether a record was found at some of its holders alone: it ran out at the others before it
-    was renewed at these, where it lives on."""
+    """Whether a record was found at some of its holders alone: it ran out at others before it was
+    renewed at these, and lives on."""
     return len({summary.known for summary in summaries}) > 1

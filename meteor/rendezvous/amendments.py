@@ -124,7 +124,7 @@ class Amendments:
         left = living(self._shelf, task.old_key)
         if left is not None and _is_word_of(operation, left.carried):
             await write([left.carried])  # by another holder, perhaps, whose copies are others
-            return Summary(0)
+            return Summary(0, known=True)
         if known is not None and known.carried.id == operation.id:
             if known.carried.version > operation.version:
                 return Summary(0, refused="older", version=known.carried.version)
@@ -145,7 +145,7 @@ class Amendments:
                 await write([left.carried])  # as above: a replace that is tried again finds it so
             return told  # word of what is over leads nowhere: see `outlived`
         await self._lay_to_rest(task, write)
-        return Summary(0)
+        return Summary(0, known=_is_of(operation, known))
 
     def elsewhere(self, task: Task, known: Placed | None) -> Summary:
         """What is said of a record that is not here: where it went last, if that is known."""
@@ -216,6 +216,11 @@ class Amendments:
         if self._shelf.store.get(*record.key) is None:
             return  # deleted meanwhile by another holder of a part of it
         self._telling.moved(self._shelf.record_of(written, record.profile))
+
+
+def _is_of(operation: Operation, known: Placed | None) -> bool:
+    """Whether what is known of a record that leaves a place is there, or where it goes to."""
+    return known is not None and known.carried.id in {operation.id, operation.moved_to}
 
 
 def _is_word_of(operation: Operation, word: Carried) -> bool:

@@ -71,7 +71,7 @@ class PlaceToPlace:
             "cancel", word.moved_to, version, word.owner, 0, moved_to=word.id,
             came_with=word.version,
         )  # fmt: skip
-        deadline, pause_s = self._runtime.now() + BURIED_WITHIN_S, AGAIN_S
+        deadline, pause_s = self._runtime.now() + BURIED_WITHIN_S, 0.0
         with suppress(ProfileError):  # other peers have named where it went
             while self._runtime.now() < deadline:
                 outcomes, leave = await self.follow(leave, deadline)
@@ -81,11 +81,13 @@ class PlaceToPlace:
                     # Its author's clock may be ahead of the one here: a delete wins all the same.
                     leave = replace(leave, version=max(one.version for one in newer) + 1)
                     continue
-                if newer or last_in(last) is not None or any(one.matches for one in last):
+                # Whatever is there the second time, it is the word that this has left.
+                is_there = not pause_s and outcomes[-1].complete and any(one.known for one in last)
+                if newer or last_in(last) is not None or is_there:
                     return
                 # Nobody there knows of it: whoever had it on another side may be merged there yet.
+                pause_s = 2 * pause_s or AGAIN_S
                 await self._runtime.sleep(pause_s)
-                pause_s *= 2
 
     async def in_the_end(self, attempt: Callable[[float], Awaitable[bool]]) -> None:
         """Try what its client was told to be incomplete again until it is done, or refused, for

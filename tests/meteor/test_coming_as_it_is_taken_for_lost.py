@@ -212,3 +212,44 @@ def test_who_gives_an_interval_that_is_held_by_then_keeps_it(seed: int, knows: s
     assert core.holdings.lost, "it has what may have been acknowledged beside it"
     world.overlay.run_for(2.0)
     assert holder.gave, "once that was taken in"
+
+
+class LateHolder(Holder):
+    """Is asked for its word that it gives, and says so a moment later: meanwhile the other one that
+    holds the interval gives it as well."""
+
+    def _handle(self, sender: Contact, message: object, late_s: float) -> object:
+        if isinstance(message, Pull):
+            return PulledPage((), 0, more=False)
+        return (
+            Deferred(self._yours())
+            if isinstance(message, TakeOver)
+            else super()._handle(sender, message, late_s)
+        )
+
+    async def _yours(self) -> Yours:
+        world = self._world
+        take = world.taker.core._handoff.pulling.take
+        self.runtime.spawn(take(world.interval, world.giver.contact, ()))
+        await self.runtime.sleep(0.1)
+        self.gave = True
+        return Yours(self.kept.epoch)
+
+
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_two_give_an_interval_one_after_the_other(seed: int) -> None:
+    """The first one had given by the time at which the second one's word came, and that one's view
+    took its place all the same."""
+    world = Pulled(seed)
+    holder, core = LateHolder(world, ()), world.taker.core
+    assert world.overlay.run(core._handoff.pulling.take(world.interval, holder.contact, ()))
+    assert holder.gave
+    assert is_shown(world.taker, world.record)
+    world.overlay.run_for(0.05)
+    living = world.overlay.living
+    assert any(one.core.holdings.lost for one in living), "what the other one has is at no copy"
+    world.overlay.run_for(3.0)
+    assert not any(one.core.holdings.lost for one in living)
+    copies = copies_of(world.overlay, world.record)
+    assert copies
+    assert all(is_shown(one, world.record) for one in copies)

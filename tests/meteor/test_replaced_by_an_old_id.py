@@ -73,7 +73,8 @@ def test_however_often_it_moved_since(steps: int) -> None:
 
 @pytest.mark.parametrize("verb", ["replace", "cancel"])
 def test_where_it_was_not_looked_for_is_missing(verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("meteor.rendezvous.amending.PLACES_MAX", 1)
+    for module in ("amending", "place_to_place"):
+        monkeypatch.setattr(f"meteor.rendezvous.{module}.PLACES_MAX", 1)
     overlay = Overlay(codec=wire_codec(), peers=12, space=SPACE, seed=1)
     client = overlay.client(peer=2)
 

@@ -53,7 +53,7 @@ from meteor.security.credentials import Signer
 from meteor.security.policy import Policy
 from meteor.security.tls import TLS
 from meteor.wire.operations import PeerNote
-from squid import KeywordSpace, RouterConfig
+from squid import Intervals, KeywordSpace, RouterConfig
 
 _log = logging.getLogger("meteor.peer")
 
@@ -113,7 +113,8 @@ class Peer(Verbs):
         del given["self"]
         self._options = PeerOptions.checked(**given)
         self._transport: Transport | None = transport
-        self._moved = self._is_settled = False
+        self._is_settled, self._before = False, list[Peer]()  # itself, at its former place
+        self._left: Intervals = ()  # what it held and nobody took
         self._place: int | None = None
         self._called, self._closed = asyncio.Event(), asyncio.Event()
         self._closing = asyncio.Lock()
@@ -258,7 +259,7 @@ class Peer(Verbs):
         self._serve_http(transport)  # before it listens: aiohttp freezes its routes then
         address = await transport.listen()
         options = self._options = without_itself(options, address, note)
-        kept = None if self._moved else await kept_id(self._journal, note)
+        kept = await kept_id(self._journal, note, [peer._left for peer in self._before])
         peer_id = await choose_id(options, kept, address, transport)
         incarnation = next_incarnation(note, time.time())
         contact = Contact(peer_id, address, incarnation)
@@ -309,19 +310,18 @@ class Peer(Verbs):
         one, which hands over what it holds, then start that one.
 
         A running peer cannot change its identifier: links, routes of interests and journals name
-        it.  Its clients go to other peers meanwhile, or come back.  Raises ValueError for a peer
-        on a transport of its own."""
+        it.  Its clients go to other peers meanwhile, or come back.  Its start raises JoinFailed
+        where nobody took what this one held: that counts by the identifier of before.  Raises
+        ValueError for a peer on a transport of its own."""
         options = self._options
         if options.transport is not None:
             raise ValueError("relocated: a transport that was given cannot listen again")
         neighbours = [contact.address for contact in self.core.node.successors[:3]]
         kept = [address for address in options.join if address not in neighbours]
         listen = self.address if options.listen.endswith(":0") else options.listen
-        changed = options.arguments(
-            space=self.space, listen=listen, join=(*neighbours, *kept), id=id
-        )
-        peer = Peer(**changed)
-        peer._moved, peer._actions = True, self._actions
+        join = (*neighbours, *kept)
+        peer = Peer(**options.arguments(space=self.space, listen=listen, join=join, id=id))
+        peer._before, peer._actions = [self] * (id != self.id), self._actions
         return peer
 
     async def leave(self, timeout_s: float = 5.0) -> None:
@@ -333,11 +333,10 @@ class Peer(Verbs):
         async with self._closing if hand_over else asyncio.Lock():  # a crash waits for nobody
             core, self._core = self._core, None
             if core is not None and hand_over:
-                await core.leave(timeout_s)
+                self._left = await core.leave(timeout_s)
             if self._runtime is not None:
-                for session in (self._own_session, self._guest_session):
-                    if session is not None:
-                        session.close()
+                for session in filter(None, (self._own_session, self._guest_session)):
+                    session.close()
                 await self._runtime.aclose()
             elif self._transport is not None:
                 await self._transport.close()

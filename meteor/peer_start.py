@@ -6,7 +6,7 @@ what was kept, then by the ring.  No state stays here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -29,7 +29,7 @@ from meteor.security.policy_file import PolicyFile, reload_policy, watch_over
 from meteor.wire import codec
 from meteor.wire.greeting import greet, said_of
 from meteor.wire.operations import PeerNote
-from squid import KeywordSpace
+from squid import Intervals, KeywordSpace
 
 IDENTITY_KEY = b"peer"
 """Under which a journal keeps whose it is."""
@@ -144,12 +144,19 @@ def without_itself(options: PeerOptions, address: str, note: PeerNote | None) ->
     return replace(options, join=others)
 
 
-async def kept_id(journal: Journal, note: PeerNote | None) -> int | None:
+async def kept_id(
+    journal: Journal, note: PeerNote | None, moved: Sequence[Intervals] = ()
+) -> int | None:
     """Under which identifier the peer of a journal was a member last.  That of its note, unless it
     fell before it was one there: then that of the ring that it knew before it moved, and none where
     it has nothing but its note.  What it was told as its place was kept free for some seconds, and
-    may be another peer's by now."""
-    if note is None:
+    may be another peer's by now.
+
+    None as well for one that has just `moved` away from there.  Raises `JoinFailed` where nobody
+    took what it had there: that counts by the identifier of before, which views name."""
+    if any(moved):
+        raise JoinFailed("what this peer held was not handed over: start it in its place again")
+    if note is None or moved:
         return None
     ring = await journal.read(RING_KEY)
     state = None if ring is None else state_in(ring)

@@ -201,9 +201,10 @@ class Overlay:
         return self._ids[number] if self._ids is not None and number < len(self._ids) else None
 
     async def move(self, peer: SimPeer, peer_id: int) -> SimPeer:
-        """Let a peer leave and come back under another identifier, as its process would."""
-        await peer.leave()
-        return await self.restart(peer, peer_id)
+        """Let a peer leave and come back under another identifier, as its process would; under its
+        own where it could not hand everything over."""
+        left = await peer.leave()
+        return await self.restart(peer, None if left else peer_id)
 
     async def restart(self, peer: SimPeer, peer_id: int | None = None) -> SimPeer:
         """Start a crashed or departed peer again, a new incarnation of the same address, and of the

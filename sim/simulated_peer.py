@@ -17,7 +17,7 @@ from sim.disk import SimJournal
 from sim.kernel import Kernel
 from sim.network import Network
 from sim.runtime import SimRuntime
-from squid import KeywordSpace, RouterConfig
+from squid import Intervals, KeywordSpace, RouterConfig
 
 
 class Surroundings(Protocol):
@@ -110,8 +110,9 @@ class SimPeer:
         """Let its process go on; harmless when it is not held."""
         self.runtime.resume()
 
-    async def leave(self) -> None:
-        """Hand over, say good-bye, stop."""
+    async def leave(self) -> Intervals:
+        """Hand over, say good-bye, stop; returns what nobody took."""
         self.alive = False
-        await self.core.leave()
+        left = await self.core.leave()
         self.runtime.close()
+        return left

@@ -296,7 +296,7 @@ class RendezvousPeer:
         """Hand over what is held, say good-bye to neighbours and clients; returns what nobody
         took."""
         self._ready = False
-        left: Intervals = ()
+        left = self.holdings.held
         if self.node.joined and self.node.successors:
             left = await self._handoff.give_all(timeout_s)
             if not left:

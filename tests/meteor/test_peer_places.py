@@ -90,3 +90,23 @@ async def test_a_transport_that_was_given_cannot_listen_again() -> None:
     async with meteor.LocalOverlay(peers=1, space=SPACE) as overlay:
         with pytest.raises(ValueError, match="listen again"):
             overlay.peers[0].relocated(5)
+
+
+async def test_what_nobody_took_goes_on_under_the_identifier_that_it_had(tmp_path: Path) -> None:
+    """Views name it by that: elsewhere nobody could tell any more that it is the last word."""
+    other = await meteor.Peer(space=SPACE, data_dir=tmp_path / "other").start()
+    mover = await meteor.Peer(
+        join=[other.address], id=1 << 159, data_dir=tmp_path / "mover", found_if_alone=True
+    ).start()
+    await mover.store("type=lamp temperature=1", b"")
+    moved, back = mover.relocated(5), mover.relocated(mover.id)
+    await other.crash()
+    await mover.close()
+    with pytest.raises(meteor.JoinFailed, match="handed over"):
+        await moved.start()
+    async with back as peer:
+        assert peer.id == 1 << 159
+        async with meteor.Peer(
+            listen=other.address, join=[peer.address], data_dir=tmp_path / "other"
+        ):
+            assert len(await peer.retrieve("type=lamp").all()) == 1

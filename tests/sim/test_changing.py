@@ -182,7 +182,7 @@ def leave_nothing(overlay: Overlay) -> None:
     """It ends with its first half: the former content stays."""
     for peer in overlay.peers:
 
-        async def stay(_: Any, __: Any, ___: Any, ____: Any, reply: Any, _____: Any) -> Any:
+        async def stay(_: Any, reply: Any, __: Any) -> Any:
             return reply
 
         peer.core.entry._amending._leave = stay  # type: ignore[method-assign]

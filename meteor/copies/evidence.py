@@ -101,6 +101,20 @@ def as_it_was(
     return found
 
 
+def went_another_way(found: View, evidence: Sequence[Evidence]) -> list[View]:
+    """What went another way than the last word that was found: views which their own primaries
+    have, who were alone with them for a while, as in a cut, and of which those who have that word
+    show an earlier epoch alone.  It may be all that is left of what was acknowledged there."""
+    having = [one for one in evidence if (one.view.key, one.view.epoch) == (found.key, found.epoch)]
+    had = {ended.primary for one in having for ended in one.taken_in}
+    return [
+        one.view for one in evidence
+        if one.contact.id == one.view.primary.id and not one.damaged
+        and one.view.primary.id in had and one.view.primary.id != found.primary.id
+        and not any(other.shows(one.view) for other in having)
+    ]  # fmt: skip
+
+
 def as_settled(piece: Interval, evidence: Iterable[Evidence]) -> Iterator[Evidence]:
     """The same, where what began as many fell speaks for the last view before under which anything
     was kept: who has it has all of that, and no more.  Not where that was not of all of a piece."""

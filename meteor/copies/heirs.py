@@ -15,7 +15,7 @@ from typing import Final, TypeGuard
 
 from chord import CallError, ChordNode, Contact, DialRefused, Runtime
 from meteor.copies.claims import is_too_much
-from meteor.copies.evidence import Evidence, as_before
+from meteor.copies.evidence import Evidence, as_before, went_another_way
 from meteor.copies.footing import Kept
 from meteor.copies.giving import HandoffConfig
 from meteor.copies.takeover import Asked, Step, plan
@@ -23,7 +23,7 @@ from meteor.keeping.chronicle import keep_last
 from meteor.keeping.holdings import Intervals
 from meteor.keeping.views import Views
 from meteor.wire.operations import Claim, ClaimAnswer, HeardOf
-from meteor.wire.view import View, ViewKey, parts_of
+from meteor.wire.view import Rival, View, ViewKey, parts_of
 from squid import Interval, intersect, merge, subtract
 
 CLAIMS_MAX: Final = 32
@@ -271,6 +271,20 @@ class Heirs:
             if one.id not in found.answered
             and now - self._runtime.link(one).last_heard_s >= self._config.silent_s
         }
+
+    @staticmethod
+    def beside(found: Found, step: Step) -> list[Rival]:
+        """What went another way than the past that a step found."""
+        if step.view is None:
+            return []
+        never, rivals = found.tried | found.passed_over, list[Rival]()
+        of_piece = [one for one in found.evidence if intersect(one.view.intervals, step.piece)]
+        for one in went_another_way(step.view, of_piece):
+            part = intersect(one.intervals, step.piece)
+            if (one.key, one.epoch) not in never:
+                lost = intersect(one.lost, part)
+                rivals.append(Rival(part, one.epoch, one.holders, lost, one.number))
+        return rivals
 
     def closed(self, held: Intervals) -> None:
         """What is held need not be waited for any more."""

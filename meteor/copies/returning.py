@@ -6,7 +6,7 @@ the ring names has it, evidence when nobody needs it any more (DESIGN section 5)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from chord import CallError, ChordNode, Contact, LookupFailed, NotJoined, Runtime
@@ -20,7 +20,7 @@ from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Instated, Stands
 from meteor.wire.operations import Inherit, Inherited
-from meteor.wire.view import View, ViewKey
+from meteor.wire.view import Rival, View, ViewKey
 from squid import Interval, Intervals, intersect, of_arc, subtract
 
 OUTSIDE_S: Final = 2.0
@@ -89,7 +89,8 @@ class Returning:
             found = await self._handoff.heirs.ask(interval, ())
             for step in self._handoff.heirs.heal(found):
                 if step.view is not None:
-                    await self._find(step.piece, step.view, step.sources)
+                    beside = self._handoff.heirs.beside(found, step)
+                    await self._find(step.piece, step.view, step.sources, beside)
 
     async def _take_in_own_since_lost(self, piece: Intervals) -> None:
         """What this peer acknowledged while the past of a piece was lost before, and laid aside as
@@ -103,7 +104,13 @@ class Returning:
             if since:
                 await self._handoff.reconciling.absorb_own(since, view.epoch, own_id)
 
-    async def _find(self, piece: Intervals, found: View, sources: tuple[Contact, ...]) -> None:
+    async def _find(
+        self,
+        piece: Intervals,
+        found: View,
+        sources: tuple[Contact, ...],
+        beside: Sequence[Rival] = (),
+    ) -> None:
         """The past of a piece is what these have of a view: known here once one of them could show
         that it has all of that still.  Asked a moment later, it may have moved on."""
         primary_id, reconciling = found.primary.id, self._handoff.reconciling
@@ -121,6 +128,9 @@ class Returning:
             since = intersect(view.lost, piece)
             if since and not await reconciling.absorb_own(since, view.epoch, view.primary.id):
                 return
+        for rival in beside:  # else nobody would name it any more
+            self._handoff.rivals.note(rival)
+            await reconciling.doubt(rival)
         for view in self._views.touching(piece):
             part = intersect(view.lost, piece)
             if part and await self._replication.found(view.number, part):

@@ -63,7 +63,7 @@ class Amending:
         self._runtime, self._router, self._curve = runtime, router, curve
         self._asking, self._place, self._gatekeeper = asking, place, gatekeeper
         self._places = PlaceToPlace(runtime, router, curve)
-        self.bury = self._places.bury
+        self.bury, self.order = self._places.bury, self._places.order
         self._everywhere: Intervals = ((0, curve.size - 1),)
 
     async def amend(self, sender: Contact, amend: Amend) -> PostReply:

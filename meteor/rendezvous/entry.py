@@ -95,6 +95,7 @@ class Entry:
             runtime, router, space.curve, self._asking, self._place, gatekeeper
         )
         self.bury, self.finish = self._amending.bury, self._amending.finish
+        self.order = self._amending.order
         self._performing = performing
         self._clients: dict[int, Contact] = {}
         self._door = FairQueue()

@@ -11,18 +11,21 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Final
 
+from arms import DATA
 from chord import Runtime
 from meteor.errors import MeteorError
 from meteor.keeping.holdings import Intervals
-from meteor.keeping.placement import GONE
+from meteor.keeping.placement import GONE, key_of
 from meteor.keeping.shelf import Shelf
 from meteor.rendezvous.halfway import Half, Halfway, newest_of
 from meteor.rendezvous.task import Task
+from meteor.wire.entropy_messages import RecordState
 from meteor.wire.operations import Carried, Operation
-from squid import Wanted
+from squid import Outcome, Wanted
 
 Finish = Callable[[Operation, str, float, Wanted], Awaitable[None]]
 Bury = Callable[[Carried, int], Awaitable[None]]
+Order = Callable[[Operation], Awaitable[Outcome]]
 
 WITHIN_S: Final = 10.0
 """How long both halves may take; then it is tried again."""
@@ -50,14 +53,39 @@ class Finishing:
     """What one peer finishes."""
 
     def __init__(
-        self, runtime: Runtime, shelf: Shelf, halfway: Halfway, finish: Finish, bury: Bury
+        self,
+        runtime: Runtime,
+        shelf: Shelf,
+        halfway: Halfway,
+        finish: Finish,
+        bury: Bury,
+        order: Order,
     ) -> None:
         """`finish` carries an operation out as its client's peer would, and lets the record leave
         the place of an id, within a time and while it is wanted; `bury` leaves word where a record
-        is no more, under a version that is later than any there."""
+        is no more, under a version that is later than any there; `order` lets one place go."""
         self._runtime, self._shelf, self._halfway = runtime, shelf, halfway
-        self._carry_out, self._bury = finish, bury
+        self._carry_out, self._bury, self._order = finish, bury, order
         self._under_way: set[Half] = set()
+
+    def outlived(self, state: RecordState, by: Carried) -> None:
+        """Another holder has a former version at its place.  An interest's may leave that at once:
+        its client sees to the new one, wherever that is incomplete."""
+        if state.kind == DATA:
+            self._halfway.found(state, by, self._runtime.now())
+        elif state.kind == by.kind and len(self._under_way) < AT_ONCE:
+            self._runtime.spawn(self._let_go(state.id, by))
+
+    async def _let_go(self, old_id: str, new: Carried) -> None:
+        half = Half(key_of(new), old_id)
+        if half not in self._under_way:
+            self._under_way.add(half)
+            leave = Operation("cancel", old_id, new.version, new.owner, 0, moved_to=new.id)
+            try:
+                with suppress(MeteorError):  # a hostile peer describes what is nowhere
+                    await self._order(leave)
+            finally:
+                self._under_way.discard(half)
 
     def look(self) -> None:
         """Begin to finish what is due."""

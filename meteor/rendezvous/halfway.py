@@ -11,12 +11,13 @@ since, or got the place from another peer, does not know of it.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from math import inf
 from typing import Final
 
-from arms import DATA
 from chord import dataclass, replace
+from meteor.errors import ProfileError
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.placement import GONE, MOVED, Key, Placed, key_of
 from meteor.keeping.shelf import Shelf
@@ -103,9 +104,10 @@ class Halfway:
         old = replace(new, kind=state.kind, id=state.id, version=state.version)
         half = Half(key_of(old), old.id)
         left = self._halves.get(half)
-        if state.kind == DATA and (left is None or not left.is_elsewhere):
+        if left is None or not left.is_elsewhere:
             since_s = now if left is None else left.since_s
-            self.note(old, since_s, is_elsewhere=True)
+            with suppress(ProfileError):  # a hostile peer describes what is nowhere
+                self.note(old, since_s, is_elsewhere=True)
 
     def due(self, now: float) -> list[tuple[Half, Placed]]:
         """What whoever holds its old place is to finish, and what took that; at once, and whoever

@@ -136,12 +136,11 @@ class RendezvousPeer:
         self.point.changes.deleted_where_it_was = lambda word, version: runtime.spawn(
             self.entry.bury(word, version)
         )
-        self._source.on_outlived = lambda state, by: self.point.halfway.found(
-            state, by, runtime.now()
-        )
         self._finishing = Finishing(
-            runtime, self.shelf, self.point.halfway, self.entry.finish, self.entry.bury
-        )
+            runtime, self.shelf, self.point.halfway, self.entry.finish, self.entry.bury,
+            self.entry.order,
+        )  # fmt: skip
+        self._source.on_outlived = self._finishing.outlived
         self._handoff.reconciling.on_outvoted = lambda word, version: runtime.spawn(
             self.entry.bury(word, version, whatever=False)
         )

@@ -125,8 +125,9 @@ def test_what_another_holder_has_of_an_earlier_version_is_due_as_if_it_had_been_
     assert peer.halfway.due(100.0) == []
 
 
-def test_an_interest_that_another_holder_has_in_part_is_its_clients() -> None:
-    peer = Peer()
-    new = carried("s1", NEW, version=2)
-    peer.halfway.found(RecordState("", carried("s1", OLD).id, "interest", 1, 0), new, 1.0)
-    assert len(peer.halfway) == 1, "the one that is here"
+def test_what_a_hostile_peer_describes_is_nowhere() -> None:
+    peer = Peer(0)
+    new = carried("s0", NEW, version=2)
+    peer.comes(new)
+    peer.halfway.found(RecordState("", "s0.nowhere", "data", 1, 0), new, 1.0)
+    assert peer.halfway.due(100.0) == []

@@ -31,13 +31,15 @@ class NotifyingRing:
         disk_s = self.drawn.choice([0.001, 0.002, 0.004])
         self.overlay = build(seed, self.size, disk_s=disk_s)
         assert_whole_within(self.overlay, 30)
-        self.pairs = [self.listen(selector) for selector in self.drawn.sample(INTERESTS, 2)]
+        self.pairs: list[tuple[Sensor, Listener]] = []
+        for selector in self.drawn.sample(INTERESTS, 2):
+            self.listen(selector)
         self.stems = 0
 
-    def listen(self, selector: str) -> tuple[Sensor, Listener]:
+    def listen(self, selector: str) -> None:
         client = self.overlay.client(peer=self.drawn.randrange(self.size))
         listener = Listener(client, self.overlay.run(opened(client, selector, ttl=7200))).listen()
-        return Sensor(client, self.drawn, selector), listener
+        self.pairs.append((Sensor(client, self.drawn, selector), listener))
 
     def change(self) -> None:
         """At a drawn peer, with a drawn time."""

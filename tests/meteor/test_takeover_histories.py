@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 from chord import Contact
-from meteor.copies.evidence import Evidence, as_before
+from meteor.copies.evidence import Evidence, as_before, went_another_way
 from meteor.copies.takeover import Asked, plan
 from meteor.wire.view import Ended, View
 from tests.meteor.takeover_twin import PEERS, SIZE
@@ -340,3 +340,16 @@ def test_who_was_given_it_and_fell_before_it_began_has_not_moved_on() -> None:
     without = [replace(one, taken_in=()) for one in evidence]
     (step,) = plan(((2, 3),), without, asked, orphaned=True)
     assert step.kind == "lost", "nobody says that it was given by this very view"
+
+
+def test_what_one_had_alone_went_another_way_than_what_the_others_have() -> None:
+    """Not what they have all of, nor what nobody knows to have come after something they have."""
+    whole, last = ((0, 9),), View(PEERS[1], 1, 9, ((0, 9),), (PEERS[2],))
+    alone, before = (View(PEERS[0], 1, epoch, whole, ()) for epoch in (7, 5))
+    having = Evidence(PEERS[2], last, fresh=False, taken_in=(Ended(PEERS[0].id, 5, whole),))
+    others = [Evidence(PEERS[0], before, fresh=False), Evidence(PEERS[3], alone, fresh=False)]
+    assert went_another_way(last, [having, *others]) == []
+    its_own = Evidence(PEERS[0], alone, fresh=False)
+    assert went_another_way(last, [having, *others, its_own]) == [alone]
+    assert went_another_way(last, [replace(having, taken_in=()), its_own]) == []
+    assert went_another_way(last, [having, replace(its_own, damaged=True)]) == []

@@ -99,6 +99,7 @@ class _Stage:
     def rest(self) -> None:
         """No churn any more: the ring becomes ideal."""
         ring, began_s = self.ring, self.ring.kernel.now()
+        ring.settle(0.0)  # the last event begins: a ring that is ideal ends here
         while flaws := self._flaws():
             if ring.kernel.now() - began_s > IDEAL_WITHIN_S:
                 self.report.violations += flaws

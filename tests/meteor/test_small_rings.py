@@ -14,19 +14,16 @@ from contextlib import suppress
 import pytest
 
 from meteor import Client, Incomplete, MeteorError, profile
-from sim.overlay import SimPeer
 from squid import covers
 from tests.meteor import copies_world
 from tests.meteor.building import draw_data
 from tests.meteor.copies_world import (
     assert_whole_within,
     build,
-    crash,
     index_of,
-    restart_all,
     store_some,
 )
-from tests.meteor.test_falling_one_by_one import start
+from tests.meteor.small_ring_world import FallingRing
 
 FOUND = {
     80: "lost twice: a peer's own former views counted from their last epoch on",
@@ -39,8 +36,10 @@ FOUND = {
 }
 
 
-class SmallRing:
+class SmallRing(FallingRing):
     """A ring, and what was promised of its records."""
+
+    falls_below, held_below = 0.5, 0.94
 
     def __init__(self, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         self.drawn = random.Random(seed * 7 + 1)
@@ -56,7 +55,7 @@ class SmallRing:
         """What fewer than three acknowledged something of: of these nothing is promised."""
         assert_whole_within(self.overlay, 30)
 
-    def change_or_ask(self) -> None:
+    def change(self) -> None:
         """At a drawn peer, with a drawn time."""
         able = [at for at, one in enumerate(self.overlay.living) if not one.runtime.paused]
         if not able:
@@ -122,50 +121,12 @@ class SmallRing:
         assert not absent, f"silently absent: {absent}"
         assert not self.gone & found, f"deleted, and there: {self.gone & found}"
 
-    def happen(self) -> None:
-        """One drawn event."""
-        drawn, event, living = self.drawn, self.drawn.random(), list(self.overlay.living)
-        if event < 0.3 and living:
-            crash(*drawn.sample(living, min(len(living), drawn.choice([1, 1, 2]))))
-        elif event < 0.5 and living:
-            self.fall(living)
-        elif event < 0.8:
-            if dead := self.dead():
-                restart_all(self.overlay, drawn.sample(dead, drawn.randrange(1, len(dead) + 1)))
-        elif event < 0.88 and len(living) > 1:
-            with suppress(MeteorError):
-                self.overlay.run(drawn.choice(living).leave())
-        elif event < 0.94 and living:
-            held = drawn.choice(living)
-            held.pause()
-            self.overlay.run_for(drawn.choice([0.5, 2, 5]))
-            held.resume()
-
-    def fall(self, living: list[SimPeer]) -> None:
-        """One after the other: all, or all but one."""
-        drawn, count = self.drawn, len(living)
-        drawn.shuffle(living)
-        for peer in living[: drawn.choice([count, count, count - 1])]:
-            crash(peer)
-            self.overlay.run_for(drawn.choice([0, 0.02, 0.3, 1]) * drawn.random())
-            if drawn.random() < 0.3:
-                self.change_or_ask()
-
-    def dead(self) -> list[SimPeer]:
-        return [one for one in self.overlay.peers if not one.alive]
-
 
 def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     ring = SmallRing(seed, monkeypatch)
     print(f"{ring.size} peers, {ring.copies} copies")
-    for _ in range(ring.drawn.randrange(4, 12)):
-        ring.happen()
-        for _ in range(ring.drawn.randrange(0, 4)):
-            ring.change_or_ask()
-        ring.overlay.run_for(ring.drawn.choice([0, 0.1, 0.5, 2, 6]))
-    start(ring.overlay, ring.dead())
-    start(ring.overlay, ring.dead())
-    assert_whole_within(ring.overlay, 90)
+    ring.play(range(4, 12), 4)
+    ring.bring_back()
     ring.ask(ring.overlay.client(), 8.0)
     ring.overlay.run_for(2.0)  # who was held just now is late
     stored = ring.overlay.client().store(profile(draw_data(ring.drawn)), b"y", ttl=7200)

@@ -11,9 +11,7 @@ from contextlib import suppress
 import pytest
 
 from meteor import Client, MeteorError
-from sim.faults import Partition
-from tests.meteor.copies_world import assert_whole_within
-from tests.meteor.test_falling_one_by_one import start
+from tests.meteor.small_ring_world import CUT_PAUSES_S, CutAtTimes
 from tests.meteor.test_small_rings_that_move import MovingRing
 
 SETTLED_S = 15.0
@@ -25,41 +23,13 @@ FOUND = {
 }
 
 
-class CutRing(MovingRing):
+class CutRing(CutAtTimes, MovingRing):
     """A ring that is cut at times."""
 
     sizes, is_apart = (4, 5, 6, 6, 7, 8), True
-    cut: Partition | None = None
-    side: frozenset[str] = frozenset()
-    """The addresses of one side."""
     client: Client | None = None
 
-    def happen(self) -> None:
-        """One drawn event."""
-        if self.drawn.random() < 0.4:
-            self.cut_or_heal()
-        else:
-            super().happen()
-
-    def cut_or_heal(self) -> None:
-        if self.cut is not None:
-            self.heal()
-            return
-        peers = list(self.overlay.peers)
-        self.drawn.shuffle(peers)
-        count = self.drawn.randrange(1, len(peers))
-        one, other = peers[:count], peers[count:]
-        self.side = frozenset(peer.address for peer in one)
-        self.cut = self.overlay.faults.partition(
-            [peer.contact for peer in one], [peer.contact for peer in other]
-        )
-
-    def heal(self) -> None:
-        if self.cut is not None:
-            self.cut.heal()
-        self.cut = None
-
-    def change_or_ask(self) -> None:
+    def change(self) -> None:
         """No question: on one side it may be answered as if the other were gone."""
         able = [at for at, one in enumerate(self.overlay.living) if not one.runtime.paused]
         if not able:
@@ -79,25 +49,16 @@ class CutRing(MovingRing):
 
     def counts(self) -> bool:
         """Of one side, while there are two."""
-        living = self.overlay.living
-        if self.cut is not None and self.client is not None:
-            here = self.client.peer_address in self.side
-            living = [one for one in living if (one.address in self.side) is here]
-        return len(living) >= 3
+        address = None if self.client is None else self.client.peer_address
+        return len(self.living_with(address)) >= 3
 
 
 def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     ring = CutRing(seed, monkeypatch)
     print(f"{ring.size} peers, {ring.copies} copies")
-    for _ in range(ring.drawn.randrange(3, 10)):
-        ring.happen()
-        for _ in range(ring.drawn.randrange(0, 4)):
-            ring.change_or_ask()
-        ring.overlay.run_for(ring.drawn.choice([0, 0.5, 2, 6, 12]))
+    ring.play(range(3, 10), 4, CUT_PAUSES_S)
     ring.heal()
-    start(ring.overlay, ring.dead())
-    start(ring.overlay, ring.dead())
-    assert_whole_within(ring.overlay, 90)
+    ring.bring_back()
     ring.overlay.run_for(SETTLED_S)
     ring.ask(ring.overlay.client(), 8.0)
 

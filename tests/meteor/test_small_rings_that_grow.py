@@ -14,8 +14,7 @@ import pytest
 
 from chord import Task
 from meteor import MeteorError
-from tests.meteor.copies_world import assert_whole_within, crash
-from tests.meteor.test_falling_one_by_one import start
+from tests.meteor.copies_world import crash
 from tests.meteor.test_small_rings_that_move import MovingRing
 
 PEERS_MAX = 12
@@ -42,7 +41,7 @@ class GrowingRing(MovingRing):
         tasks: list[Task[None]] = [kernel.spawn(self.tried(one)) for one in work]
         self.overlay.run_for(drawn.choice([0, 0.01, 0.05, 0.2]) * drawn.random())
         for _ in range(drawn.randrange(0, 3)):
-            self.change_or_ask()
+            self.change()
         if drawn.random() < 0.4 and self.overlay.living:
             crash(drawn.choice(self.overlay.living))
         for task in tasks:
@@ -56,14 +55,8 @@ class GrowingRing(MovingRing):
 def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     ring = GrowingRing(seed, monkeypatch)
     print(f"{ring.size} peers, {ring.copies} copies")
-    for _ in range(ring.drawn.randrange(4, 12)):
-        ring.happen()
-        for _ in range(ring.drawn.randrange(0, 4)):
-            ring.change_or_ask()
-        ring.overlay.run_for(ring.drawn.choice([0, 0.1, 0.5, 2, 6]))
-    start(ring.overlay, ring.dead())
-    start(ring.overlay, ring.dead())
-    assert_whole_within(ring.overlay, 90)
+    ring.play(range(4, 12), 4)
+    ring.bring_back()
     ring.ask(ring.overlay.client(), 8.0)
     ring.overlay.run_for(12.0)
     ring.ask(ring.overlay.client(), 8.0)

@@ -21,11 +21,9 @@ from tests.meteor.building import draw_data
 from tests.meteor.copies_world import (
     assert_whole_within,
     build,
-    crash,
     index_of,
-    restart_all,
 )
-from tests.meteor.test_falling_one_by_one import start
+from tests.meteor.small_ring_world import FallingRing
 
 FOUND = {
     56: "halfway as all fell: a copy of the old place had the new one, and differed for good",
@@ -50,7 +48,7 @@ class Record:
     it without."""
 
 
-class MovingRing:
+class MovingRing(FallingRing):
     """A ring, and what was promised of its records."""
 
     sizes: tuple[int, ...] = (3, 3, 4, 4, 5, 5, 6)
@@ -72,7 +70,7 @@ class MovingRing:
             self.store(self.overlay.client(), 6)
         assert_whole_within(self.overlay, 30)
 
-    def change_or_ask(self) -> None:
+    def change(self) -> None:
         """At a drawn peer, with a drawn time."""
         able = [at for at, one in enumerate(self.overlay.living) if not one.runtime.paused]
         if not able:
@@ -165,52 +163,20 @@ class MovingRing:
             else:
                 assert missing or there[0] >= record.least, f"of before: {stem} {there} {record}"
 
-    def happen(self) -> None:
-        """One drawn event."""
-        drawn, event, living = self.drawn, self.drawn.random(), list(self.overlay.living)
-        if event < 0.3 and living:
-            crash(*drawn.sample(living, min(len(living), drawn.choice([1, 1, 2]))))
-        elif event < 0.45 and living:
-            self.fall(living)
-        elif event < 0.8:
-            if dead := self.dead():
-                restart_all(self.overlay, drawn.sample(dead, drawn.randrange(1, len(dead) + 1)))
-        elif event < 0.88 and len(living) > 1:
-            with suppress(MeteorError):
-                self.overlay.run(drawn.choice(living).leave())
-        elif living:
-            held = drawn.choice(living)
-            held.pause()
-            self.overlay.run_for(drawn.choice([0.5, 2, 5]))
-            for _ in range(drawn.randrange(0, 3)):
-                self.change_or_ask()
-            held.resume()
+    def hold(self, held: SimPeer) -> None:
+        held.pause()
+        self.overlay.run_for(self.drawn.choice([0.5, 2, 5]))
+        for _ in range(self.drawn.randrange(0, 3)):
+            self.change()
+        held.resume()
 
-    def fall(self, living: list[SimPeer]) -> None:
-        """One after the other: all, or all but one."""
-        drawn, count = self.drawn, len(living)
-        drawn.shuffle(living)
-        for peer in living[: drawn.choice([count, count, count - 1])]:
-            crash(peer)
-            self.overlay.run_for(drawn.choice([0, 0.02, 0.3, 1]) * drawn.random())
-            if drawn.random() < 0.3:
-                self.change_or_ask()
-
-    def dead(self) -> list[SimPeer]:
-        return [one for one in self.overlay.peers if not one.alive]
 
 
 def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     ring = MovingRing(seed, monkeypatch)
     print(f"{ring.size} peers, {ring.copies} copies")
-    for _ in range(ring.drawn.randrange(4, 12)):
-        ring.happen()
-        for _ in range(ring.drawn.randrange(0, 4)):
-            ring.change_or_ask()
-        ring.overlay.run_for(ring.drawn.choice([0, 0.1, 0.5, 2, 6]))
-    start(ring.overlay, ring.dead())
-    start(ring.overlay, ring.dead())
-    assert_whole_within(ring.overlay, 90)
+    ring.play(range(4, 12), 4)
+    ring.bring_back()
     ring.ask(ring.overlay.client(), 8.0)
     ring.overlay.run_for(12.0)
     ring.ask(ring.overlay.client(), 8.0)

@@ -14,15 +14,16 @@ import pytest
 from meteor import Client, MeteorError
 from sim.overlay import SimPeer
 from tests.meteor import copies_world
-from tests.meteor.copies_world import assert_whole_within, build, crash, restart_all
+from tests.meteor.copies_world import assert_whole_within, build
 from tests.meteor.notified_world import INTERESTS, Listener, Sensor, assert_exactly_once, opened
-from tests.meteor.test_falling_one_by_one import start
+from tests.meteor.small_ring_world import FallingRing
 
 
-class NotifyingRing:
+class NotifyingRing(FallingRing):
     """A ring, interests, and what was acknowledged of what they are of."""
 
     sizes: tuple[int, ...] = (3, 3, 4, 4, 5, 5, 6)
+    falls_below = 0.42
 
     def __init__(self, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         self.drawn = random.Random(seed * 13 + 3)
@@ -71,51 +72,19 @@ class NotifyingRing:
         """Whether what a peer acknowledged just now is known to more than the last two."""
         return len(self.overlay.living) >= 3
 
-    def happen(self) -> None:
-        """One drawn event."""
-        drawn, event, living = self.drawn, self.drawn.random(), list(self.overlay.living)
-        if event < 0.3 and living:
-            crash(*drawn.sample(living, min(len(living), drawn.choice([1, 1, 2]))))
-        elif event < 0.42 and living:
-            self.fall(living)
-        elif event < 0.8:
-            if dead := self.dead():
-                restart_all(self.overlay, drawn.sample(dead, drawn.randrange(1, len(dead) + 1)))
-        elif event < 0.88 and len(living) > 1:
-            with suppress(MeteorError):
-                self.overlay.run(drawn.choice(living).leave())
-        elif living:
-            held = drawn.choice(living)
-            held.pause()
-            self.change()
-            self.overlay.run_for(drawn.choice([0.5, 2, 5]))
-            held.resume()
+    def hold(self, held: SimPeer) -> None:
+        held.pause()
+        self.change()
+        self.overlay.run_for(self.drawn.choice([0.5, 2, 5]))
+        held.resume()
 
-    def fall(self, living: list[SimPeer]) -> None:
-        """One after the other: all, or all but one."""
-        drawn, count = self.drawn, len(living)
-        drawn.shuffle(living)
-        for peer in living[: drawn.choice([count, count, count - 1])]:
-            crash(peer)
-            self.overlay.run_for(drawn.choice([0, 0.02, 0.3, 1]) * drawn.random())
-            if drawn.random() < 0.3:
-                self.change()
-
-    def dead(self) -> list[SimPeer]:
-        return [one for one in self.overlay.peers if not one.alive]
 
 
 def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     ring = NotifyingRing(seed, monkeypatch)
     print(f"{ring.size} peers")
-    for _ in range(ring.drawn.randrange(4, 10)):
-        ring.happen()
-        for _ in range(ring.drawn.randrange(0, 3)):
-            ring.change()
-        ring.overlay.run_for(ring.drawn.choice([0, 0.1, 0.5, 2, 6]))
-    start(ring.overlay, ring.dead())
-    start(ring.overlay, ring.dead())
-    assert_whole_within(ring.overlay, 90)
+    ring.play(range(4, 10), 3)
+    ring.bring_back()
     ring.change()
     for sensor, listener in ring.pairs:
         assert_exactly_once(ring.overlay, sensor, listener)

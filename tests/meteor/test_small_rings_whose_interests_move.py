@@ -10,9 +10,7 @@ import pytest
 from arms import Profile
 from meteor import Client, MeteorError, profile
 from tests.meteor.building import SPACE, Attributes, draw_data
-from tests.meteor.copies_world import assert_whole_within
 from tests.meteor.notified_world import INTERESTS, SETTLED_S, Listener, opened
-from tests.meteor.test_falling_one_by_one import start
 from tests.meteor.test_small_rings_that_notify import NotifyingRing
 
 
@@ -90,14 +88,8 @@ class MovingRing(NotifyingRing):
 def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     ring = MovingRing(seed, monkeypatch)
     print(f"{ring.size} peers")
-    for _ in range(ring.drawn.randrange(4, 10)):
-        ring.happen()
-        for _ in range(ring.drawn.randrange(0, 3)):
-            ring.change()
-        ring.overlay.run_for(ring.drawn.choice([0, 0.1, 0.5, 2, 6]))
-    start(ring.overlay, ring.dead())
-    start(ring.overlay, ring.dead())
-    assert_whole_within(ring.overlay, 90)
+    ring.play(range(4, 10), 3)
+    ring.bring_back()
     ring.overlay.run_for(SETTLED_S)
     for asked in ring.asked:
         ring.assert_told(asked)

@@ -1,0 +1,121 @@
+"""What the tests of small rings share: drawn falls, restarts, leaves, pauses, and cuts.
+
+What is promised meanwhile, and what is changed, is each test's own.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from contextlib import suppress
+
+from meteor import MeteorError
+from sim.faults import Partition
+from sim.overlay import Overlay, SimPeer
+from tests.meteor.copies_world import assert_whole_within, crash, restart_all
+from tests.meteor.test_falling_one_by_one import start
+
+PAUSES_S = (0, 0.1, 0.5, 2, 6)
+CUT_PAUSES_S = (0, 0.5, 2, 6, 12)
+"""Long enough for each side to go on by itself."""
+
+
+class FallingRing:
+    """A ring to which something happens, as is drawn."""
+
+    drawn: random.Random
+    overlay: Overlay
+    falls_below = 0.45
+    held_below = 1.0
+    """The draw below which all fall one by one, and below which one is held."""
+
+    def change(self) -> None:
+        """Change or ask something, at a drawn peer."""
+        raise AssertionError("each test has its own")
+
+    def play(self, events: range, changes: int, pauses_s: Sequence[float] = PAUSES_S) -> None:
+        """As many events as are drawn, below so many changes after each, and a pause."""
+        for _ in range(self.drawn.choice(events)):
+            self.happen()
+            for _ in range(self.drawn.randrange(0, changes)):
+                self.change()
+            self.overlay.run_for(self.drawn.choice(pauses_s))
+
+    def bring_back(self) -> None:
+        """All are there again, and everything is whole."""
+        start(self.overlay, self.dead())
+        start(self.overlay, self.dead())
+        assert_whole_within(self.overlay, 90)
+
+    def happen(self) -> None:
+        """One drawn event."""
+        drawn, event, living = self.drawn, self.drawn.random(), list(self.overlay.living)
+        if event < 0.3 and living:
+            crash(*drawn.sample(living, min(len(living), drawn.choice([1, 1, 2]))))
+        elif event < self.falls_below and living:
+            self.fall(living)
+        elif event < 0.8:
+            if dead := self.dead():
+                restart_all(self.overlay, drawn.sample(dead, drawn.randrange(1, len(dead) + 1)))
+        elif event < 0.88 and len(living) > 1:
+            with suppress(MeteorError):
+                self.overlay.run(drawn.choice(living).leave())
+        elif event < self.held_below and living:
+            self.hold(drawn.choice(living))
+
+    def hold(self, held: SimPeer) -> None:
+        """For a drawn time, and let it go on."""
+        held.pause()
+        self.overlay.run_for(self.drawn.choice([0.5, 2, 5]))
+        held.resume()
+
+    def fall(self, living: list[SimPeer]) -> None:
+        """One after the other: all, or all but one."""
+        drawn, count = self.drawn, len(living)
+        drawn.shuffle(living)
+        for peer in living[: drawn.choice([count, count, count - 1])]:
+            crash(peer)
+            self.overlay.run_for(drawn.choice([0, 0.02, 0.3, 1]) * drawn.random())
+            if drawn.random() < 0.3:
+                self.change()
+
+    def dead(self) -> list[SimPeer]:
+        return [one for one in self.overlay.peers if not one.alive]
+
+
+class CutAtTimes(FallingRing):
+    """A ring that is cut in two besides, and is one again."""
+
+    cut: Partition | None = None
+    side: frozenset[str] = frozenset()
+    """The addresses of one side."""
+
+    def happen(self) -> None:
+        if self.drawn.random() < 0.4:
+            self.cut_or_heal()
+        else:
+            super().happen()
+
+    def cut_or_heal(self) -> None:
+        if self.cut is not None:
+            self.heal()
+            return
+        peers = list(self.overlay.peers)
+        self.drawn.shuffle(peers)
+        count = self.drawn.randrange(1, len(peers))
+        one, other = peers[:count], peers[count:]
+        self.side = frozenset(peer.address for peer in one)
+        self.cut = self.overlay.faults.partition(
+            [peer.contact for peer in one], [peer.contact for peer in other]
+        )
+
+    def heal(self) -> None:
+        if self.cut is not None:
+            self.cut.heal()
+        self.cut = None
+
+    def living_with(self, address: str | None) -> list[SimPeer]:
+        """Who lives on the side of an address, while there are two."""
+        here = address in self.side
+        living = self.overlay.living
+        return [one for one in living if self.cut is None or (one.address in self.side) is here]

@@ -53,6 +53,9 @@ class ReadableShelf:
         """What an interest's client has of it; who tells clients sets it."""
         self.sees: Callable[[str, Record | Carried], bool] = lambda _, __: True
         """Whether an owner may know of a record; the peer's policy sets it."""
+        self.needed: Callable[[Key], bool] = lambda _: False
+        """Whether what lives elsewhere is needed here yet, as nobody else may know how it came to
+        be there; who finishes what came halfway sets it."""
 
     # -- what is here
 

@@ -334,7 +334,7 @@ class Shelf(ReadableShelf):
 
     def forget_outside(self, held: Intervals) -> list[Key]:
         """Take from memory what lives in none of `held`; returns what to `erase`."""
-        return self.forget(self.table.outside(held))
+        return self.forget(key for key in self.table.outside(held) if not self.needed(key))
 
     def forget(self, keys: Iterable[Key]) -> list[Key]:
         """Take records from memory; returns what to `erase`."""

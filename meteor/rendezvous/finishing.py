@@ -13,7 +13,7 @@ from typing import Final
 
 from arms import DATA
 from chord import Runtime
-from meteor.errors import MeteorError
+from meteor.errors import MeteorError, Refused
 from meteor.keeping.holdings import Intervals
 from meteor.keeping.placement import GONE, key_of
 from meteor.keeping.shelf import Shelf
@@ -80,12 +80,14 @@ class Finishing:
         half = Half(key_of(new), old_id)
         if half not in self._under_way:
             self._under_way.add(half)
-            leave = Operation("cancel", old_id, new.version, new.owner, 0, moved_to=new.id)
             try:
                 with suppress(MeteorError):  # a hostile peer describes what is nowhere
-                    await self._order(leave)
+                    await self._order(self._leave(old_id, new))
             finally:
                 self._under_way.discard(half)
+
+    def _leave(self, old_id: str, new: Carried) -> Operation:
+        return Operation("cancel", old_id, new.version, new.owner, 0, moved_to=new.id)
 
     def look(self) -> None:
         """Begin to finish what is due."""
@@ -122,4 +124,9 @@ class Finishing:
             visible_to=new.visible_to,
             limit=new.limit,
         )
-        await self._carry_out(keep, half.old_id, WITHIN_S, is_wanted)
+        try:
+            await self._carry_out(keep, half.old_id, WITHIN_S, is_wanted)
+        except Refused as error:
+            # Others keep the new place by now: it went on from there, or was deleted there.
+            if error.rule in {"older", "deleted"} and await is_wanted():
+                await self._order(self._leave(half.old_id, new))

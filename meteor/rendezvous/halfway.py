@@ -5,12 +5,14 @@ whole region first, then the old one leaves.  A peer that has both, as a holder 
 either, keeps one of them: where the rest of the new region cannot be reached it has lost the old
 content, and the new one is told by whoever holds its first cell, that never had it.  So the old
 place is missing in whatever asks for it and is not told of the new content here, be it that it does
-not ask for that, until word of the move comes.  Remembered in memory only: who was started again
-since, or got the place from another peer, does not know of it.
+not ask for that, until word of the move comes; and the new content stays here for as long, though
+others have taken it over from a copy.  Remembered in memory only: who was started again since, or
+got the place from another peer, does not know of it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from math import inf
@@ -75,13 +77,25 @@ class Left:
 class Halfway:
     """The replaces that one peer has seen the first half of."""
 
-    def __init__(self, shelf: Shelf, holdings: Holdings, curve: HilbertCurve) -> None:
+    def __init__(
+        self,
+        shelf: Shelf,
+        holdings: Holdings,
+        curve: HilbertCurve,
+        present: Callable[[], Intervals],
+    ) -> None:
+        """`present` says what this peer holds, or is a copy of."""
         self._shelf, self._holdings, self._curve = shelf, holdings, curve
+        self._present = present
         self._halves: dict[Half, Left] = {}
+        self._of_key: dict[Key, set[Half]] = {}
         self._rows = BoxRows[Half](curve.dimensions)
         """The same by the old places."""
         self._room = HALFWAY_MAX
         """With so many those that are over are forgotten."""
+        self.over: Callable[[Placed], object] = lambda _: None
+        """Hears of what took the place of one that is halfway no more: it is needed no longer."""
+        shelf.needed = self.needs
 
     def __len__(self) -> int:
         return len(self._halves)
@@ -97,6 +111,16 @@ class Halfway:
         row = self._rows.put(half, box)
         old = replace(old, blob=b"", route=None)
         self._halves[half] = Left(now, box, old, row, is_elsewhere)
+        self._of_key.setdefault(half.key, set()).add(half)
+
+    def needs(self, key: Key) -> bool:
+        """Whether all that is known of the old place here is what took the place of it, be that
+        elsewhere by now."""
+        if key not in self._of_key:
+            return False
+        left = [self._halves[half] for half in self._of_key[key]]
+        present = self._present()
+        return any(not one.is_elsewhere and self._shelf.meets(one.old, present) for one in left)
 
     def found(self, state: RecordState, new: Carried, now: float) -> None:
         """Another holder has a former version at its place, of which nothing is known here, be it
@@ -195,8 +219,16 @@ class Halfway:
 
     def _drop(self, half: Half) -> Left | None:
         left = self._halves.pop(half, None)
-        if left is not None:
-            self._rows.take(left.row)
+        if left is None:
+            return None
+        self._rows.take(left.row)
+        others = self._of_key[half.key]
+        others.remove(half)
+        if not others:
+            del self._of_key[half.key]
+        new = self._shelf.find(half.key)
+        if new is not None:
+            self.over(new)
         return left
 
     def _is_over(self, half: Half, left: Left) -> bool:

@@ -72,7 +72,8 @@ class RendezvousPoint:
         self._runtime, self._holdings, self._shelf, self._views = runtime, holdings, shelf, views
         self._rendezvous, self._telling, self._replication = rendezvous, telling, replication
         self._curve, self._settle, self._lease, self._step_up = curve, settle, lease, step_up
-        self._moves, self.halfway = Moves(curve, runtime.now()), Halfway(shelf, holdings, curve)
+        self._moves = Moves(curve, runtime.now())
+        self.halfway = Halfway(shelf, holdings, curve, views.present)
         self._recall, self._repeats = Recall(shelf.issued_ms()), Repeats(self.forgot)
         self.reach, holdings.on_gain = Reach(shelf, replication.copying), self._gained
         self._under_way, self._reactions = UnderWay(runtime), Reactions(runtime, shelf, telling)

@@ -141,6 +141,7 @@ class RendezvousPeer:
             self.entry.order,
         )  # fmt: skip
         self._source.on_outlived = self._finishing.outlived
+        self.point.halfway.over = lambda new: self._keeper.expect(((new.lowest, new.lowest),))
         self._handoff.reconciling.on_outvoted = lambda word, version: runtime.spawn(
             self.entry.bury(word, version, whatever=False)
         )

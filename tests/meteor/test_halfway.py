@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import inf
 
 from meteor.keeping.holdings import Holdings
-from meteor.keeping.placement import GONE, MOVED, Admission
+from meteor.keeping.placement import GONE, MOVED, Admission, key_of
 from meteor.rendezvous.halfway import HALFWAY_MAX, LEFT_ALONE_S, Halfway
 from meteor.rendezvous.task import Task
 from meteor.wire.entropy_messages import RecordState
@@ -33,7 +33,7 @@ class Peer:
 
     def __init__(self, count: int = 1, held: Intervals = ()) -> None:
         self.world = World()
-        self.halfway = Halfway(self.world.shelf, Holdings(held), CURVE)
+        self.halfway = Halfway(self.world.shelf, Holdings(held), CURVE, lambda: held)
         self.old = [carried(f"s{at}", OLD, version=1) for at in range(count)]
         self.new = [carried(f"s{at}", NEW, version=2) for at in range(count)]
         self.comes(*self.new)
@@ -72,6 +72,24 @@ def test_it_is_over_with_word_of_this_move_or_with_the_record() -> None:
         peer = Peer()
         peer.comes(replace(last, blob=b""))
         assert (peer.untold(OLD, lies_at(old)) == ()) is is_over
+
+
+def test_what_took_its_place_stays_until_word_comes_whoever_keeps_the_new_place_by_then() -> None:
+    """It is all that the old place's holder, or copy, knows of where the record is."""
+    old, new = carried("s0", OLD, version=1), carried("s0", NEW, version=2)
+    for held, stays in [(lies_at(old), True), ((), False)]:
+        peer, heard = Peer(1, held), list[str]()
+        peer.halfway.over = lambda placed, heard=heard: heard.append(placed.carried.id)
+        peer.world.shelf.forget_outside(held)
+        assert (peer.world.shelf.find(key_of(new)) is not None) is stays
+        if not stays:
+            continue
+        assert peer.untold(OLD, held) == held
+        peer.comes(replace(old, kind=MOVED, version=2, blob=b"", moved_to=new.id))
+        assert peer.halfway.due(10.0) == []
+        assert heard == [new.id], "it may go now"
+        peer.world.shelf.forget_outside(held)
+        assert peer.world.shelf.find(key_of(new)) is None
 
 
 def test_of_more_than_can_be_looked_at_all_that_is_asked_there_is_missing() -> None:

@@ -120,7 +120,7 @@ class Halfway:
             return False
         left = [self._halves[half] for half in self._of_key[key]]
         present = self._present()
-        return any(not one.is_elsewhere and self._shelf.meets(one.old, present) for one in left)
+        return any(self._shelf.meets(one.old, present) for one in left)
 
     def found(self, state: RecordState, new: Carried, now: float) -> None:
         """Another holder has a former version at its place, of which nothing is known here, be it

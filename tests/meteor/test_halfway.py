@@ -77,8 +77,13 @@ def test_it_is_over_with_word_of_this_move_or_with_the_record() -> None:
 def test_what_took_its_place_stays_until_word_comes_whoever_keeps_the_new_place_by_then() -> None:
     """It is all that the old place's holder, or copy, knows of where the record is."""
     old, new = carried("s0", OLD, version=1), carried("s0", NEW, version=2)
-    for held, stays in [(lies_at(old), True), ((), False)]:
+    state = RecordState(old.owner, old.id, old.kind, old.version, 0)
+    for is_found, held, stays in [
+        (False, lies_at(old), True), (True, lies_at(old), True), (False, (), False),
+    ]:  # fmt: skip
         peer, heard = Peer(1, held), list[str]()
+        if is_found:
+            peer.halfway.found(state, new, 0.0)
         peer.halfway.over = lambda placed, heard=heard: heard.append(placed.carried.id)
         peer.world.shelf.forget_outside(held)
         assert (peer.world.shelf.find(key_of(new)) is not None) is stays

@@ -20,7 +20,7 @@ FOUND = {
     163: "given, and passed over before it began by who had taken it as lost",
     209: "replaced in part, and cancelled at the old place on the other side",
     1598: "moved by one alone: the others' past was found, and the word taken in, what moved not",
-    2926: "halfway, found by a comparison, and let go with the new place before the old one was left",
+    2926: "halfway, found by a comparison, and let go with the new place before that was done",
 }
 
 

@@ -63,18 +63,21 @@ class BusyRing(FallingRing):
     """A ring of which much is asked at once."""
 
     falls_below = 0.4
+    sizes: tuple[int, ...] = (3, 3, 4, 4, 5, 5, 6)
+    is_apart = False
+    """Whether what is nowhere here may be on another side; then nothing is asked meanwhile."""
 
     def __init__(self, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         self.drawn = random.Random(seed * 13 + 3)
-        self.size = self.drawn.choice((3, 3, 4, 4, 5, 5, 6))
+        self.size = self.drawn.choice(self.sizes)
         self.copies = min(self.size, 3)
         monkeypatch.setattr(copies_world, "COPIES", self.copies)
         disk_s = self.drawn.choice([0.001, 0.002, 0.004])
         self.overlay = build(seed, self.size, disk_s=disk_s)
         self.records: dict[str, Record] = {}
         self.running: list[Any] = []
-        self.fewest: dict[int, int] = {}
-        """Of every change on its way, how few were awake at once since it began."""
+        self.fewest: dict[int, tuple[str | None, int]] = {}
+        """Of every change on its way, where, and how few were awake there since it began."""
         self.anywhere: set[str] = set()
         self.number = 0
         self.wrong: list[str] = []
@@ -87,9 +90,14 @@ class BusyRing(FallingRing):
 
     def look(self) -> None:
         """Note how many are awake."""
-        awake = sum(not one.runtime.paused for one in self.overlay.living)
-        for number, count in self.fewest.items():
-            self.fewest[number] = min(count, awake)
+        for number, (address, count) in self.fewest.items():
+            awake = sum(not one.runtime.paused for one in self.living_with(address))
+            self.fewest[number] = address, min(count, awake)
+
+    def living_with(self, address: str | None) -> list[SimPeer]:
+        """Who may hear of what is done there."""
+        del address
+        return list(self.overlay.living)
 
     def happen(self) -> None:
         super().happen()
@@ -118,8 +126,10 @@ class BusyRing(FallingRing):
                 return
             record.is_busy, record.touched = True, record.touched + 1
             work = (self.replace if what < 0.6 else self.cancel)(record, client, timeout_s)
-        else:
+        elif not self.is_apart:
             work = self.ask(client, 4.0)
+        else:
+            return
         self.running.append(self.overlay.kernel.spawn(self.suppressing(work)))
 
     async def suppressing(self, work: Coroutine[Any, Any, None]) -> None:
@@ -141,10 +151,12 @@ class BusyRing(FallingRing):
 
     # -- what is asked
 
-    async def counted(self, work: Awaitable[Any]) -> tuple[Any, MeteorError | None, bool]:
+    async def counted(
+        self, client: Client, work: Awaitable[Any]
+    ) -> tuple[Any, MeteorError | None, bool]:
         """What it came to, and whether three or more were awake all the while."""
         number = self.number = self.number + 1
-        self.fewest[number] = self.size
+        self.fewest[number] = client.peer_address, self.size
         self.look()
         found, failed = None, None
         try:
@@ -152,13 +164,13 @@ class BusyRing(FallingRing):
         except MeteorError as error:
             failed = error
         self.look()
-        return found, failed, self.fewest.pop(number) >= 3
+        return found, failed, self.fewest.pop(number)[1] >= 3
 
     async def store(self, client: Client, timeout_s: float) -> None:
         number = self.number = self.number + 1
         data = profile(draw_data(self.drawn))
         post = client.store(data, str(number), ttl=7200, timeout=timeout_s)
-        receipt, error, counts = await self.counted(post)
+        receipt, error, counts = await self.counted(client, post)
         if error is None:
             if counts:
                 self.records[stem_of(receipt.id)] = Record(receipt.id, {receipt.id}, number)
@@ -172,7 +184,7 @@ class BusyRing(FallingRing):
         others = sorted(record.places)
         old_id = self.drawn.choice(others) if self.drawn.random() < 0.3 else record.id
         post = client.replace(old_id, data, str(number), ttl=7200, timeout=timeout_s)
-        receipt, error, counts = await self.counted(post)
+        receipt, error, counts = await self.counted(client, post)
         record.is_unknown = record.is_unknown or not counts
         if error is None:
             record.places |= {receipt.id}
@@ -186,9 +198,11 @@ class BusyRing(FallingRing):
 
     async def cancel(self, record: Record, client: Client, timeout_s: float) -> None:
         record.state = "unsure"
-        receipt, error, counts = await self.counted(client.cancel(record.id, timeout=timeout_s))
+        post = client.cancel(record.id, timeout=timeout_s)
+        receipt, error, counts = await self.counted(client, post)
         record.is_busy = False
-        if error is None and receipt.complete and counts and not record.is_unknown:
+        is_gone = error is None and receipt.complete and (receipt.matches or not self.is_apart)
+        if is_gone and counts and not record.is_unknown:
             record.state = "gone"
 
     async def ask(self, client: Client, timeout_s: float) -> None:

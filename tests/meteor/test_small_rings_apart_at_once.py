@@ -1,0 +1,43 @@
+"""Small rings as in `test_small_rings_at_once`, cut in two as well, with changes on both sides.
+
+At the end all are back and the ring is one: of every record that was promised the latest version
+is there, or a later one that was not, and what was deleted is not.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.meteor.small_ring_world import CUT_PAUSES_S, CutAtTimes
+from tests.meteor.test_small_rings_apart import SETTLED_S
+from tests.meteor.test_small_rings_at_once import CALM_S, BusyRing
+
+
+class BusyCutRing(CutAtTimes, BusyRing):
+    """A ring that is cut at times."""
+
+    sizes, is_apart = (4, 5, 6, 6, 7, 8), True
+
+    def cut_or_heal(self) -> None:
+        super().cut_or_heal()
+        self.look()
+
+
+def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    ring = BusyCutRing(seed, monkeypatch)
+    print(f"{ring.size} peers, {ring.copies} copies")
+    ring.play(range(4, 12), 6, (0.01, 0.1, *CUT_PAUSES_S))
+    ring.heal()
+    ring.bring_back()
+    ring.settle()
+    ring.overlay.run_for(SETTLED_S)
+    for _ in range(2):
+        ring.overlay.run(ring.ask(ring.overlay.client(), 8.0))
+        ring.overlay.run_for(CALM_S)
+    assert not ring.wrong, ring.wrong
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(1, 151))
+def test_what_was_promised_is_there(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_all_holds(seed, monkeypatch)

@@ -21,6 +21,7 @@ from chord.errors import NotJoined as NotJoined
 from chord.errors import RemoteFault as RemoteFault
 from chord.errors import RequestTimeout as RequestTimeout
 from chord.errors import RingError as RingError
+from chord.errors import Supplanted as Supplanted
 from chord.exchange import Exchange as Exchange
 from chord.exchanging_runtime import ExchangingRuntime as ExchangingRuntime
 from chord.finger_table import Finger as Finger
@@ -80,6 +81,7 @@ __all__ = [
     "MESSAGES",
     "MeteorError", "RingError", "CallError", "DialRefused", "DialRejected", "LinkClosed",
     "RequestTimeout", "Busy", "RemoteFault", "Fault", "LookupFailed", "NotJoined", "JoinRefused",
+    "Supplanted",
     "placement", "relocation", "Burden", "Placing", "LoadAnswer", "RelocationConfig",
     "ask_for_place", "FindPlace", "split_id",
     "Runtime", "Handler", "Deferred", "Unhurried", "Link", "NO_LINK", "Task",

@@ -74,3 +74,8 @@ class NotJoined(RingError):
 
 class JoinRefused(RingError):
     """The ring did not take the joiner; the text says why."""
+
+
+class Supplanted(RingError):
+    """A peer at another address has this one's identifier, and its place in the ring: it was given
+    up as dead, and started again elsewhere."""

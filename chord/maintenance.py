@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from chord.errors import CallError, DialRefused, LinkClosed, RequestTimeout
 from chord.finger_table import LEVELS_MAX, Finger
 from chord.identifiers import between
+from chord.making_way import make_way
 from chord.messages import FingerFound, GetFinger, Neighbours, Notify
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Maintenance:
         "_request",
         "_runtime",
         "_stabilising",
+        "_twin",
         "_watch",
     )
 
@@ -66,6 +68,8 @@ class Maintenance:
         self._in_loop = False
         """Whether the loop is in a run of its own."""
         self._again = False
+        self._twin: Contact | None = None
+        """Who is at our place in the ring, as our successor says, at another address."""
         self._request = Notify(realm=config.realm)
         self._interval_s = config.stabilise_interval_s
         """Between two looks; it grows at rest."""
@@ -137,6 +141,7 @@ class Maintenance:
             if head is None:
                 return
             reply = await self._notify(head)
+            self._twin = self._twin_in(reply)
             if pointers.successors.first is not head and pointers.successors.first != head:
                 continue  # another one meanwhile
             if reply is None or self._is_at_rest(reply):
@@ -152,6 +157,15 @@ class Maintenance:
         return (
             reply.unchanged and predecessor is not None and predecessor.id == self._pointers.own.id
         )
+
+    def _twin_in(self, reply: Neighbours | None) -> Contact | None:
+        own, named = self._pointers.own, None if reply is None else reply.predecessor
+        is_twin = named is not None and named.id == own.id and named.address != own.address
+        return named if is_twin else None
+
+    async def _make_way(self, twin: Contact) -> None:
+        realm = self._config.realm
+        await make_way(self._pointers, self._watch, realm, twin, lambda: self._twin == twin)
 
     async def _follow(self, head: Contact, reply: Neighbours) -> bool:
         """Do what the successor's answer asks for; whether another round may find more."""
@@ -206,6 +220,8 @@ class Maintenance:
                 await self.stabilise()
             else:
                 await self._run_here()
+            if self._twin is not None:
+                self._runtime.spawn(self._make_way(self._twin))  # whoever fails so, ends
             self._look_back()
             if self._calm and self._interval_s < config.stabilise_interval_s_max:
                 self._interval_s = min(2 * self._interval_s, config.stabilise_interval_s_max)

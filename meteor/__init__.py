@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from meteor.errors import SlowConsumer as SlowConsumer
     from meteor.errors import SpaceError as SpaceError
     from meteor.errors import SpaceMismatch as SpaceMismatch
+    from meteor.errors import Supplanted as Supplanted
     from meteor.errors import Timeout as Timeout
     from meteor.errors import TypeMismatch as TypeMismatch
     from meteor.errors import UnknownAction as UnknownAction
@@ -99,8 +100,8 @@ _MODULES: Final = {
     "meteor.errors": (
         "AddressInUse", "Busy", "CertificateError", "Closed", "DataDirLocked", "Incomplete",
         "JoinFailed", "LimitExceeded", "MeteorError", "NotConnected", "ProfileError", "Refused",
-        "SelectorError", "SlowConsumer", "SpaceError", "SpaceMismatch", "Timeout", "TypeMismatch",
-        "UnknownAction", "VersionMismatch",
+        "SelectorError", "SlowConsumer", "SpaceError", "SpaceMismatch", "Supplanted", "Timeout",
+        "TypeMismatch", "UnknownAction", "VersionMismatch",
     ),
     "meteor.rendezvous.event_log": ("EventLog", "log_events"),
     "meteor.client.interest": ("Interest",),
@@ -143,7 +144,7 @@ __all__ = [
     "MeteorError", "SelectorError", "ProfileError", "TypeMismatch", "LimitExceeded", "SpaceError",
     "UnknownAction", "SpaceMismatch", "VersionMismatch", "Incomplete", "Timeout", "NotConnected",
     "JoinFailed", "Refused", "Busy", "SlowConsumer", "DataDirLocked", "AddressInUse",
-    "CertificateError", "Closed",
+    "CertificateError", "Closed", "Supplanted",
     "Identity", "IdentityError", "ActingFor", "Delegation", "Policy", "PolicyError", "parse_policy",
 ]  # fmt: skip
 

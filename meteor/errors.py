@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from arms import ProfileError, SelectorError, UnknownAction
-from chord import Busy, Fault, MeteorError, NotJoined, RemoteFault
+from chord import Busy, Fault, MeteorError, NotJoined, RemoteFault, Supplanted
 from meteor.receipt import Receipt
 from squid import Interval, LimitExceeded, SpaceError, SpaceMismatch, TypeMismatch
 
@@ -22,7 +22,7 @@ __all__ = [
     "SelectorError", "ProfileError", "TypeMismatch", "LimitExceeded", "SpaceError",
     "UnknownAction", "SpaceMismatch", "VersionMismatch",
     "Incomplete", "Timeout", "NotConnected", "JoinFailed", "Refused", "Busy", "SlowConsumer",
-    "DataDirLocked", "AddressInUse", "CertificateError", "Closed",
+    "DataDirLocked", "AddressInUse", "CertificateError", "Closed", "Supplanted",
     "Interval", "to_fault", "from_fault",
 ]  # fmt: skip
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Self, TypeVar
 
-from chord import ChordConfig, Contact, RelocationConfig
+from chord import ChordConfig, Contact, RelocationConfig, Supplanted
 from meteor import operated
 from meteor.client.callbacks import Callbacks
 from meteor.client.guest import Guest, guest_session, heard_by
@@ -202,7 +202,7 @@ class Peer(Verbs):
 
     @property
     def failure(self) -> BaseException | None:
-        """Why it stopped by itself, if it did: a `JournalFailed`, or a bug."""
+        """Why it stopped by itself, if it did: `JournalFailed`, `Supplanted`, or a bug."""
         return self._failure
 
     # -- what its operator asks
@@ -373,11 +373,11 @@ class Peer(Verbs):
             add_routes(application, self, self._options.rest, operation_resources(self))
 
     def _failed(self, error: BaseException) -> None:
-        """A bug in a conversation, or a disk that takes nothing: the peer stops rather than answer
-        wrongly."""
+        """A bug in a conversation, a disk that takes nothing, or another peer in its place: stop
+        rather than answer wrongly."""
         self._failure = error
         listen = self._options.listen
-        if isinstance(error, JournalFailed):
+        if isinstance(error, JournalFailed | Supplanted):
             _log.error("peer %s stops: %s", self.whereabouts.get("address", listen), error)
         else:
             asyncio.get_running_loop().call_exception_handler(

@@ -184,14 +184,15 @@ class Overlay:
         finally:
             visitor.close()
 
-    def new_peer(self, peer_id: int | None = None) -> SimPeer:
-        """A peer that listens and has not joined yet."""
+    def new_peer(self, peer_id: int | None = None, *, incarnation: int = 0) -> SimPeer:
+        """A peer that listens and has not joined yet; of a later `incarnation` than another one
+        whose identifier it is given, as on sockets, where that goes by the clock."""
         number = len(self.peers)
         address = f"10.0.{number // 250}.{number % 250 + 1}:7400"
         if peer_id is None:
             given = self._given_id()
             peer_id = identifier(address, self.config.bits) if given is None else given
-        peer = SimPeer(self, Contact(peer_id, address), self._journal(address))
+        peer = SimPeer(self, Contact(peer_id, address), self._journal(address), incarnation)
         self.peers.append(peer)
         return peer
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from chord import ChordConfig, Contact
+from chord import ChordConfig, Contact, Supplanted
 from meteor import Journal, JournalFailed, Policy, RendezvousPeer, log_events
 from sim.clock import ClockPlan
 from sim.disk import SimJournal
@@ -83,8 +83,9 @@ class SimPeer:
         return self.contact.address
 
     def _ends(self, error: BaseException) -> bool:
-        """Whether the failure is that of its disk: its process ends then, as on sockets."""
-        if not isinstance(error, JournalFailed):
+        """Whether the failure is that of its disk, or its place is another's: its process ends
+        then, as on sockets."""
+        if not isinstance(error, JournalFailed | Supplanted):
             return False
         self._overlay.kernel.call_soon(self._end)
         return True

@@ -81,8 +81,9 @@ async def _live(peer: meteor.Peer, as_json: bool, network: tuple[Announce, Find]
 
 def _code_of_end(peer: meteor.Peer) -> int:
     """The exit code of a peer that stopped by itself.  Raises `Closed` after a bug, of which its
-    log has the traceback; of a disk that takes nothing its log has said all in one line."""
-    if isinstance(peer.failure, meteor.JournalFailed):
+    log has the traceback; of a disk that takes nothing, or another peer in its place, its log has
+    said all in one line."""
+    if isinstance(peer.failure, meteor.JournalFailed | meteor.Supplanted):
         return exit_codes.REFUSED
     raise meteor.Closed("this peer stopped by itself after a failure: see its log")
 

@@ -72,6 +72,9 @@ class Found:
     """Whether everybody asked either answered, or is dead."""
     conclusive: bool = True
     """Whether everybody asked either answered, having all of its own arc, or is dead."""
+    is_twins: bool = False
+    """Whether somebody knows of a later life of the asker at another address: what that has is not
+    to be taken over, nor is what was before it the last word (`chord.making_way`)."""
 
 
 class Heirs:
@@ -175,12 +178,18 @@ class Heirs:
         former += [Evidence(contact, view, False, damaged=True) for view in answer.learning]
         found.evidence += fresh + former
         found.gifts |= dict.fromkeys(answer.gifts, contact)
+        known = (*(one.view for one in (*fresh, *former)), *answer.begun)
+        found.is_twins = found.is_twins or any(map(self._is_twins, known))
         for view in answer.begun:
             self._views.chronicle.note(view)
-        known = (*(one.view for one in (*fresh, *former)), *answer.begun)
         self._views.see(*(view.epoch for view in known))
         begun = self._named_later(answer.begun, found.evidence)
         return [*answer.elsewhere, *self._named((*fresh, *former)), *begun]
+
+    def _is_twins(self, view: View) -> bool:
+        own, primary = self._runtime.contact, view.primary
+        is_later = primary.id == own.id and primary.incarnation > own.incarnation
+        return is_later and primary.address != own.address
 
     def _note_own(self, found: Found) -> None:
         own = self._runtime.contact
@@ -218,6 +227,8 @@ class Heirs:
 
     def plan(self, found: Found) -> list[Step]:
         """What to do about an interval that nobody holds."""
+        if found.is_twins:
+            return []
         now = self._runtime.now()
         since_s, asked_s = self._open_since.get(found.interval, (now, now))
         if now - asked_s > FORGOTTEN * self._config.grace_s:
@@ -316,6 +327,8 @@ class Heirs:
 
     def heal(self, found: Found) -> Sequence[Step]:
         """What of a lost interval can be known again."""
+        if found.is_twins:
+            return ()
         dead = found.refused | set(self._dead)
         unanswered = self._under_which_nothing_was_kept(found, dead)
         taken_in = self._views.taken_in  # what began, and is here, does not stand against the past

@@ -16,6 +16,7 @@ import pytest
 
 from meteor import Client, Incomplete, MeteorError, profile
 from meteor.wire.record_id import stem_of
+from sim.overlay import SimPeer
 from squid import covers
 from tests.meteor import copies_world
 from tests.meteor.building import draw_data

@@ -72,7 +72,6 @@ class Asked:
     """The identifiers of those who answered and whose journal has lost something."""
     begun: Collection[View] = ()
     """The newest views that began, as anybody was told: nobody need be left who has them."""
-
     heard: Mapping[Contact, Sequence[HeardOf]] = field(default_factory=dict)
     """How late an epoch those who answered heard of, piece by piece, in their present life."""
     awaited: Intervals = ()
@@ -92,9 +91,11 @@ class Asked:
     """What was given to who fell before it began there."""
 
     def was_given(self, named: Contact, view: View) -> bool:
-        """Whether a holder let go of a view only as it was given that, and fell before it began."""
+        """Whether a holder let go of a view only as it was given that, and fell before it began, or
+        as a copy of what never began elsewhere, which shows to have all of that view."""
         of = self.never_began
-        return any(one.view.primary.id == named.id and of.shows(one, view) for one in of)
+        of_it = (one for one in of if named.id in {one.view.primary.id, one.contact.id})
+        return any(of.shows(one, view) for one in of_it)
 
     def is_behind(self, named: Contact, view: View, piece: Interval) -> bool:
         """Whether a holder that a view names lived all the time, and did not hear of it, nor of any

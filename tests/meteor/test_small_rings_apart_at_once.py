@@ -12,6 +12,10 @@ from tests.meteor.small_ring_world import CUT_PAUSES_S, CutAtTimes
 from tests.meteor.test_small_rings_apart import SETTLED_S
 from tests.meteor.test_small_rings_at_once import CALM_S, BusyRing
 
+FOUND = {
+    428: "an heir fell before it began: a copy that it had told was taken to have moved on",
+}
+
 
 class BusyCutRing(CutAtTimes, BusyRing):
     """A ring that is cut at times."""
@@ -35,6 +39,11 @@ def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         ring.overlay.run(ring.ask(ring.overlay.client(), 8.0))
         ring.overlay.run_for(CALM_S)
     assert not ring.wrong, ring.wrong
+
+
+@pytest.mark.parametrize("seed", FOUND)
+def test_what_was_found_once(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_all_holds(seed, monkeypatch)
 
 
 @pytest.mark.long

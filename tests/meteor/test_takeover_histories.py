@@ -342,6 +342,25 @@ def test_who_was_given_it_and_fell_before_it_began_has_not_moved_on() -> None:
     assert step.kind == "lost", "nobody says that it was given by this very view"
 
 
+def test_a_copy_of_what_fell_before_it_began_has_not_moved_on() -> None:
+    """Not fresh any more, as the heir's past was lost since: it has all that it had before."""
+    before = View(PEERS[0], 1, 5, ((0, 9),), tuple(PEERS[1:3]))
+    heirs = View(PEERS[3], 7, 9, ((0, 9),), (PEERS[1],))
+    again = replace(PEERS[3], incarnation=1)
+    evidence = [
+        *(Evidence(PEERS[at], before, fresh=False) for at in (0, 2)),
+        Evidence(PEERS[1], heirs, fresh=False, taken_in=(Ended(PEERS[0].id, 5, ((0, 9),)),)),
+    ]
+    asked = Asked([*PEERS[:3], again], [], patient=True)
+    (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
+    assert (step.kind, step.view) == ("adopt", before)
+    without = [replace(one, taken_in=()) for one in evidence]
+    (step,) = plan(((2, 3),), without, asked, orphaned=True)
+    assert step.kind == "lost", "it had moved on before"
+    (step,) = plan(((2, 3),), evidence, replace(asked, begun=(heirs,)), orphaned=True)
+    assert step.kind == "lost"
+
+
 def test_what_one_had_alone_went_another_way_than_what_the_others_have() -> None:
     """Not what they have all of, nor what nobody knows to have come after something they have."""
     whole, last = ((0, 9),), View(PEERS[1], 1, 9, ((0, 9),), (PEERS[2],))

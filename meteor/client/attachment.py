@@ -37,6 +37,9 @@ REATTACH_S_MAX: Final = 30.0
 """The first and the longest pause before what could not be re-attached is tried again; never longer
 than between two renewals."""
 
+SLOW_S: Final = 0.5
+"""Of a renewal that took longer the overlay may have read so late that the record outlives this."""
+
 LOOKS_S: Final = 30.0
 """How often it is looked whether the time of what is not kept alive is over: a loop's own clock, by
 which it waits, stands still while the machine sleeps."""
@@ -77,7 +80,7 @@ class Attachment:
         self._found = found  # it lived before: no failure of ours is a reason to delete it
         self._seen = Deduplicator()
         self._living: Task[None] | None = None
-        self._reattaching = self._renewing = 0
+        self._reattaching = self._renewing = self._brought = 0
         self._renewals: set[int] = set()
         self._replaces: set[int] = set()
         """Those of its owner's that nobody has answered yet, by number and by version."""
@@ -186,7 +189,9 @@ class Attachment:
         try:
             async with self._session.uplink.renewals:
                 if self.is_active and not self._is_over():
+                    self._brought += 1  # for good where this fails: it may come late
                     await self._renew(self._session.config.reattach_timeout_s)
+                    self._brought -= 1
         except MeteorError as error:
             if self.is_active:
                 if isinstance(error, Refused) and error.rule == DELETED:
@@ -308,8 +313,8 @@ class Attachment:
     async def _renew(self, timeout_s: float) -> PostReply:
         """One renewal.  Where it is gone, or may be gone, or perhaps never was, it is posted again:
         an heir without a copy knows nothing of it and takes it, everybody else has it already."""
-        ttl_s = self._life_s()
-        until_s = self._session.steady_clock() + ttl_s
+        ttl_s, began_s = self._life_s(), self._session.steady_clock()
+        until_s = began_s + ttl_s
         draft, before = self.draft, self.missing
         stamp = self._session.next_version()
         reply = await self._session.amend("renew", self.id, timeout_s, version=stamp, ttl_s=ttl_s)
@@ -323,6 +328,8 @@ class Attachment:
             reply = await self._session.post(
                 posted, timeout_s, self._take_page, lambda: self.is_active
             )
+        if self._session.steady_clock() - began_s > SLOW_S:
+            self._may_outlive = True  # its time counts from when a peer read of it
         if self.is_active and self.draft is draft:
             self._attached(reply, until_s)
             if self.missing and self.missing != before:
@@ -347,7 +354,7 @@ class Attachment:
         if self._keep_alive or self._life_s() > 0:
             return False
         self.end("expired")
-        if self._may_outlive and not self._found:
+        if (self._may_outlive or self._brought) and not self._found:
             self._session.spawn(self._delete())
         return True
 

@@ -22,6 +22,11 @@ SPARE_SHARE: Final = 100
 """... and by one part in so many, as clocks do not run alike."""
 
 
+def outlasting_ms(left_ms: int) -> int:
+    """How long whatever is to keep away what has `left_ms` to live has to stand here."""
+    return left_ms + SPARE_MS + left_ms // SPARE_SHARE
+
+
 def word_over(
     carried: Carried, known: Carried | None, left: Carried | None, now_ms: int
 ) -> Carried | None:
@@ -32,7 +37,7 @@ def word_over(
     is_next = supersedes(standing_of(carried), standing_of(known))
     if not is_next or known.ttl_ms <= max(carried.ttl_ms, now_ms):
         return None
-    until_ms = known.ttl_ms + SPARE_MS + (known.ttl_ms - now_ms) // SPARE_SHARE
+    until_ms = now_ms + outlasting_ms(known.ttl_ms - now_ms)
     if left is not None:
         until_ms = max(until_ms, left.ttl_ms)
     return replace(

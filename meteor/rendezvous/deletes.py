@@ -15,8 +15,10 @@ from itertools import islice
 from arms import DATA, INTEREST, WATCH, Kind, Record, Rendezvous
 from chord import Runtime, dataclass, replace
 from meteor.keeping.holdings import Holdings, Intervals
+from meteor.keeping.outlived import outlasting_ms
 from meteor.keeping.placement import GONE, Key, key_of
 from meteor.keeping.shelf import Shelf
+from meteor.lifetimes import TTL_S_MAX
 from meteor.rendezvous.ended import Ended
 from meteor.rendezvous.reactions import AT_ONCE, Reactions
 from meteor.rendezvous.task import Task
@@ -34,8 +36,9 @@ REMEMBERED_MAX = 8192
 COUNTED_AT_ONCE = 1000
 """Tombstones that are counted in one turn."""
 
-TOMBSTONE_MS = 30 * 86_400 * 1000
-"""A tombstone outlives every ttl (SPEC section 4: at most 30 days)."""
+TOMBSTONE_MS = outlasting_ms(round(TTL_S_MAX * 1000))
+"""A tombstone outlives every ttl (SPEC section 4: at most 30 days), also where whoever was away
+with the record has a slower clock."""
 
 Write = Callable[[Sequence[Carried]], Awaitable[list[Carried]]]
 """Makes changes durable wherever they must be."""

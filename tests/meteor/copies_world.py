@@ -15,6 +15,7 @@ from meteor.wire.codec import wire_codec
 from meteor.wire.operations import Carried
 from meteor.wire.record_id import split_id, stem_of
 from meteor.wire.view import View
+from sim.clock import ClockPlan
 from sim.disk import SimDisk
 from sim.kernel import Kernel
 from sim.overlay import Overlay, SimPeer
@@ -36,7 +37,9 @@ def seeds(quick: int, longer: int = 20) -> list[object]:
     return [*range(1, quickest + 1), *more]
 
 
-def build(seed: int, peers: int = 8, *, disk_s: float | None = None) -> Overlay:
+def build(
+    seed: int, peers: int = 8, *, disk_s: float | None = None, clocks: ClockPlan | None = None
+) -> Overlay:
     """Peers whose identifiers, disks and network depend on the seed."""
     print(f"seed {seed}")
     kernel, drawn = Kernel(seed), random.Random(seed)
@@ -45,7 +48,7 @@ def build(seed: int, peers: int = 8, *, disk_s: float | None = None) -> Overlay:
     ids = [drawn.getrandbits(160) for _ in range(peers + 24)]
     return Overlay(
         peers=peers, space=SPACE, seed=seed, kernel=kernel, ids=ids, codec=wire_codec(),
-        disk=SimDisk(kernel, write_latency_s=disk_s), copies=COPIES,
+        disk=SimDisk(kernel, write_latency_s=disk_s), copies=COPIES, clocks=clocks,
     )  # fmt: skip
 
 

@@ -167,11 +167,12 @@ class Heirs:
         taken_in = answer.taken_in
         fresh = [Evidence(contact, view, True, taken_in=taken_in) for view in answer.copies]
         with_it = chain(answer.former_taken_in, repeat(()))
+        had = [*zip(answer.former, with_it, strict=False), *((one, ()) for one in answer.gave)]
         former = [
-            Evidence(contact, view, False, answer.damaged, taken_in)
-            for view, taken_in in zip(answer.former, with_it, strict=False)
+            Evidence(contact, view, False, is_torn, taken_in)
+            for view, taken_in in had
+            for is_torn in (answer.damaged and view.epoch not in answer.sound,)
         ]
-        former += [Evidence(contact, view, False, answer.damaged) for view in answer.gave]
         former += [Evidence(contact, view, False, damaged=True) for view in answer.learning]
         found.evidence += fresh + former
         found.gifts |= dict.fromkeys(answer.gifts, contact)
@@ -198,10 +199,12 @@ class Heirs:
         found.evidence += [
             Evidence(own, view, True, taken_in=taken_in) for view in parts_of(whole, part)
         ]
-        had = self._views.remembered_of(part)
-        found.evidence += [Evidence(own, view, False, damaged, of) for view, of in had]
+        torn = self._views.torn
         gave = parts_of(self._views.gave(own.id), part)
-        found.evidence += [Evidence(own, view, False, damaged) for view in gave]
+        had = [*self._views.remembered_of(part), *((view, ()) for view in gave)]
+        found.evidence += [
+            Evidence(own, view, False, view.epoch in torn, of) for view, of in had
+        ]
         found.gifts |= dict.fromkeys(self._views.open_gifts(), own)
 
     @staticmethod
@@ -300,7 +303,8 @@ class Heirs:
         if not had:
             return [Step(everything, "adopt" if is_new and not self._views.damaged else "lost")]
         own = self._runtime.contact
-        evidence = [Evidence(own, one, False, self._views.damaged, of) for one, of in had]
+        torn = self._views.torn
+        evidence = [Evidence(own, one, False, one.epoch in torn, of) for one, of in had]
         begun = self._views.chronicle.all_of(everything)
         asked = Asked((own,), (), patient=True, begun=begun)
         return plan(everything, evidence, asked, orphaned=True)

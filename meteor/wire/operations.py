@@ -181,6 +181,9 @@ class ClaimAnswer:
     born: int = 0
     """The incarnation that began the receiver's journal: of what an earlier one had, and gave away,
     or let go, it knows nothing."""
+    sound: tuple[int, ...] = ()
+    """In which epochs of `former` and `gave` it had all of it, as it began to since its memory was
+    `damaged`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,7 +157,8 @@ class Heirs:
         found.tried |= {((contact.id, number), epoch) for number, epoch in answer.tried}
         passed_over = {((contact.id, number), epoch) for number, epoch in answer.passed_over}
         found.passed_over |= passed_over
-        found.forgetful |= {contact.id} if answer.damaged else set()
+        remembers = answer.damaged and answer.remembers
+        found.forgetful |= {contact.id} if answer.damaged and not remembers else set()
         found.born[contact.id] = answer.born
         found.conclusive = found.conclusive and answer.settled
         held = intersect(answer.held, (found.interval,))
@@ -169,7 +170,7 @@ class Heirs:
         with_it = chain(answer.former_taken_in, repeat(()))
         had = [*zip(answer.former, with_it, strict=False), *((one, ()) for one in answer.gave)]
         former = [
-            Evidence(contact, view, False, is_torn, taken_in)
+            Evidence(contact, view, False, is_torn, taken_in, remembers)
             for view, taken_in in had
             for is_torn in (answer.damaged and view.epoch not in answer.sound,)
         ]
@@ -192,7 +193,8 @@ class Heirs:
         found.tried |= {((own.id, number), epoch) for number, epoch in self._views.tried.of(part)}
         passed_over = self._views.tried.next_of(part)
         found.passed_over |= {((own.id, number), epoch) for number, epoch in passed_over}
-        found.forgetful |= {own.id} if damaged else set()
+        remembers = damaged and not self._views.forgetful
+        found.forgetful |= {own.id} if damaged and not remembers else set()
         found.born[own.id] = self._views.born
         found.evidence += [Evidence(own, view, False, damaged=True) for view in learning]
         taken_in = self._views.taken_in.within(part)
@@ -203,7 +205,7 @@ class Heirs:
         gave = parts_of(self._views.gave(own.id), part)
         had = [*self._views.remembered_of(part), *((view, ()) for view in gave)]
         found.evidence += [
-            Evidence(own, view, False, view.epoch in torn, of) for view, of in had
+            Evidence(own, view, False, view.epoch in torn, of, remembers) for view, of in had
         ]
         found.gifts |= dict.fromkeys(self._views.open_gifts(), own)
 

@@ -39,7 +39,9 @@ class KnownViews:
         self.damaged = False
         """Whether the journal had lost something as this life began: of what was had before ..."""
         self.torn: frozenset[int] = frozenset()
-        """... in these epochs; what was had since is as whole as anybody's."""
+        """... in these epochs; what was had since is as whole as anybody's ..."""
+        self.forgetful = False
+        """... and perhaps in others that nothing is known of any more."""
         self.born = 0
         """The incarnation that began the journal: of what an earlier one had nothing is known."""
         self.company = 0

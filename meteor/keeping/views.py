@@ -323,10 +323,12 @@ class Views(KnownViews):
         taken_in: Iterable[Ended] = (),
         *,
         whole: bool,
+        remembers: bool = False,
     ) -> None:
         """Come back to life: whatever was is former now.  What is not `whole`, as the journal was
-        damaged, is content to be offered, and no proof that all is here."""
-        self.damaged = not whole
+        damaged, is content to be offered, and no proof that all is here; nor that this was the
+        last, unless the peer `remembers`."""
+        self.damaged, self.forgetful = not whole, not (whole or remembers)
         self.taken_in.restore(taken_in if whole else ())
         for view in views:
             self.remember(view)

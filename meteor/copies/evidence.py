@@ -30,6 +30,8 @@ class Evidence:
     filled."""
     taken_in: tuple[Ended, ...] = ()
     """Of which ended views of others it has all content as well."""
+    remembers: bool = False
+    """Whether it is damaged, and knows all the same that this is the last that it had a part in."""
 
     def shows(self, view: View) -> bool:
         """Whether everything that was acknowledged under another view is noted to be with it."""

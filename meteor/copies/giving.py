@@ -129,6 +129,8 @@ class Giving:
             former_taken_in=tuple(taken_in for _, taken_in in had),
             stands_for=self._views.tried.all_that_stand_for(part),
             born=self._views.born,
+            remembers=not self._views.forgetful,
+            sound=self._views.sound((*(view for view, _ in had), *gave)),
         )
 
     def _on_pull(self, _: Contact, message: object, __: float) -> PulledPage:

@@ -160,7 +160,8 @@ class Heirs:
         found.tried |= {((contact.id, number), epoch) for number, epoch in answer.tried}
         passed_over = {((contact.id, number), epoch) for number, epoch in answer.passed_over}
         found.passed_over |= passed_over
-        found.forgetful |= {contact.id} if answer.damaged else set()
+        remembers = answer.damaged and answer.remembers
+        found.forgetful |= {contact.id} if answer.damaged and not remembers else set()
         found.born[contact.id] = answer.born
         found.conclusive = found.conclusive and answer.settled
         held = intersect(answer.held, (found.interval,))
@@ -170,11 +171,12 @@ class Heirs:
         taken_in = answer.taken_in
         fresh = [Evidence(contact, view, True, taken_in=taken_in) for view in answer.copies]
         with_it = chain(answer.former_taken_in, repeat(()))
+        had = [*zip(answer.former, with_it, strict=False), *((one, ()) for one in answer.gave)]
         former = [
-            Evidence(contact, view, False, answer.damaged, taken_in)
-            for view, taken_in in zip(answer.former, with_it, strict=False)
+            Evidence(contact, view, False, is_torn, taken_in, remembers)
+            for view, taken_in in had
+            for is_torn in (answer.damaged and view.epoch not in answer.sound,)
         ]
-        former += [Evidence(contact, view, False, answer.damaged) for view in answer.gave]
         former += [Evidence(contact, view, False, damaged=True) for view in answer.learning]
         found.evidence += fresh + former
         found.gifts |= dict.fromkeys(answer.gifts, contact)
@@ -200,17 +202,20 @@ class Heirs:
         found.tried |= {((own.id, number), epoch) for number, epoch in self._views.tried.of(part)}
         passed_over = self._views.tried.next_of(part)
         found.passed_over |= {((own.id, number), epoch) for number, epoch in passed_over}
-        found.forgetful |= {own.id} if damaged else set()
+        remembers = damaged and not self._views.forgetful
+        found.forgetful |= {own.id} if damaged and not remembers else set()
         found.born[own.id] = self._views.born
         found.evidence += [Evidence(own, view, False, damaged=True) for view in learning]
         taken_in = self._views.taken_in.within(part)
         found.evidence += [
             Evidence(own, view, True, taken_in=taken_in) for view in parts_of(whole, part)
         ]
-        had = self._views.remembered_of(part)
-        found.evidence += [Evidence(own, view, False, damaged, of) for view, of in had]
+        torn = self._views.torn
         gave = parts_of(self._views.gave(own.id), part)
-        found.evidence += [Evidence(own, view, False, damaged) for view in gave]
+        had = [*self._views.remembered_of(part), *((view, ()) for view in gave)]
+        found.evidence += [
+            Evidence(own, view, False, view.epoch in torn, of, remembers) for view, of in had
+        ]
         found.gifts |= dict.fromkeys(self._views.open_gifts(), own)
 
     @staticmethod
@@ -311,7 +316,8 @@ class Heirs:
         if not had:
             return [Step(everything, "adopt" if is_new and not self._views.damaged else "lost")]
         own = self._runtime.contact
-        evidence = [Evidence(own, one, False, self._views.damaged, of) for one, of in had]
+        torn = self._views.torn
+        evidence = [Evidence(own, one, False, one.epoch in torn, of) for one, of in had]
         begun = self._views.chronicle.all_of(everything)
         asked = Asked((own,), (), patient=True, begun=begun)
         return plan(everything, evidence, asked, orphaned=True)

@@ -340,14 +340,15 @@ class Rivals:
             if before := self._views.tried.stands_for(rival.number):
                 return parts_of(before, (interval,))
             had = parts_of(self._views.remembered(), (interval,))
-            tried, damaged = self._views.tried.next_of((interval,)), self._views.damaged
+            tried, damaged = self._views.tried.next_of((interval,)), self._views.forgetful
         else:
             answer = await self._reconciling.claimed(interval, rival.holders[-1])
             if answer is None or answer.held:  # it is about to hear that it was passed over
                 return ()
             if before := dict(answer.stands_for).get(rival.number, ()):
                 return parts_of(before, (interval,))
-            had, tried, damaged = self._others(answer), answer.passed_over, answer.damaged
+            had, tried = self._others(answer), answer.passed_over
+            damaged = answer.damaged and not answer.remembers
         last = merge(*(one.intervals for one in had if rival.is_next_of(one) and not damaged))
         is_tried = any(epoch == rival.epoch for _, epoch in tried)
         return had if is_tried or not subtract((interval,), last) else ()

@@ -17,9 +17,9 @@ began; one that remembers nothing is just about to begin it, as its copies know 
 waited for.  Where all would be lost, a view counts as never begun as well whose
 primary is back from a crash without any memory of the piece, if nobody was told that it began; and
 a copy whose last view before one that never began is the newest has not moved on. What a peer does
-not know of before it was restarted says nothing when its journal has lost something: it is as one
-that is silent. And what anybody was told to have begun later stands against whoever cannot show to
-have that as well, though nobody is left who has it; while a holder that lived all the time, and
+not know of before it was restarted says nothing when its journal has lost more than records: it is
+as one that is silent. And what anybody was told to have begun later stands against whoever cannot
+show that as well, though nobody is left who has it; while a holder that lived all the time, and
 heard of nothing so late, has not moved on (`meteor.keeping.chronicle`; DESIGN section 5).
 What never began hides nothing that did, though a copy has it whole (`meteor.copies.evidence`); nor
 does what ended as one of an earlier epoch took all of it in, beside who can show to have that.
@@ -338,6 +338,7 @@ def _proven(
     vouched = any(one.view.key in keys and is_peer(one.contact, newest.primary)
                   and not one.damaged for one in know)  # fmt: skip
     there = [*having, *(one for one in know if vouched and not one.damaged)]
+    there += [one for one in evidence if one.remembers and _is_at(one, newest)]
     have = [one for one in holders if _is_among(one, [e.contact for e in there])]
     came = {one for one in holders
             if any(_speaks_for(peer, one, evidence) and not asked.has_forgotten(peer, one)

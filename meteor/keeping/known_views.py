@@ -37,7 +37,11 @@ class KnownViews:
         """The same, of intervals whose past was lost since: this content shows only when it is
         proven to be that past."""
         self.damaged = False
-        """Whether something of `former` was lost with the journal."""
+        """Whether the journal had lost something as this life began: of what was had before ..."""
+        self.torn: frozenset[int] = frozenset()
+        """... in these epochs; what was had since is as whole as anybody's ..."""
+        self.forgetful = False
+        """... and perhaps in others that nothing is known of any more."""
         self.born = 0
         """The incarnation that began the journal: of what an earlier one had nothing is known."""
         self.company = 0
@@ -161,13 +165,16 @@ class KnownViews:
         """What of that lies in `part`, and of which ended views of others all content is with it:
         on the shelf, or in its lot."""
         former = [had for one in self.former if (had := one.within(part)) is not None]
-        on_shelf = self.taken_in.within(part) if former and not self.damaged else ()
+        on_shelf = self.taken_in.within(part) if former else ()
         stored = ((one.view.within(part), one.taken_in) for one in self.stored)
         found = [
             *((had, on_shelf) for had in former),
             *((had, of) for had, of in stored if had is not None),
         ]
-        return [(had, () if self.damaged else ended_within(of, had.intervals)) for had, of in found]
+        return [
+            (had, () if had.epoch in self.torn else ended_within(of, had.intervals))
+            for had, of in found
+        ]
 
     def since_lost(self, view: View, part: Intervals, told: Iterable[View] = ()) -> Intervals:
         """What of `part` was kept under a view since its past was lost, and under no later one that
@@ -197,7 +204,7 @@ class KnownViews:
         begun anew, since."""
         first = epoch if since is None else since
         whole = [one.view for one in self.copies.values() if one.whole]
-        whole += [] if self.damaged else self.former
+        whole += self._sound()
         had = [
             one.intervals if one.since <= first else subtract(one.intervals, one.unknown)
             for one in whole
@@ -236,7 +243,7 @@ class KnownViews:
         """The earliest of the lots that have all which a primary had acknowledged of `part` when an
         epoch of its ended; none unless these have."""
         lots: list[int] = []
-        for one in sorted([] if self.damaged else self.stored, key=_epoch_of):
+        for one in sorted(self._sound_lots(), key=_epoch_of):
             of, its = one.view, one.view.intervals
             ended = (Ended(of.primary.id, of.epoch, its, of.since), *one.taken_in)
             shown = (e.intervals for e in ended if e.shows(primary_id, epoch))
@@ -249,14 +256,24 @@ class KnownViews:
         """Of which ended views of others all content of `part` lies with the former views that are
         in these lots."""
         return tuple(
-            ended for one in ([] if self.damaged else self.stored) if one.lot in lots
+            ended for one in self._sound_lots() if one.lot in lots
             for ended in ended_within(one.taken_in, intersect(one.view.intervals, part))
         )  # fmt: skip
 
     def has_stored(self, part: Intervals, epoch: int) -> bool:
         """Whether all of that is in the attic."""
-        stored = [one.view.intervals for one in self.stored if one.view.epoch == epoch]
-        return not self.damaged and not subtract(part, merge(*stored))
+        stored = [one.view.intervals for one in self._sound_lots() if one.view.epoch == epoch]
+        return not subtract(part, merge(*stored))
+
+    def sound(self, views: Iterable[View]) -> tuple[int, ...]:
+        """In which epochs of these nothing of it was lost with the journal."""
+        return tuple(sorted({one.epoch for one in views} - self.torn))
+
+    def _sound(self) -> list[View]:
+        return [one for one in self.former if one.epoch not in self.torn]
+
+    def _sound_lots(self) -> list[Stored]:
+        return [one for one in self.stored if one.view.epoch not in self.torn]
 
     # -- which view is the later
 
@@ -287,11 +304,12 @@ class KnownViews:
 
     def in_sync(self, view: View, adopted_epoch: int) -> bool:
         """Whether all that the view is of is here, up to the epoch that its primary adopted.  What
-        is lost here, and not to the view, is not."""
+        is lost here, and not to the view, is not; nor is what the journal may have lost of a former
+        life."""
         known = self.copies.get(view.key)
         left = view.intervals if known is None else subtract(view.intervals, known.view.intervals)
         there = [copy.view for copy in self.copies.values() if copy.whole]
-        there += [*self.former, *self.own.values()]
+        there += [*self._sound(), *self.own.values()]
         for one in there:
             if adopted_epoch and one.epoch >= adopted_epoch:
                 left = subtract(left, subtract(one.intervals, subtract(one.lost, view.lost)))

@@ -33,7 +33,7 @@ from meteor.keeping.placement import (
     keyed,
 )
 from meteor.keeping.readable_shelf import PAGE_BYTES, ReadableShelf
-from meteor.keeping.shelf_journal import LOSS_KEY, Contents, Restored, anew, noted, read, row_of
+from meteor.keeping.shelf_journal import Contents, Restored, anew, noted, read, row_of
 from meteor.keeping.standing import is_earlier_elsewhere, is_numbered_later, is_renewal
 from meteor.keeping.views import Views
 from meteor.wire.operations import Carried
@@ -359,8 +359,8 @@ class Shelf(ReadableShelf):
             found = read(await self._journal.scan(), self._curve, self.wall_ms())
         self._load(found)
         if found.damaged:
-            await self._journal.append([Entry(LOSS_KEY, b"")])
-        return Restored(found.note, len(self.table), tuple(found.damaged), found.incomplete)
+            await self._journal.append([found.loss])
+        return found.restored(len(self.table))
 
     @no_collections()
     def _load(self, found: Contents) -> None:

@@ -42,7 +42,10 @@ VIEWS_KEY: Final = b"views"
 LOSS_KEY: Final = b"loss"
 """Of a note that something was lost here: what is damaged may be written over, and the rest would
 be taken for everything at the next start."""
-OWN_KEYS: Final = (VIEWS_KEY, LOSS_KEY, b"r:", ATTIC_KEYS)
+RECORDS_LOST: Final = b"records"
+"""What that says where only records were lost, and not what the peer had a part in."""
+RECORD_KEYS: Final = (b"r:", ATTIC_KEYS)
+OWN_KEYS: Final = (VIEWS_KEY, LOSS_KEY, *RECORD_KEYS)
 """How the journal's keys begin that are a shelf's."""
 
 
@@ -55,6 +58,8 @@ class Restored:
     records: int
     damaged: tuple[bytes, ...]
     incomplete: bool = False
+    remembers: bool = False
+    """Whether the note is the last that was written, whatever else was lost."""
 
     @property
     def whole(self) -> bool:
@@ -80,6 +85,18 @@ class Contents:
     over: Sequence[Key] = ()
     """Of the shelf, what had expired and is in the journal still."""
     incomplete: bool = False
+    remembers: bool = False
+    """Whether `note` is the last that was written, whatever else was lost."""
+
+    @property
+    def loss(self) -> Entry:
+        """What is noted of what was lost."""
+        return Entry(LOSS_KEY, RECORDS_LOST if self.remembers else b"")
+
+    def restored(self, records: int) -> Restored:
+        """What whoever starts hears of it, with so many records on the shelf."""
+        damaged = tuple(self.damaged)
+        return Restored(self.note, records, damaged, self.incomplete, self.remembers)
 
 
 def entry_of(carried: Carried, curve: HilbertCurve) -> Entry:
@@ -131,12 +148,13 @@ def read(scan: Scan, curve: HilbertCurve, now_ms: int) -> Contents:
     loaded = load_plain(plain, curve)
     damaged = list(scan.damaged)
     found = Contents(ViewsNote(), loaded, [], [], [], damaged, plain.over, scan.incomplete)
-    note, incomplete = found.note, found.incomplete
+    note: ViewsNote | None = None
+    incomplete, remembers = found.incomplete, not found.incomplete
     for entry in others:
         if entry.value is None or not entry.key.startswith(OWN_KEYS):
             continue
         if entry.key == LOSS_KEY:
-            incomplete = True
+            incomplete, remembers = True, remembers and entry.value == RECORDS_LOST
             continue
         try:
             value = carried_in(entry.value)
@@ -155,7 +173,10 @@ def read(scan: Scan, curve: HilbertCurve, now_ms: int) -> Contents:
                 found.stored.append((entry.key, value))
         else:
             _sort_in(entry.key, value, curve, found)
-    return replace(found, note=note, incomplete=incomplete)
+    remembers = remembers and all(key.startswith(RECORD_KEYS) for key in found.damaged)
+    if note is None:
+        return replace(found, incomplete=incomplete)
+    return replace(found, note=note, incomplete=incomplete, remembers=remembers)
 
 
 def _sort_in(key: bytes, carried: Carried, curve: HilbertCurve, found: Contents) -> None:

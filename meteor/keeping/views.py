@@ -264,7 +264,7 @@ class Views(KnownViews):
         primary may name it as a rival: it is noted as taken in where no copy lacks it, as there is
         none yet, or as it is what all of them had."""
         known = subtract(view.intervals, view.lost)
-        for one in () if self.damaged else self.former:
+        for one in self._sound():
             if not view.copies or one.epoch == adopted_epoch:
                 had = intersect(one.intervals, known)
                 self.taken_in.note(one.primary.id, one.epoch, had, one.since)
@@ -323,13 +323,16 @@ class Views(KnownViews):
         taken_in: Iterable[Ended] = (),
         *,
         whole: bool,
+        remembers: bool = False,
     ) -> None:
         """Come back to life: whatever was is former now.  What is not `whole`, as the journal was
-        damaged, is content to be offered, and no proof that all is here."""
-        self.damaged = not whole
+        damaged, is content to be offered, and no proof that all is here; nor that this was the
+        last, unless the peer `remembers`."""
+        self.damaged, self.forgetful = not whole, not (whole or remembers)
         self.taken_in.restore(taken_in if whole else ())
         for view in views:
             self.remember(view)
         self.stored = [one if whole else replace(one, taken_in=()) for one in stored][-FORMER_MAX:]
         self.see(*(one.view.epoch for one in self.stored))
+        self.torn = frozenset(() if whole else (one.epoch for one in self.remembered()))
         self.company = max((len(one.holder_ids) for one in self.remembered()), default=0)

@@ -248,7 +248,8 @@ class RendezvousPeer:
         note = self.restored.note
         whole = self.restored.whole
         had = (*note.own, *note.former, *note.copies)
-        self.views.restore(had, note.stored, note.taken_in, whole=whole)
+        remembers = self.restored.remembers
+        self.views.restore(had, note.stored, note.taken_in, whole=whole, remembers=remembers)
         self.views.chronicle.restore(note.begun)
         self.views.see(*(one.epoch for one in note.begun))
         self._returning.damaged = not whole

@@ -181,6 +181,11 @@ class ClaimAnswer:
     born: int = 0
     """The incarnation that began the receiver's journal: of what an earlier one had, and gave away,
     or let go, it knows nothing."""
+    remembers: bool = False
+    """Whether, though its memory is `damaged`, it knows of all that it had a part in: nothing but
+    records is lost."""
+    sound: tuple[int, ...] = ()
+    """And in which epochs of `former` and `gave` it had all of it, as it began to since."""
 
 
 @dataclass(frozen=True, slots=True)

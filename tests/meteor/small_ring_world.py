@@ -58,10 +58,13 @@ class FallingRing:
             if dead := self.dead():
                 restart_all(self.overlay, drawn.sample(dead, drawn.randrange(1, len(dead) + 1)))
         elif event < 0.88 and len(living) > 1:
-            with suppress(MeteorError):
-                self.overlay.run(drawn.choice(living).leave())
+            self.leave(drawn.choice(living))
         elif event < self.held_below and living:
             self.hold(drawn.choice(living))
+
+    def leave(self, one: SimPeer) -> None:
+        with suppress(MeteorError):
+            self.overlay.run(one.leave())
 
     def hold(self, held: SimPeer) -> None:
         """For a drawn time, and let it go on."""

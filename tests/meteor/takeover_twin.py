@@ -38,7 +38,8 @@ ended = st.builds(
 )
 taken_in = st.lists(ended, max_size=2).map(tuple)
 evidences = st.lists(
-    st.builds(Evidence, peers, views, st.booleans(), st.booleans(), taken_in), max_size=6
+    st.builds(Evidence, peers, views, st.booleans(), st.booleans(), taken_in, st.booleans()),
+    max_size=6,
 )
 later_lives = [replace(peer, incarnation=1) for peer in PEERS]
 answering = st.lists(
@@ -161,7 +162,8 @@ def decided_of(index: int, known: Sequence[Evidence], asked: Asked, orphaned: bo
         have = {one.contact.id for one in those} & newest.holder_ids
         if any(not one.damaged for one in known_by_primary):
             have |= {one.contact.id for one in (*of_view, *tried) if not one.damaged}
-            have &= newest.holder_ids
+        have |= {one.contact.id for one in at if one.remembers}
+        have &= newest.holder_ids
         most = len(have) > len(newest.holder_ids) / 2
         silent = len(newest.holder_ids) - len(have) - len(gone)
         if fresh:

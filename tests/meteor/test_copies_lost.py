@@ -229,7 +229,7 @@ def test_an_heir_hears_whose_journal_has_lost_something() -> None:
     heir = next(peer for peer in overlay.living if peer not in copies)
     copy = copies[0]
     for peer in (copy, heir):
-        peer.core.views.damaged = True
+        peer.core.views.damaged = peer.core.views.forgetful = True
     interval = index_of(probe), index_of(probe)
     found = overlay.run(heir.core._handoff.heirs.ask(interval, [copy.contact]))
     assert found.forgetful == {copy.contact.id, heir.contact.id}

@@ -29,8 +29,21 @@ def test_a_peer_that_is_started_twice_still_says_that_it_lost_something(key: byt
     views.put_own(View(HERE, 1, 1, EVERYTHING, ()))
     world.run(world.shelf.admit([ONE], Admission()), world.shelf.note(views))
     world.disk.damage("shelf", key)
-    assert not restart(world).whole
-    world.run(world.shelf.admit([ONE], Admission()), world.shelf.note(Views()))
-    assert not restart(world).whole
+    for _ in range(2):
+        restored = restart(world)
+        assert not restored.whole
+        assert restored.remembers == (key != VIEWS_KEY), "what it had a part in"
+        world.run(world.shelf.admit([ONE], Admission()), world.shelf.note(Views()))
     world.run(world.shelf.rewrite(Views()))
     assert restart(world).whole
+
+
+def test_who_forgot_what_it_had_a_part_in_has_forgotten_it_as_a_record_is_lost_besides() -> None:
+    world, views = World(), Views()
+    views.put_own(View(HERE, 1, 1, EVERYTHING, ()))
+    world.run(world.shelf.admit([ONE], Admission()), world.shelf.note(views))
+    for key in (VIEWS_KEY, journal_key(key_of(ONE))):
+        world.disk.damage("shelf", key)
+        assert not restart(world).remembers
+        world.run(world.shelf.note(views))
+    assert not restart(world).remembers

@@ -212,3 +212,20 @@ def test_who_took_something_in_is_no_proof_for_who_did_not() -> None:
     ]  # fmt: skip
     (step,) = plan(((2, 3),), evidence, Asked(PEERS[:5], [], patient=True), orphaned=True)
     assert step.kind == "lost"
+
+
+def test_who_lost_records_alone_still_says_that_nothing_began_since() -> None:
+    """Of two holders one has everything; the other one's journal is whole but for a record."""
+    view = View(PEERS[0], 1, 5, ((0, 0),), (PEERS[1],))
+    back = [replace(one, incarnation=1) for one in PEERS[:2]]
+    whole = Evidence(back[0], view, False)
+    for remembers, kind in ((True, "adopt"), (False, "lost")):
+        torn = Evidence(back[1], view, False, damaged=True, remembers=remembers)
+        forgetful = set() if remembers else {back[1].id}
+        asked = Asked(back, (), patient=True, forgetful=forgetful)
+        (step,) = plan(((0, 0),), [whole, torn], asked, orphaned=True)
+        assert step.kind == kind
+        assert step.sources == ((back[0],) if remembers else ())
+        elsewhere = replace(torn, view=replace(view, number=2, epoch=7, primary=PEERS[1]))
+        (step,) = plan(((0, 0),), [whole, elsewhere], asked, orphaned=True)
+        assert whole.contact not in step.sources, "it went on, and has lost some of it"

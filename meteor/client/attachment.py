@@ -75,6 +75,8 @@ class Attachment:
         self._renewed = renewed
         self._keep_alive = keep_alive and draft.ttl_s > 0
         self._found = found  # it lived before: no failure of ours is a reason to delete it
+        self._since = max(session.next_version(), draft.version + 1) if found else draft.version
+        """Who takes it up later is told instead, and nothing that is renewed here changes that."""
         self._seen = Deduplicator()
         self._living: Task[None] | None = None
         self._reattaching = self._renewing = 0
@@ -111,8 +113,9 @@ class Attachment:
         taking_back = self._session.runtime.begin(self._take_back())
         try:
             reply = await self._session.post(
-                self.draft, timeout_s, self._take_page, lambda: not self.is_ended
-            )
+                self.draft, timeout_s, self._take_page, lambda: not self.is_ended,
+                since=self._since,
+            )  # fmt: skip
             if not self.is_ended:
                 self._attached(reply)
             elif not reply.complete:  # nobody tried it again, as it was wanted no more
@@ -236,6 +239,7 @@ class Attachment:
                 ttl_s=ttl_s,
                 document=draft.document,
                 collect=self._take_page,
+                since=self._since,
             )
         finally:
             self._replaces.remove(draft.version)
@@ -312,7 +316,9 @@ class Attachment:
         until_s = self._session.steady_clock() + ttl_s
         draft, before = self.draft, self.missing
         stamp = self._session.next_version()
-        reply = await self._session.amend("renew", self.id, timeout_s, version=stamp, ttl_s=ttl_s)
+        reply = await self._session.amend(
+            "renew", self.id, timeout_s, version=stamp, ttl_s=ttl_s, since=self._since
+        )
         if reply.matches == 0 and self.is_active and self.draft is not draft:
             return await self._renew(timeout_s)  # posted again meanwhile, with another ttl perhaps
         is_somewhere_unknown = reply.matches == 0 or not reply.complete or bool(before)
@@ -321,8 +327,9 @@ class Attachment:
                 draft = self.draft = replace(draft, version=self._before_replaces(stamp))
             posted = replace(draft, ttl_s=ttl_s)
             reply = await self._session.post(
-                posted, timeout_s, self._take_page, lambda: self.is_active
-            )
+                posted, timeout_s, self._take_page, lambda: self.is_active,
+                since=self._since, again=True,
+            )  # fmt: skip
         if self.is_active and self.draft is draft:
             self._attached(reply, until_s)
             if self.missing and self.missing != before:

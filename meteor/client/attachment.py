@@ -15,6 +15,14 @@ from typing import Final, Literal
 from chord import RequestTimeout, Task, replace
 from meteor.client.deduplication import Deduplicator
 from meteor.client.draft import Draft
+from meteor.client.renewal_pace import (
+    LOOKS_S,
+    REATTACH_S,
+    REATTACH_S_MAX,
+    SLOW_S,
+    TAKEN_BACK_AFTER_S,
+    renewed_every_s,
+)
 from meteor.client.session import Session
 from meteor.client.settling import receipt_of
 from meteor.errors import Closed, Incomplete, Interval, MeteorError, Refused, Timeout
@@ -26,26 +34,6 @@ from meteor.wire.record_id import make_id
 State = Literal["new", "opening", "active", "expired", "closed", "detached", "failed"]
 
 ENDED: Final[frozenset[State]] = frozenset({"expired", "closed", "detached", "failed"})
-
-RENEWALS_A_LIFE: Final = 3
-"""A record is renewed at this fraction of its ttl: two renewals may fail before it runs out."""
-RENEWAL_S_MIN: Final = 0.1
-"""However short a ttl is, it is not renewed more often."""
-
-REATTACH_S: Final = 1.0
-REATTACH_S_MAX: Final = 30.0
-"""The first and the longest pause before what could not be re-attached is tried again; never longer
-than between two renewals."""
-
-SLOW_S: Final = 0.5
-"""Of a renewal that took longer the overlay may have read so late that the record outlives this."""
-
-LOOKS_S: Final = 30.0
-"""How often it is looked whether the time of what is not kept alive is over: a loop's own clock, by
-which it waits, stands still while the machine sleeps."""
-TAKEN_BACK_AFTER_S: Final = 0.5
-"""How long what was cancelled as it was posted is left: what is deleted cannot be posted again, and
-who tries once more under the same name does so at once."""
 
 DELETED: Final = "deleted"
 """The rule by which peers refuse what somebody has deleted: that interest is over."""
@@ -78,6 +66,8 @@ class Attachment:
         self._renewed = renewed
         self._keep_alive = keep_alive and draft.ttl_s > 0
         self._found = found  # it lived before: no failure of ours is a reason to delete it
+        self._since = max(session.next_version(), draft.version + 1) if found else draft.version
+        """Who takes it up later is told instead, and nothing that is renewed here changes that."""
         self._seen = Deduplicator()
         self._living: Task[None] | None = None
         self._reattaching = self._renewing = self._brought = 0
@@ -114,8 +104,9 @@ class Attachment:
         taking_back = self._session.runtime.begin(self._take_back())
         try:
             reply = await self._session.post(
-                self.draft, timeout_s, self._take_page, lambda: not self.is_ended
-            )
+                self.draft, timeout_s, self._take_page, lambda: not self.is_ended,
+                since=self._since,
+            )  # fmt: skip
             if not self.is_ended:
                 self._attached(reply)
             elif not reply.complete:  # nobody tried it again, as it was wanted no more
@@ -182,7 +173,7 @@ class Attachment:
 
     @property
     def _renewed_every_s(self) -> float:
-        return max(self.ttl_s / RENEWALS_A_LIFE, RENEWAL_S_MIN)
+        return renewed_every_s(self.ttl_s)
 
     async def _is_attached_again(self) -> bool:
         """Whether it need not be tried again."""
@@ -241,6 +232,7 @@ class Attachment:
                 ttl_s=ttl_s,
                 document=draft.document,
                 collect=self._take_page,
+                since=self._since,
             )
         finally:
             self._replaces.remove(draft.version)
@@ -317,7 +309,9 @@ class Attachment:
         until_s = began_s + ttl_s
         draft, before = self.draft, self.missing
         stamp = self._session.next_version()
-        reply = await self._session.amend("renew", self.id, timeout_s, version=stamp, ttl_s=ttl_s)
+        reply = await self._session.amend(
+            "renew", self.id, timeout_s, version=stamp, ttl_s=ttl_s, since=self._since
+        )
         if reply.matches == 0 and self.is_active and self.draft is not draft:
             return await self._renew(timeout_s)  # posted again meanwhile, with another ttl perhaps
         is_somewhere_unknown = reply.matches == 0 or not reply.complete or bool(before)
@@ -326,8 +320,9 @@ class Attachment:
                 draft = self.draft = replace(draft, version=self._before_replaces(stamp))
             posted = replace(draft, ttl_s=ttl_s)
             reply = await self._session.post(
-                posted, timeout_s, self._take_page, lambda: self.is_active
-            )
+                posted, timeout_s, self._take_page, lambda: self.is_active,
+                since=self._since, again=True,
+            )  # fmt: skip
         if self._session.steady_clock() - began_s > SLOW_S:
             self._may_outlive = True  # its time counts from when a peer read of it
         if self.is_active and self.draft is draft:

@@ -202,9 +202,12 @@ class Session:
         timeout_s: float,
         collect: Collect | None = None,
         is_wanted: Callable[[], bool] | None = None,
+        *,
+        since: int = 0,
+        again: bool = False,
     ) -> PostReply:
         """Post a draft; result pages go to `collect`.  It is not tried again once it is wanted no
-        more.
+        more.  Of an interest: `since` when it is had here, and whether it is posted `again`.
 
         Raises `Timeout`, `NotConnected`, `Closed`, `Busy` and what the peer refuses with."""
         request = Post(
@@ -217,6 +220,8 @@ class Session:
             everywhere=draft.everywhere,
             mode=draft.mode,
             dry_run=draft.dry_run,
+            since=since,
+            again=again,
         )
         may_repeat, point = draft.action in ACTIONS, self._point_of(draft)
         return await self._requests.ask(
@@ -243,10 +248,11 @@ class Session:
         ttl_s: float = 0.0,
         document: bytes = b"",
         collect: Collect | None = None,
+        since: int = 0,
     ) -> PostReply:
-        """Renew, cancel or replace by id, `collect` as in `post`; raises as that does."""
+        """Renew, cancel or replace by id, `collect` and `since` as in `post`; raises as that."""
         version = version or self.next_version()
-        request = Amend(0, verb, plain_text(id), version, ttl_s, timeout_s, document)
+        request = Amend(0, verb, plain_text(id), version, ttl_s, timeout_s, document, since=since)
         asked = Asked(f"{verb} of {id}", request, timeout_s, self._signed, collect)
         return await self._requests.ask(asked)
 

@@ -91,8 +91,7 @@ class Asked:
     """What was given to who fell before it began there."""
 
     def was_given(self, named: Contact, view: View) -> bool:
-        """Whether a holder let go of a view only as it was given that, and fell before it began, or
-        as a copy of what never began elsewhere, which shows to have all of that view."""
+        """Whether a holder let go of a view only for one that never began, and has all of both."""
         of = self.never_began
         of_it = (one for one in of if named.id in {one.view.primary.id, one.contact.id})
         return any(of.shows(one, view) for one in of_it)

@@ -159,7 +159,7 @@ class Amending:
             version=amend.version,
             owner=admitted.actor.owner,
             ttl_ms=check_ttl_ms(amend.ttl_s),
-            route=Route(self._runtime.contact, sender.id, amend.token),
+            route=Route(self._runtime.contact, sender.id, amend.token, amend.since),
             limit=admitted.limit,
             issued_ms=admitted.issued_ms,
         )
@@ -181,7 +181,7 @@ class Amending:
             owner=admitted.actor.owner,
             ttl_ms=check_ttl_ms(amend.ttl_s),
             document=amend.document,
-            route=Route(self._runtime.contact, sender.id, amend.token),
+            route=Route(self._runtime.contact, sender.id, amend.token, amend.since),
             visible_to=document.visible_to,
             limit=admitted.limit,
             issued_ms=admitted.issued_ms,

@@ -33,9 +33,12 @@ def living(shelf: Shelf, key: Key) -> Placed | None:
 
 def route_since(known: Route | None, come: Route | None) -> Route | None:
     """Where to tell a client of a record, as a request comes that changes nothing else of that: the
-    first try of one that was repeated at another peer may come last."""
-    if known is None or come is None or known.client != come.client:
+    first try of one that was repeated at another peer may come last; and who has had it before
+    somebody else took it up posts it again all the same, where it may be lost."""
+    if known is None or come is None:
         return come
+    if known.client != come.client:
+        return known if come.again and known.since > come.since else come
     return known if known.peer.id != come.peer.id and known.asked > come.asked else come
 
 
@@ -195,7 +198,8 @@ class Amendments:
         is_late = operation.version < newest  # what is newer was acknowledged meanwhile
         if is_late:
             until_ms = max(until_ms, carried.ttl_ms)
-        # Whoever else renews it is not who is told; who attaches to it posts it again.
+        # Whoever else renews it is not who is told; who attaches to it posts it again, and comes
+        # here by a renewal only where one that had it before was the first to post it anew.
         if route is not None and _is_later_of_one(route, operation.route, is_late=is_late):
             route = route_since(route, operation.route)
         renewed = replace(
@@ -228,8 +232,10 @@ def _is_word_of(operation: Operation, word: Carried) -> bool:
 
 
 def _is_later_of_one(known: Route, come: Route | None, *, is_late: bool) -> bool:
-    """Whether one client is to be told where it says now.  Another author's clock may be ahead of
+    """Whether a client is to be told where it says now.  Another author's clock may be ahead of
     its own: which of its requests is later it counts itself."""
-    if come is None or known.client != come.client:
+    if come is None:
         return False
+    if known.client != come.client:
+        return come.since > known.since
     return not is_late or come.asked > known.asked

@@ -297,7 +297,7 @@ class Entry:
             owner=owner,
             ttl_ms=check_ttl_ms(post.ttl_s),
             document=post.document,
-            route=Route(self._runtime.contact, sender.id, post.token) if kept else None,
+            route=self._route(sender, post) if kept else None,
             mode=post.mode,
             dry_run=post.dry_run,
             visible_to=document.visible_to,
@@ -316,6 +316,10 @@ class Entry:
             )
             note(reply)
         return self.vouching.with_owner(post, reply, box, answered)
+
+    def _route(self, sender: Contact, post: Post) -> Route:
+        """Whom to tell of what is posted."""
+        return Route(self._runtime.contact, sender.id, post.token, post.since, post.again)
 
     async def _delete(
         self, sender: Contact, post: Post, box: Box, operation: Operation, admitted: Admitted

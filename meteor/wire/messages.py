@@ -101,6 +101,10 @@ class Post:
     """Whether the reply is to name the owner of the point that this is about."""
     straight: bool = False
     """Whether another peer named this one as that owner, see `meteor.client.shortcuts`."""
+    since: int = 0
+    """Of an interest: since when this client has it, by its count of versions."""
+    again: bool = False
+    """Whether it had it before, and posts it again where it may be lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +126,8 @@ class Amend:
     document: bytes = b""
     """The new document of a replace."""
     credentials: Credentials | None = None
+    since: int = 0
+    """As in `Post`, of a renew or a replace."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,10 @@ class Route:
     client: WideInt
     asked: int = 0
     """The client's count of its requests, when it said so; each try of one has a number."""
+    since: int = 0
+    """Since when that client has the record, as it says; of several who was last to take it up."""
+    again: bool = False
+    """Whether it posts what it had, where that may be lost: who took it up since keeps it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,8 +72,8 @@ def test_what_is_not_kept_alive_runs_out_in_its_time_however_slowly_it_is_attach
         await session.runtime.sleep(9.0)
         return replace(reply, complete=False, missing=((0, 1),))
 
-    async def slow_post(draft: Any, timeout_s: float, *more: Any) -> Any:
-        reply = await post(draft, timeout_s, *more)
+    async def slow_post(draft: Any, timeout_s: float, *more: Any, **options: Any) -> Any:
+        reply = await post(draft, timeout_s, *more, **options)
         await session.runtime.sleep(9.0)
         return replace(reply, complete=False, missing=((0, 1),))
 

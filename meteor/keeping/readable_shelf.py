@@ -161,14 +161,17 @@ class ReadableShelf:
 
     def outvoted(self, one: Carried) -> tuple[Carried, int] | None:
         """Where this is word of a move, and the word that is known of the same record leads to some
-        other place: the one of both that is over, and the version of the later, which alone stays.
-        """
+        other place: what lets it leave the place to which the one leads that is over, as word from
+        where the other leads, and the version of that, which alone stays.  Whoever moved it there
+        leaves the same word: were it another one, it would take its own for too late."""
         placed = self.find(key_of(one)) if one.kind == MOVED else None
         known = None if placed is None else placed.carried
         if known is None or known.kind != MOVED or known.moved_to == one.moved_to:
             return None
         older, newer = sorted((known, one), key=lambda word: word.version)
-        return (older, newer.version) if older.moved_to else None
+        if not older.moved_to:
+            return None
+        return replace(older, id=newer.moved_to or older.id), newer.version
 
     def news(self, carried: Iterable[Carried]) -> list[Carried]:
         """What of another peer's records is not known here in this or a newer version, with the

@@ -19,6 +19,7 @@ FOUND = {
     95: "given to a copy that let go of it, and fell before it began",
     163: "given, and passed over before it began by who had taken it as lost",
     209: "replaced in part, and cancelled at the old place on the other side",
+    558: "two replaces at once, each of another place: the word of one was too late for the other",
     1598: "moved by one alone: the others' past was found, and the word taken in, what moved not",
     2926: "halfway, found by a comparison, and let go with the new place before that was done",
 }

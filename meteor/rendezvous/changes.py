@@ -82,7 +82,11 @@ class Changes:
             self._moves.note(old.id, new.id, new, now, is_data=new.kind == DATA)
             if new.kind == DATA:
                 self._halfway.note(old, now)
-        elif new.kind == GONE and old.kind == DATA and self._halfway.deleted(old, new):
+        elif new.kind == GONE and old.kind == DATA and (
+            self._halfway.deleted(old, new)
+            # One's own copies of that have no part in the place where it was deleted.
+            or (old.id != new.id and self._shelf.meets(old, self._holdings.held))
+        ):
             word = replace(new, kind=MOVED, version=old.version, moved_to=old.id)
             self.deleted_where_it_was(word, newest_of(word, self._shelf.issued_ms()))
 

@@ -119,7 +119,7 @@ class Peer(Verbs, PeerLife):
 
     @property
     def failure(self) -> BaseException | None:
-        """Why it stopped by itself, if it did: a `JournalFailed`, or a bug."""
+        """Why it stopped by itself, if it did: `JournalFailed`, `Supplanted`, or a bug."""
         return self._peer.failure
 
     @property

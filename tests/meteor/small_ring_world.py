@@ -6,9 +6,11 @@ What is promised meanwhile, and what is changed, is each test's own.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
+from typing import Any
 
+from chord import Task
 from meteor import MeteorError
 from sim.faults import Partition
 from sim.overlay import Overlay, SimPeer
@@ -18,6 +20,8 @@ from tests.meteor.test_falling_one_by_one import start
 PAUSES_S = (0, 0.1, 0.5, 2, 6)
 CUT_PAUSES_S = (0, 0.5, 2, 6, 12)
 """Long enough for each side to go on by itself."""
+PEERS_MAX = 12
+FALLEN_S = 5.0
 
 
 class FallingRing:
@@ -122,3 +126,41 @@ class CutAtTimes(FallingRing):
         here = address in self.side
         living = self.overlay.living
         return [one for one in living if self.cut is None or (one.address in self.side) is here]
+
+
+class GrowsAtTimes(FallingRing):
+    """A ring that peers come to, two at once at times, and in which they move."""
+
+    peers_max = PEERS_MAX
+
+    def happen(self) -> None:
+        """One drawn event."""
+        event, count = self.drawn.random(), len(self.overlay.peers)
+        if event < 0.3 and self.overlay.living and count < self.peers_max:
+            self.beside(*(self.overlay.add_peer() for _ in range(self.drawn.choice([1, 1, 2]))))
+        elif event < 0.45 and len(self.overlay.living) > 1:
+            moving, place = self.drawn.choice(self.overlay.living), self.drawn.getrandbits(160)
+            self.beside(self.overlay.move(moving, place))
+        else:
+            super().happen()
+
+    def beside(self, *work: Coroutine[Any, Any, object]) -> None:
+        """Changes, and a fall perhaps, while this is done."""
+        drawn, kernel = self.drawn, self.overlay.kernel
+        tasks: list[Task[None]] = [kernel.spawn(self.tried(one)) for one in work]
+        self.overlay.run_for(drawn.choice([0, 0.01, 0.05, 0.2]) * drawn.random())
+        for _ in range(drawn.randrange(0, 3)):
+            self.change()
+        fallen = None
+        if drawn.random() < 0.4 and self.overlay.living:
+            fallen = drawn.choice(self.overlay.living)
+            crash(fallen)
+        for task in tasks:
+            if fallen is None or fallen.core.node.joined:
+                kernel.run_until(task)
+            else:  # it fell as it joined: nobody is there any more to say that it did not
+                self.overlay.run_for(FALLEN_S)
+
+    async def tried(self, work: Coroutine[Any, Any, object]) -> None:
+        with suppress(MeteorError):
+            await work

@@ -1,0 +1,43 @@
+"""Small rings as in `test_small_rings_at_once`, which peers join, and in which peers move.
+
+All that is promised there is promised here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+
+from tests.meteor.small_ring_world import GrowsAtTimes
+from tests.meteor.test_small_rings_at_once import CALM_S, BusyRing
+
+
+class BusyGrowingRing(GrowsAtTimes, BusyRing):
+    """A ring that peers come to while much is asked."""
+
+    peers_max = 9
+
+    def beside(self, *work: Coroutine[Any, Any, object]) -> None:
+        super().beside(*work)
+        self.look()
+
+
+def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    ring = BusyGrowingRing(seed, monkeypatch)
+    print(f"{ring.size} peers, {ring.copies} copies")
+    ring.play(range(4, 12), 7, (0, 0, 0.01, 0.1, 0.5, 2, 6))
+    assert not ring.wrong, ring.wrong
+    ring.bring_back()
+    ring.settle()
+    for _ in range(2):
+        ring.overlay.run(ring.ask(ring.overlay.client(), 8.0))
+        ring.overlay.run_for(CALM_S)
+    assert not ring.wrong, ring.wrong
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(1, 151))
+def test_answers_are_right_as_it_grows(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_all_holds(seed, monkeypatch)

@@ -3,9 +3,8 @@
 Law of this file: conversations; which interval is whose is decided in `meteor.keeping.holdings` and
 `meteor.keeping.views`, what travels in `meteor.keeping.readable_shelf`.  The taker pulls pages,
 then asks the giver to freeze the interval, makes the last changes durable and takes over; the
-commit point is the giver's durable note that it gave (DESIGN section 5).  If either dies before,
-the giver's view stands.  A peer that has what is another one's asks that one to pull: who leaves,
-and who had it in a former life.
+commit point is the giver's durable note that it gave (DESIGN section 5); if either dies before, its
+view stands.  Who leaves, or had something in a former life, asks others to pull.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from meteor.keeping.views import Views
 from meteor.wire.copy_messages import HandedOver
 from meteor.wire.operations import ClaimAnswer, Inherit, Inherited
 from meteor.wire.view import HEARSAY, Ended, Rival, View, parts_of
-from squid import HilbertCurve, Interval, intersect, of_arc, subtract
+from squid import HilbertCurve, Interval, intersect, merge, of_arc, subtract
 
 LEAVE_ROUNDS, LEAVE_PAUSE_S = 3, 0.05
 """How often, and how far apart, a leaving peer asks who takes over what it holds while all that it
@@ -178,33 +177,36 @@ class Handoff:
 
     async def give_all(self, timeout_s: float) -> Intervals:
         """Hand everything held to the successor before leaving, also what is just coming in;
-        returns what nobody took."""
-        self.leaving = True
+        returns what nobody took, and what went to one who fell silent before it began there."""
+        self.leaving, is_silent, rounds_left = True, False, LEAVE_ROUNDS
         deadline = self._runtime.now() + timeout_s
-        rounds_left = LEAVE_ROUNDS
         while rounds_left and self._runtime.now() < deadline:
             while self._holdings.awaiting and self._runtime.now() < deadline:
                 await self._runtime.sleep(LEAVE_PAUSE_S)
             for successor in self._node.successors:
-                if await self._give_to(successor, deadline):
-                    rounds_left = LEAVE_ROUNDS + 1
+                again = await self._give_to(successor, deadline)
+                is_silent = is_silent or again is None
+                rounds_left = LEAVE_ROUNDS + 1 if again else rounds_left
                 if not self._holdings.held:
-                    return ()
+                    break
+            if not self._holdings.held:
+                break
             rounds_left -= 1
             await self._runtime.sleep(LEAVE_PAUSE_S)
-        return self._holdings.held
+        gave = self._views.gave(self._runtime.contact.id) if is_silent else ()
+        return merge(self._holdings.held, *(view.intervals for view in gave))
 
     def say_handed_over(self) -> None:
         """Tell those around that this peer did not fall; where few are left that is all of them."""
-        around = (*self._node.successors, self._node.predecessor)
-        for one in {one.id: one for one in around if one is not None}.values():
+        around = filter(None, (*self._node.successors, self._node.predecessor))
+        for one in {one.id: one for one in around}.values():
             self._runtime.send(one, HandedOver())
 
     def _on_handed_over(self, sender: Contact, _: object, __: float) -> None:
         self._replication.note_left(sender)
 
-    async def _give_to(self, successor: Contact, deadline: float) -> bool:
-        """Ask a successor to take all; whether there is reason to ask it again."""
+    async def _give_to(self, successor: Contact, deadline: float) -> bool | None:
+        """Ask a successor to take all; whether to ask it again, None if it may not be there."""
         for interval in self._holdings.held:
             left_s = max(deadline - self._runtime.now(), 0.0)
             try:
@@ -212,7 +214,7 @@ class Handoff:
             except RemoteFault as fault:
                 return fault.kind != LEAVES
             except CallError:
-                return False
+                return None
         return False
 
     # -- taking over what nobody answers for, or from whom it has been
@@ -365,7 +367,7 @@ class Handoff:
         if subtract(left, self._holdings.held):
             self.wake()
             raise Fault("Moved", "the interval is not held here yet")
-        await self._take_in_since_lost(answer, left, source)
+        await self._take_in_lost(answer, left, source)
         if intersect((interval,), self._holdings.lost):  # it is taken in once that is proven
             raise Fault("Moved", "it is not known yet whether this is all of the past")
         for view in (*answer.copies, *answer.former):
@@ -376,9 +378,7 @@ class Handoff:
             raise Fault("Moved", "the offer could not be pulled")
         return Inherited()
 
-    async def _take_in_since_lost(
-        self, answer: ClaimAnswer, left: Intervals, source: Contact
-    ) -> None:
+    async def _take_in_lost(self, answer: ClaimAnswer, left: Intervals, source: Contact) -> None:
         """What the source acknowledged since the past of it was lost, which was lost here again."""
         had = (*answer.copies, *answer.former)
         for view in had:

@@ -14,6 +14,12 @@ from tests.meteor.small_ring_world import GrowsAtTimes
 from tests.meteor.test_small_rings_at_once import CALM_S, BusyRing
 
 
+FOUND = {
+    125: "a peer moved that had given all to who fell before it began: it came under another name",
+    164: "the same, with falls in between",
+}
+
+
 class BusyGrowingRing(GrowsAtTimes, BusyRing):
     """A ring that peers come to while much is asked."""
 
@@ -35,6 +41,11 @@ def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         ring.overlay.run(ring.ask(ring.overlay.client(), 8.0))
         ring.overlay.run_for(CALM_S)
     assert not ring.wrong, ring.wrong
+
+
+@pytest.mark.parametrize("seed", FOUND)
+def test_what_was_found_once(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_all_holds(seed, monkeypatch)
 
 
 @pytest.mark.long

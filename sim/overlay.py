@@ -28,6 +28,7 @@ from meteor import (
     Client,
     ClientConfig,
     Identity,
+    JoinFailed,
     Journal,
     KeywordSpace,
     MemoryJournal,
@@ -41,6 +42,7 @@ from sim.link import MessageCodec
 from sim.network import Latency, Network
 from sim.runtime import SimRuntime
 from sim.simulated_peer import SimPeer
+from sim.task import Cancelled
 from sim.trace import Trace
 from squid import RouterConfig
 
@@ -244,6 +246,10 @@ class Overlay:
         others = [Contact.at(other.address) for other in self.living if other is not again]
         try:
             await again.core.start(others[:3])
+        except Cancelled:
+            if again.alive:
+                raise
+            raise JoinFailed(f"{again.address} was crashed as it joined", ()) from None
         except MeteorError:
             again.crash()
             raise

@@ -302,6 +302,28 @@ class Heirs:
                 rivals.append(Rival(part, one.epoch, one.holders, lost, one.number))
         return rivals
 
+    def since_lost(self, found: Found, step: Step) -> list[Rival]:
+        """What others acknowledged under later views than the past that a step found, which had
+        lost it: they may be of another ring, and nobody here went on with it."""
+        if step.view is None:
+            return []
+        own_id, never = self._runtime.contact.id, found.tried | found.passed_over
+        later = [
+            one for one in found.evidence
+            if one.view.epoch > step.view.epoch and intersect(one.view.lost, step.piece)
+            and one.contact.id in one.view.holder_ids and not one.damaged
+            and one.view.primary.id != own_id and (one.view.key, one.view.epoch) not in never
+        ]  # fmt: skip
+        rivals: dict[tuple[ViewKey, int], Rival] = {}
+        for view in (one.view for one in later):
+            part = intersect(view.lost, step.piece)
+            part = subtract(part, self._views.taken_in.of(view.primary.id, view.epoch))
+            ended = any(other.view.epoch > view.epoch and other.shows(view) for other in later)
+            if part and not ended:
+                rival = Rival(part, view.epoch, view.holders, part, view.number)
+                rivals[view.key, view.epoch] = rival
+        return list(rivals.values())
+
     def closed(self, held: Intervals) -> None:
         """What is held need not be waited for any more."""
         for interval in list(self._open_since):

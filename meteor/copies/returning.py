@@ -89,7 +89,8 @@ class Returning:
             found = await self._handoff.heirs.ask(interval, ())
             for step in self._handoff.heirs.heal(found):
                 if step.view is not None:
-                    beside = self._handoff.heirs.beside(found, step)
+                    heirs = self._handoff.heirs
+                    beside = [*heirs.beside(found, step), *heirs.since_lost(found, step)]
                     await self._find(step.piece, step.view, step.sources, beside)
 
     async def _take_in_own_since_lost(self, piece: Intervals) -> None:

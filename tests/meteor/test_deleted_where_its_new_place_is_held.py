@@ -37,7 +37,8 @@ def test_its_own_copies_let_go_of_it_as_well(seed: int) -> None:
     placed = old.core.shelf.find(("", stem_of(old_id)))
     assert placed is not None
     was = placed.carried
-    elsewhere = drawn_elsewhere(overlay, drawn, client, old)
+    at_old = overlay.client(peer=list(overlay.living).index(old))
+    elsewhere = drawn_elsewhere(overlay, drawn, at_old, old)
     new_id = overlay.run(client.replace(old_id, elsewhere, b"2", ttl=7200)).id
     new, copies = primary_of(overlay, new_id), copies_of(overlay, new_id)
     assert all(is_shown(one, new_id) for one in (new, *copies))

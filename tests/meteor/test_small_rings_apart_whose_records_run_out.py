@@ -8,6 +8,7 @@ import pytest
 
 from meteor import Client
 from tests.meteor import copies_world
+from tests.meteor.copies_world import with_open
 from tests.meteor.small_ring_world import CUT_PAUSES_S, CutAtTimes
 from tests.meteor.test_small_rings_whose_records_run_out import (
     NEVER,
@@ -56,6 +57,12 @@ class CutRing(CutAtTimes, FleetingRing):
             super().ask(client, timeout_s)
 
 
+OPEN = {
+    161: "a record, or an interest, lives on past its end at one peer: nobody has looked why",
+}
+"""Not mended (docs/internals/papers.md), and listed in tests/skips.txt."""
+
+
 def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     ring = CutRing(seed, monkeypatch)
     print(f"{ring.size} peers, {ring.copies} copies")
@@ -71,7 +78,7 @@ def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(1, 201))
+@pytest.mark.parametrize("seed", with_open(range(1, 201), OPEN))
 def test_what_lives_is_there_and_what_is_over_is_not(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

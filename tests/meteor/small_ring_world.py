@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from chord import Task
-from meteor import MeteorError
+from meteor import Client, MeteorError
 from sim.faults import Partition
 from sim.overlay import Overlay, SimPeer
 from tests.meteor.copies_world import assert_whole_within, crash, restart_all
@@ -88,6 +88,18 @@ class FallingRing:
 
     def dead(self) -> list[SimPeer]:
         return [one for one in self.overlay.peers if not one.alive]
+
+    def drawn_client(self) -> Client | None:
+        """One at a drawn peer that is awake; None where nobody is, or has a ring yet."""
+        able = [at for at, one in enumerate(self.overlay.living) if not one.runtime.paused]
+        try:
+            return self.client_of(self.drawn.choice(able)) if able else None
+        except MeteorError:
+            return None
+
+    def client_of(self, peer: int) -> Client:
+        """One of the peer of this number among those that live."""
+        return self.overlay.client(peer=peer)
 
 
 class CutAtTimes(FallingRing):

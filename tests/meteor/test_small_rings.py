@@ -57,12 +57,8 @@ class SmallRing(FallingRing):
 
     def change(self) -> None:
         """At a drawn peer, with a drawn time."""
-        able = [at for at, one in enumerate(self.overlay.living) if not one.runtime.paused]
-        if not able:
-            return
-        try:
-            client = self.overlay.client(peer=self.drawn.choice(able))
-        except MeteorError:  # it has no ring yet
+        client = self.drawn_client()
+        if client is None:
             return
         what, timeout_s = self.drawn.random(), self.drawn.choice([0.4, 2, 6])
         with suppress(MeteorError):

@@ -33,13 +33,10 @@ class CutRing(CutAtTimes, MovingRing):
 
     def change(self) -> None:
         """No question: on one side it may be answered as if the other were gone."""
-        able = [at for at, one in enumerate(self.overlay.living) if not one.runtime.paused]
-        if not able:
+        client = self.drawn_client()
+        if client is None:
             return
-        try:
-            self.client = client = self.overlay.client(peer=self.drawn.choice(able))
-        except MeteorError:  # it has no ring yet
-            return
+        self.client = client
         what, timeout_s = self.drawn.random(), self.drawn.choice([0.4, 2, 6])
         with suppress(MeteorError):
             if what < 0.2:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.meteor.small_ring_world import CUT_PAUSES_S, CutAtTimes
 from tests.meteor.test_small_rings_apart import SETTLED_S
-from tests.meteor.test_small_rings_at_once import CALM_S, BusyRing
+from tests.meteor.test_small_rings_at_once import BusyRing
 
 FOUND = {
     428: "an heir fell before it began: a copy that it had told was taken to have moved on",
@@ -29,16 +29,7 @@ class BusyCutRing(CutAtTimes, BusyRing):
 
 def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     ring = BusyCutRing(seed, monkeypatch)
-    print(f"{ring.size} peers, {ring.copies} copies")
-    ring.play(range(4, 12), 6, (0.01, 0.1, *CUT_PAUSES_S))
-    ring.heal()
-    ring.bring_back()
-    ring.settle()
-    ring.overlay.run_for(SETTLED_S)
-    for _ in range(2):
-        ring.overlay.run(ring.ask(ring.overlay.client(), 8.0))
-        ring.overlay.run_for(CALM_S)
-    assert not ring.wrong, ring.wrong
+    ring.to_the_end(range(4, 12), 6, (0.01, 0.1, *CUT_PAUSES_S), SETTLED_S)
 
 
 @pytest.mark.parametrize("seed", FOUND)

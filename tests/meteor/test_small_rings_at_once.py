@@ -8,7 +8,7 @@ names its place as missing; nothing that was replaced or deleted before; and not
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,28 +22,20 @@ from tests.meteor import copies_world
 from tests.meteor.building import draw_data
 from tests.meteor.copies_world import assert_whole_within, build, index_of
 from tests.meteor.small_ring_world import FallingRing
+from tests.meteor.test_small_rings_that_move import CALM_S, Record
 
 GAPS_S = (0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 """Between a change and the next one: some messages are on their way."""
-CALM_S = 12.0
+PAUSES_S = (0, 0, 0.01, 0.1, 0.5, 2, 6)
 FOUND = {
     329: "halfway, and let go by who kept the new place for a moment: nothing said where it went",
 }
 
 
 @dataclass
-class Record:
-    """What was promised of one record."""
+class Touched(Record):
+    """A record that may be just changed."""
 
-    id: str
-    places: set[str]
-    """All its ids since its last acknowledged one."""
-    least: int
-    """No earlier version may be seen."""
-    state: str = "kept"
-    """`kept`, `unsure` whether it is there at all, or `gone`."""
-    is_unknown: bool = False
-    """Whether fewer than three were told of some of it."""
     touched: int = 0
     """How often somebody began to change it."""
     is_busy: bool = False
@@ -53,7 +45,7 @@ class Record:
 class Promised:
     """What was promised of a record as a question began."""
 
-    record: Record
+    record: Touched
     state: str
     least: int
     touched: int
@@ -75,7 +67,7 @@ class BusyRing(FallingRing):
         monkeypatch.setattr(copies_world, "COPIES", self.copies)
         disk_s = self.drawn.choice([0.001, 0.002, 0.004])
         self.overlay = build(seed, self.size, disk_s=disk_s)
-        self.records: dict[str, Record] = {}
+        self.records: dict[str, Touched] = {}
         self.running: list[Any] = []
         self.fewest: dict[int, tuple[str | None, int]] = {}
         """Of every change on its way, where, and how few were awake there since it began."""
@@ -111,12 +103,8 @@ class BusyRing(FallingRing):
         self.overlay.run_for(self.drawn.choice(GAPS_S) * self.drawn.random())
 
     def begin(self) -> None:
-        able = [at for at, one in enumerate(self.overlay.living) if not one.runtime.paused]
-        if not able:
-            return
-        try:
-            client = self.overlay.client(peer=self.drawn.choice(able))
-        except MeteorError:  # it has no ring yet
+        client = self.drawn_client()
+        if client is None:
             return
         what, timeout_s = self.drawn.random(), self.drawn.choice([0.4, 2, 6])
         if what < 0.25:
@@ -139,7 +127,7 @@ class BusyRing(FallingRing):
         except MeteorError:
             return
 
-    def free(self) -> Record | None:
+    def free(self) -> Touched | None:
         able = [one for _, one in sorted(self.records.items())
                 if one.state != "gone" and not one.is_busy]  # fmt: skip
         return self.drawn.choice(able) if able else None
@@ -174,12 +162,12 @@ class BusyRing(FallingRing):
         receipt, error, counts = await self.counted(client, post)
         if error is None:
             if counts:
-                self.records[stem_of(receipt.id)] = Record(receipt.id, {receipt.id}, number)
+                self.records[stem_of(receipt.id)] = Touched(receipt.id, {receipt.id}, number)
         elif isinstance(error, Incomplete) and error.receipt is not None:
             one = error.receipt.id
-            self.records[stem_of(one)] = Record(one, {one}, number, "unsure", not counts)
+            self.records[stem_of(one)] = Touched(one, {one}, number, "unsure", not counts)
 
-    async def replace(self, record: Record, client: Client, timeout_s: float) -> None:
+    async def replace(self, record: Touched, client: Client, timeout_s: float) -> None:
         number = self.number = self.number + 1
         data = profile(draw_data(self.drawn))
         others = sorted(record.places)
@@ -197,7 +185,7 @@ class BusyRing(FallingRing):
             self.anywhere.add(stem_of(record.id))
         record.is_busy = False
 
-    async def cancel(self, record: Record, client: Client, timeout_s: float) -> None:
+    async def cancel(self, record: Touched, client: Client, timeout_s: float) -> None:
         record.state = "unsure"
         post = client.cancel(record.id, timeout=timeout_s)
         receipt, error, counts = await self.counted(client, post)
@@ -237,18 +225,34 @@ class BusyRing(FallingRing):
         if untouched and there and min(there) < one.least and not named:
             self.wrong.append(f"of before: {stem} {there} {one}")
 
+    # -- how it ends
+
+    def to_the_end(
+        self,
+        events: range,
+        changes: int,
+        pauses_s: Sequence[float] = PAUSES_S,
+        settled_s: float = 0.0,
+    ) -> None:
+        """Let it happen; all are back, and asked twice.  While it is cut nothing is asked."""
+        print(f"{self.size} peers, {self.copies} copies")
+        self.play(events, changes, pauses_s)
+        assert not self.wrong, self.wrong
+        self.heal()
+        self.bring_back()
+        self.settle()
+        self.overlay.run_for(settled_s)
+        for _ in range(2):
+            self.overlay.run(self.ask(self.overlay.client(), 8.0))
+            self.overlay.run_for(CALM_S)
+        assert not self.wrong, self.wrong
+
+    def heal(self) -> None:
+        """If it is cut: one ring again."""
+
 
 def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    ring = BusyRing(seed, monkeypatch)
-    print(f"{ring.size} peers, {ring.copies} copies")
-    ring.play(range(6, 16), 7, (0, 0, 0.01, 0.1, 0.5, 2, 6))
-    assert not ring.wrong, ring.wrong
-    ring.bring_back()
-    ring.settle()
-    for _ in range(2):
-        ring.overlay.run(ring.ask(ring.overlay.client(), 8.0))
-        ring.overlay.run_for(CALM_S)
-    assert not ring.wrong, ring.wrong
+    BusyRing(seed, monkeypatch).to_the_end(range(6, 16), 7)
 
 
 @pytest.mark.parametrize("seed", FOUND)

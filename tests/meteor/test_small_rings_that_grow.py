@@ -19,13 +19,7 @@ class GrowingRing(GrowsAtTimes, MovingRing):
 
 
 def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    ring = GrowingRing(seed, monkeypatch)
-    print(f"{ring.size} peers, {ring.copies} copies")
-    ring.play(range(4, 12), 4)
-    ring.bring_back()
-    ring.ask(ring.overlay.client(), 8.0)
-    ring.overlay.run_for(12.0)
-    ring.ask(ring.overlay.client(), 8.0)
+    GrowingRing(seed, monkeypatch).to_the_end()
 
 
 @pytest.mark.parametrize("seed", FOUND)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.meteor.small_ring_world import GrowsAtTimes
-from tests.meteor.test_small_rings_at_once import CALM_S, BusyRing
+from tests.meteor.test_small_rings_at_once import BusyRing
 
 FOUND = {
     25: "the simulated start of who was crashed meanwhile ended the test",
@@ -32,16 +32,7 @@ class BusyGrowingRing(GrowsAtTimes, BusyRing):
 
 
 def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    ring = BusyGrowingRing(seed, monkeypatch)
-    print(f"{ring.size} peers, {ring.copies} copies")
-    ring.play(range(4, 12), 7, (0, 0, 0.01, 0.1, 0.5, 2, 6))
-    assert not ring.wrong, ring.wrong
-    ring.bring_back()
-    ring.settle()
-    for _ in range(2):
-        ring.overlay.run(ring.ask(ring.overlay.client(), 8.0))
-        ring.overlay.run_for(CALM_S)
-    assert not ring.wrong, ring.wrong
+    BusyGrowingRing(seed, monkeypatch).to_the_end(range(4, 12), 7)
 
 
 @pytest.mark.parametrize("seed", FOUND)

@@ -25,6 +25,7 @@ from tests.meteor.copies_world import (
 )
 from tests.meteor.small_ring_world import FallingRing
 
+CALM_S = 12.0
 FOUND = {
     56: "halfway as all fell: a copy of the old place had the new one, and differed for good",
     58: "the same, with falls in between",
@@ -72,12 +73,8 @@ class MovingRing(FallingRing):
 
     def change(self) -> None:
         """At a drawn peer, with a drawn time."""
-        able = [at for at, one in enumerate(self.overlay.living) if not one.runtime.paused]
-        if not able:
-            return
-        try:
-            client = self.overlay.client(peer=self.drawn.choice(able))
-        except MeteorError:  # it has no ring yet
+        client = self.drawn_client()
+        if client is None:
             return
         what, timeout_s = self.drawn.random(), self.drawn.choice([0.4, 2, 6])
         with suppress(MeteorError):
@@ -170,16 +167,18 @@ class MovingRing(FallingRing):
             self.change()
         held.resume()
 
+    def to_the_end(self) -> None:
+        """Let it happen; all are back, and asked twice."""
+        print(f"{self.size} peers, {self.copies} copies")
+        self.play(range(4, 12), 4)
+        self.bring_back()
+        self.ask(self.overlay.client(), 8.0)
+        self.overlay.run_for(CALM_S)
+        self.ask(self.overlay.client(), 8.0)
 
 
 def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    ring = MovingRing(seed, monkeypatch)
-    print(f"{ring.size} peers, {ring.copies} copies")
-    ring.play(range(4, 12), 4)
-    ring.bring_back()
-    ring.ask(ring.overlay.client(), 8.0)
-    ring.overlay.run_for(12.0)
-    ring.ask(ring.overlay.client(), 8.0)
+    MovingRing(seed, monkeypatch).to_the_end()
 
 
 @pytest.mark.parametrize("seed", FOUND)

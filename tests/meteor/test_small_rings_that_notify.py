@@ -44,12 +44,8 @@ class NotifyingRing(FallingRing):
 
     def change(self) -> None:
         """At a drawn peer, with a drawn time."""
-        able = [at for at, one in enumerate(self.overlay.living) if not one.runtime.paused]
-        if not able:
-            return
-        try:
-            client = self.overlay.client(peer=self.drawn.choice(able))
-        except MeteorError:  # it has no ring yet
+        client = self.drawn_client()
+        if client is None:
             return
         for _ in range(self.drawn.randrange(1, 4)):
             self.store(client)

@@ -109,7 +109,7 @@ class BusyNoticesRing(FallingRing):
         if what < 0.65:
             return self.touch(client, timeout_s)
         if what < 0.7:
-            life_s, client = self.drawn.choice(LIVES_S), self.new_client()
+            life_s, client = self.drawn.choice(LIVES_S), self.drawn_client()
             if client is None:
                 return None
             return self.ask(client, self.drawn.choice(INTERESTS), life_s, timeout_s)
@@ -118,16 +118,7 @@ class BusyNoticesRing(FallingRing):
     def client(self) -> Client | None:
         """One that is there, or a new one at a drawn peer."""
         is_new = self.drawn.random() < 0.2
-        return self.new_client() if is_new else self.drawn.choice(self.clients)
-
-    def new_client(self) -> Client | None:
-        able = [at for at, one in enumerate(self.overlay.living) if not one.runtime.paused]
-        if not able:
-            return None
-        try:
-            return self.overlay.client(peer=self.drawn.choice(able))
-        except MeteorError:  # it has no ring yet
-            return None
+        return self.drawn_client() if is_new else self.drawn.choice(self.clients)
 
     def touch(self, client: Client, timeout_s: float) -> Coroutine[Any, Any, None] | None:
         able = [one for _, one in sorted(self.records.items()) if not one.is_busy and one.id]

@@ -228,13 +228,8 @@ class FailingDisks(MovingRing):
 
 def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     ring = FailingDisks(seed, monkeypatch)
-    print(f"{ring.size} peers, {ring.copies} copies, {ring.hurt_max} damaged at once",
-          "loose" if ring.is_loose else "strict")  # fmt: skip
-    ring.play(range(4, 12), 4)
-    ring.bring_back()
-    ring.ask(ring.overlay.client(), 8.0)
-    ring.overlay.run_for(12.0)
-    ring.ask(ring.overlay.client(), 8.0)
+    print(f"{ring.hurt_max} damaged at once,", "loose" if ring.is_loose else "strict")
+    ring.to_the_end()
 
 
 @pytest.mark.parametrize("seed", FOUND)

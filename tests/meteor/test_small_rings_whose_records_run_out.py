@@ -118,13 +118,10 @@ class FleetingRing(FallingRing):
 
     def change(self) -> None:
         """At a drawn peer, with a drawn time."""
-        able = [at for at, one in enumerate(self.overlay.living) if not one.runtime.paused]
-        if not able:
+        client = self.drawn_client()
+        if client is None:
             return
-        try:
-            self.client = client = self.client_of(self.drawn.choice(able))
-        except MeteorError:  # it has no ring yet
-            return
+        self.client = client
         what, timeout_s = self.drawn.random(), self.drawn.choice(TIMEOUTS_S)
         with suppress(MeteorError):
             if what < 0.2:

@@ -220,7 +220,7 @@ class Attachment:
     async def replace(self, draft: Draft, timeout_s: float) -> Receipt:
         """Move to another profile under the same stem; raises as `Session.post`."""
         self._check_active()
-        ttl_s, before = self._life_s(), self._reattaching
+        ttl_s, before, renewing = self._life_s(), self._reattaching, self._renewing
         until_s = self._session.steady_clock() + ttl_s
         self._replaces.add(draft.version)
         try:
@@ -239,7 +239,7 @@ class Attachment:
         # Of two at once the later one counts, whichever is answered first.
         if self.is_active and draft.version > self.draft.version:
             self.draft = draft
-            self._attached(reply, until_s)
+            self._attached(reply, until_s, renewing)
             if self.missing:
                 self._session.spawn(self.reattach())
             else:
@@ -306,7 +306,7 @@ class Attachment:
         """One renewal.  Where it is gone, or may be gone, or perhaps never was, it is posted again:
         an heir without a copy knows nothing of it and takes it, everybody else has it already."""
         ttl_s, began_s = self._life_s(), self._session.steady_clock()
-        until_s = began_s + ttl_s
+        until_s, renewing = began_s + ttl_s, self._renewing
         draft, before = self.draft, self.missing
         stamp = self._session.next_version()
         reply = await self._session.amend(
@@ -318,7 +318,7 @@ class Attachment:
         if is_somewhere_unknown and self.is_active and self.draft is draft:
             if reply.matches == 0 and reply.complete:  # it ran out, watches heard: this is another
                 draft = self.draft = replace(draft, version=self._before_replaces(stamp))
-            posted = replace(draft, ttl_s=ttl_s)
+            posted = replace(draft, ttl_s=self._life_s())
             reply = await self._session.post(
                 posted, timeout_s, self._take_page, lambda: self.is_active,
                 since=self._since, again=True,
@@ -326,7 +326,7 @@ class Attachment:
         if self._session.steady_clock() - began_s > SLOW_S:
             self._may_outlive = True  # its time counts from when a peer read of it
         if self.is_active and self.draft is draft:
-            self._attached(reply, until_s)
+            self._attached(reply, until_s, renewing)
             if self.missing and self.missing != before:
                 self._session.report(self._partly_attached())
         return reply
@@ -361,16 +361,20 @@ class Attachment:
             missing=self.missing,
         )
 
-    def _attached(self, reply: PostReply, until_s: float | None = None) -> None:
+    def _attached(self, reply: PostReply, until_s: float | None = None, renewing: int = 0) -> None:
         """The overlay has it: under which id, where not, and until when: however long that took,
-        what is not kept alive lives no longer."""
+        what is not kept alive lives no longer.  Not so where its owner began to renew it since:
+        what came late with the life that it had before may have prolonged that of the owner."""
         self.id = reply.id or self.id
         self.state = "active"
         self.missing = reply.missing
         self.receipt = receipt_of(reply)
         if until_s is None:
             until_s = self._session.steady_clock() + (reply.ttl_s or self.ttl_s)
-        self._expires_s = until_s
+        if renewing == self._renewing:
+            self._expires_s = until_s
+        else:
+            self._session.spawn(self.reattach())
 
     def _restart(self) -> None:
         """Count the renewals of a new ttl from now."""

@@ -98,6 +98,7 @@ class Router:
         asks: bool = False,
         age_s: float = 0.0,
         is_wanted: Wanted | None = None,
+        anew: Callable[[], bytes] | None = None,
     ) -> Outcome:
         """Bring `body` to every peer whose holding meets `box`; returns when every matching index
         is reported on, or with what is `missing` when the time is up.  No share of an attempt is
@@ -106,7 +107,8 @@ class Router:
         `asks` says that nothing is changed: who keeps a copy may answer for a silent owner.
         `on_frame(peer, page)` is told of each result page as it comes, possibly more than once.
         `age_s` is how long ago the question began that this is a part of.  What is not wanted any
-        more is not tried again.
+        more is not tried again.  `anew` gives the body as it is when it is issued again: time that
+        is left in it is less by then.
         """
         operation_id, now = self._runtime.random.randbytes(16), self._runtime.now()
         if self._observer is not None:
@@ -124,13 +126,17 @@ class Router:
                 self._tell_origin(share, work, job, 0)
             else:
                 self._do_or_begin(share, lasts_s)
-            await self._until_settled(operation, share, deadline)
+            await self._until_settled(operation, share, deadline, anew)
         finally:
             del self._operations[operation_id]
         return self._ended(operation_id, operation.outcome())
 
     async def _until_settled(
-        self, operation: OriginatedOperation, share: HandOn, deadline: float
+        self,
+        operation: OriginatedOperation,
+        share: HandOn,
+        deadline: float,
+        anew: Callable[[], bytes] | None,
     ) -> None:
         """Wait for what a first share comes to, and issue again what stays open."""
         patience_s, attempt = self._config.reissue_s, 0
@@ -140,6 +146,7 @@ class Router:
                 again = replace(
                     share, attempt=attempt, job=operation.gaps(), stretch=None,
                     remaining_ms=remaining_ms(lasts_s),
+                    body=share.body if anew is None else anew(),
                 )  # fmt: skip
                 self._do_or_begin(again, lasts_s)
             if not operation.settled:  # by what this peer itself did in this turn

@@ -27,10 +27,9 @@ from meteor.rendezvous.moves import runs_of, with_missing
 from meteor.rendezvous.overlapping import Finding
 from meteor.rendezvous.place_to_place import PLACES_MAX, PlaceToPlace
 from meteor.rendezvous.reading import reading
-from meteor.rendezvous.task import AMENDS, FIND, FOUND
+from meteor.rendezvous.task import AMENDS, FIND, FOUND, as_time_goes
 from meteor.security.gatekeeper import Admitted, Gatekeeper
 from meteor.security.verifying import DELEGATION
-from meteor.wire import codec
 from meteor.wire.collector import Collector, Relay, raise_refusals, summaries_of
 from meteor.wire.found_pages import readable
 from meteor.wire.messages import Amend, Document, Post, PostReply
@@ -113,16 +112,17 @@ class Amending:
     ) -> PostReply:
         """Renew, cancel or find by id, following a record that was replaced to its new id."""
         full_id, collector, came_with = amend.id, Collector(), -1
-        deadline = self._runtime.now() + amend.timeout_s
+        began_s = self._runtime.now()
+        deadline = began_s + amend.timeout_s
         left: Intervals = ()
+        sent = replace(self._operation(sender, amend, admitted), mode=mode, dry_run=dry_run)
         for places in count(1):
             _, box = split_id(full_id, self._curve)
-            operation = replace(
-                self._operation(sender, amend, admitted), id=full_id, mode=mode, dry_run=dry_run
-            )
+            operation = replace(sent, id=full_id)
+            body = as_time_goes(operation, self._runtime.now, began_s)
             outcome = await self._router.disseminate(
-                box, codec.encode(operation), timeout_s=max(deadline - self._runtime.now(), 0.0),
-                on_frame=collector.keep, asks=amend.verb == FIND,
+                box, body(), timeout_s=max(deadline - self._runtime.now(), 0.0),
+                on_frame=collector.keep, asks=amend.verb == FIND, anew=body,
             )  # fmt: skip
             summaries = summaries_of(outcome)
             with self._gatekeeper.counted():
@@ -197,9 +197,12 @@ class Amending:
                     sender, amend.token, box, operation, amend.timeout_s, told=told
                 )
             except Refused as error:
-                if error.rule == "deleted" and operation.id != amend.id:
+                if operation.id == amend.id:
+                    raise
+                counts = await self._what_counts(sender, amend, admitted, error, deadline)
+                if counts.rule == "deleted":
                     self._runtime.spawn(self._places.order(back_to(amend.id, operation)))
-                raise
+                raise counts from None
             if reply.complete or KEPT_KINDS.get(document.action) != DATA:
                 kept = reply
                 for first in left_by(amend, operation, told):
@@ -208,6 +211,24 @@ class Amending:
                     self._go_on(left_by(amend, operation, told), kept)
             answered(reply)
             return reply
+
+    async def _what_counts(
+        self, sender: Contact, amend: Amend, admitted: Admitted, refused: Refused, deadline: float
+    ) -> Refused:
+        """Why the first half of a replace is refused.  What had it before may have taken it back as
+        the old one turned out to be deleted, and says that something later is there: who is told
+        that posts again under the same id, in vain."""
+        left_s = deadline - self._runtime.now()
+        if refused.rule != "older" or left_s <= 0:
+            return refused
+        question = replace(amend, verb=FIND, ttl_s=0.0, document=b"", timeout_s=left_s)
+        try:
+            await self.once(sender, question, admitted, dry_run=True)
+        except Refused as other:
+            return other if other.rule == "deleted" else refused
+        except MeteorError:
+            return refused
+        return refused
 
     def _go_on(self, leaves: Sequence[Operation], kept: PostReply) -> None:
         """The second half of a replace that its client was told to be incomplete: what holds the

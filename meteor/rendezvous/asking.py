@@ -14,7 +14,7 @@ from meteor.admission import DELETES, KEPT_KINDS
 from meteor.rendezvous.leaving import back_to
 from meteor.rendezvous.moves import region_of, runs_of, with_missing
 from meteor.rendezvous.ownership import DELEGATION
-from meteor.rendezvous.task import OWN
+from meteor.rendezvous.task import OWN, as_time_goes
 from meteor.security.gatekeeper import Gatekeeper
 from meteor.wire import codec
 from meteor.wire.collector import Collector, Relay, raise_refusals, summaries_of
@@ -168,13 +168,15 @@ class Asking:
         said so: that one has told its client, perhaps, and what came since would be taken.  What
         is asked for the second time and on, by its client's request, begins with another `first`
         number."""
-        deadline = self._runtime.now() + timeout_s
+        first_s = self._runtime.now()
+        deadline = first_s + timeout_s
 
         async def disseminate(where: Box, what: Operation, began_s: float) -> Outcome:
             now = self._runtime.now()
+            body = as_time_goes(what, self._runtime.now, first_s)
             return await self._router.disseminate(
-                where, codec.encode(what), timeout_s=max(deadline - now, 0.0),
-                on_frame=on_frame, asks=asks, age_s=now - began_s, is_wanted=is_wanted,
+                where, body(), timeout_s=max(deadline - now, 0.0), on_frame=on_frame,
+                asks=asks, age_s=now - began_s, is_wanted=is_wanted, anew=body,
             )  # fmt: skip
 
         told: list[Summary] = []

@@ -6,12 +6,13 @@ is believed, and what cannot be carried out never reaches the point's own steps.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
 from arms import Profile
-from chord import dataclass
+from chord import dataclass, replace
 from meteor.admission import DELETES, KEPT_KINDS
 from meteor.errors import MeteorError
 from meteor.keeping.out_of_reach import gives_way
@@ -37,6 +38,8 @@ PERFORM: Final = "perform"
 would run it."""
 OVER: Final = "over"
 """Refused: it may have been kept before, and had run out by its signer's clock."""
+LEAST_MS: Final = 1
+"""What has no time left is over at once: without any it would not be kept, and be a question."""
 VERBS = DELETES | AMENDS | KEPT_KINDS.keys() | {PERFORM}
 
 
@@ -104,6 +107,22 @@ class Task:
     def old_key(self) -> Key:
         """The identity under which its record may have left word here when it moved."""
         return self.operation.owner, self.operation.id
+
+
+def as_time_goes(
+    operation: Operation, now: Callable[[], float], began_s: float
+) -> Callable[[], bytes]:
+    """The body of its shares, as it is when they are issued.  Only the time that is left travels
+    (DESIGN section 5): what is carried out long after it was asked for ends when it was to."""
+
+    def body() -> bytes:
+        left_ms = operation.ttl_ms - int((now() - began_s) * 1000)
+        is_as_sent = left_ms == operation.ttl_ms or not operation.ttl_ms
+        return codec.encode(
+            operation if is_as_sent else replace(operation, ttl_ms=max(left_ms, LEAST_MS))
+        )
+
+    return body
 
 
 def read_task(share: HandOn, curve: HilbertCurve) -> Task | None:

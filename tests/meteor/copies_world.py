@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import pytest
@@ -35,16 +35,6 @@ def seeds(quick: int, longer: int = 20) -> list[object]:
     last = max(quick, longer)
     more = (pytest.param(seed, marks=pytest.mark.long) for seed in range(quickest + 1, last + 1))
     return [*range(1, quickest + 1), *more]
-
-
-def with_open(drawn: Iterable[int], open_yet: Mapping[int, str]) -> list[object]:
-    """Seeds, of which some show what is not mended yet: they are expected to fail, and why."""
-    return [
-        pytest.param(seed, marks=pytest.mark.xfail(strict=True, reason=open_yet[seed]))
-        if seed in open_yet
-        else seed
-        for seed in drawn
-    ]
 
 
 def build(

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.meteor.copies_world import with_open
 from tests.meteor.notified_world import SETTLED_S
 from tests.meteor.small_ring_world import CUT_PAUSES_S
 from tests.meteor.test_small_rings_apart_whose_records_run_out import CutRing
@@ -24,13 +23,6 @@ class LapsingCutRing(CutRing, LapsingRing):
         super().change()
 
 
-OPEN = {
-    20: "a record, or an interest, lives on past its end at one peer: nobody has looked why",
-    40: "an interest lives on past its end for some seconds: nobody has looked why",
-}
-"""Not mended (docs/internals/papers.md), and listed in tests/skips.txt."""
-
-
 def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     ring = LapsingCutRing(seed, monkeypatch)
     print(f"{ring.size} peers, {ring.copies} copies")
@@ -43,6 +35,6 @@ def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", with_open(range(1, 201), OPEN))
+@pytest.mark.parametrize("seed", range(1, 201))
 def test_what_is_over_is_told_to_nobody(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_all_holds(seed, monkeypatch)

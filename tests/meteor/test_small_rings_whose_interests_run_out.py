@@ -15,7 +15,6 @@ from arms import Profile, Tell
 from meteor import Client, Interest, MeteorError, Watch, profile
 from sim.overlay import SimPeer
 from tests.meteor.building import Attributes, draw_data
-from tests.meteor.copies_world import with_open
 from tests.meteor.notified_world import INTERESTS, SETTLED_S, Listener
 from tests.meteor.test_small_rings_whose_interests_move import selects
 from tests.meteor.test_small_rings_whose_records_run_out import (
@@ -168,14 +167,6 @@ class LapsingRing(FleetingRing):
         assert not self.false, "\n".join(self.false)
 
 
-OPEN = {
-    88: "an interest lives on past its end for some seconds: nobody has looked why",
-    121: "an interest lives on past its end for some seconds: nobody has looked why",
-    176: "an interest lives on past its end for some seconds: nobody has looked why",
-}
-"""Not mended (docs/internals/papers.md), and listed in tests/skips.txt."""
-
-
 def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     ring = LapsingRing(seed, monkeypatch)
     print(f"{ring.size} peers, {ring.copies} copies")
@@ -187,6 +178,6 @@ def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", with_open(range(1, 201), OPEN))
+@pytest.mark.parametrize("seed", range(1, 201))
 def test_what_is_over_is_told_to_nobody(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_all_holds(seed, monkeypatch)

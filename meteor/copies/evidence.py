@@ -190,6 +190,17 @@ def has_all_of(survivor: Evidence, view: View) -> bool:
     return survivor.shows(view)
 
 
+def is_next_of(one: Evidence, newest: View, *, is_last: bool) -> bool:
+    """Whether the last that a copy had before the view that it has now is the newest one: nothing
+    began there in between.  Where the primary of the newest `is_last` at it, its next epochs never
+    began, which that copy may have had before."""
+    if not one.fresh or not one.taken_in:
+        return False
+    last = max(one.taken_in, key=lambda ended: ended.epoch)
+    is_next = is_last and last.epoch > newest.epoch and one.shows(newest)
+    return last.primary == newest.primary.id and (last.epoch == newest.epoch or is_next)
+
+
 def has_piece(view: View, piece: Interval) -> bool:
     """Whether a view is of all of a piece."""
     return intersect(view.intervals, (piece,)) == (piece,)

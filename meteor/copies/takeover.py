@@ -42,12 +42,13 @@ from meteor.copies.evidence import (
     by_piece,
     has_all_of,
     has_piece,
+    is_next_of,
     keys_of,
     of_both,
     without_passed_over,
 )
 from meteor.wire.operations import HeardOf
-from meteor.wire.view import Ended, View, ViewKey
+from meteor.wire.view import View, ViewKey
 from squid import Interval, Intervals, intersect, merge
 
 SILENT_MAX = 1
@@ -338,14 +339,17 @@ def _proven(
                   and not one.damaged for one in know)  # fmt: skip
     there = [*having, *(one for one in know if vouched and not one.damaged)]
     there += [one for one in evidence if one.remembers and _is_at(one, newest)]
+    vouches = any(is_peer(one.contact, newest.primary) and not one.damaged for one in having)
+    went_on = [one for one in evidence if is_next_of(one, newest, is_last=vouches)
+               and not _began(one.view, evidence, asked)]  # fmt: skip
+    there += went_on if vouches else []
     have = [one for one in holders if _is_among(one, [e.contact for e in there])]
     came = {one for one in holders
             if any(_speaks_for(peer, one, evidence) and not asked.has_forgotten(peer, one)
                    for peer in asked.answered)}  # fmt: skip
     fresh = [one for one in having if one.fresh]
     know += [one for one in evidence if fresh and _is_behind(one, newest, fresh)]
-    know += [one for one in evidence
-             if _is_next_of(one, newest) and not _began(one.view, evidence, asked)]  # fmt: skip
+    know += went_on
     moved_on = [one for one in holders
                 if one in came and not _is_among(one, [e.contact for e in know])
                 and not asked.is_behind(one, newest, piece)
@@ -362,19 +366,6 @@ def _is_behind(one: Evidence, newest: View, survivors: Sequence[Evidence]) -> bo
     that one, as all that it has is with every survivor of the newest as well."""
     earlier = one.fresh and one.view.epoch < newest.epoch
     return earlier and all(has_all_of(survivor, one.view) for survivor in survivors)
-
-
-def _is_next_of(one: Evidence, newest: View) -> bool:
-    """Whether the last that a copy had before the view that it has now is the newest one: nothing
-    began there in between."""
-    if not one.fresh or not one.taken_in:
-        return False
-    last = max(one.taken_in, key=_epoch_of)
-    return (last.primary, last.epoch) == (newest.primary.id, newest.epoch)
-
-
-def _epoch_of(ended: Ended) -> int:
-    return ended.epoch
 
 
 def _is_tried_after(newest: View, view: View) -> bool:

@@ -19,7 +19,7 @@ from meteor.wire.record_id import stem_of
 from sim.overlay import SimPeer
 from squid import covers
 from tests.meteor import copies_world
-from tests.meteor.building import draw_data
+from tests.meteor.building import Attributes, draw_data
 from tests.meteor.copies_world import assert_whole_within, build, index_of
 from tests.meteor.small_ring_world import FallingRing
 from tests.meteor.test_small_rings_that_move import CALM_S, Record
@@ -50,6 +50,7 @@ class Promised:
     least: int
     touched: int
     places: set[str] = field(default_factory=set)
+    at_s: float = 0.0
 
 
 class BusyRing(FallingRing):
@@ -155,10 +156,21 @@ class BusyRing(FallingRing):
         self.look()
         return found, failed, self.fewest.pop(number)[1] >= 3
 
+    def draw_content(self, number: int) -> Attributes:
+        """What the version of this number says."""
+        del number
+        return draw_data(self.drawn)
+
+    def draw_ttl_s(self, number: int) -> float:
+        """How long that version is to live."""
+        del number
+        return 7200
+
     async def store(self, client: Client, timeout_s: float) -> None:
         number = self.number = self.number + 1
-        data = profile(draw_data(self.drawn))
-        post = client.store(data, str(number), ttl=7200, timeout=timeout_s)
+        data = profile(self.draw_content(number))
+        ttl_s = self.draw_ttl_s(number)
+        post = client.store(data, str(number), ttl=ttl_s, timeout=timeout_s)
         receipt, error, counts = await self.counted(client, post)
         if error is None:
             if counts:
@@ -169,10 +181,11 @@ class BusyRing(FallingRing):
 
     async def replace(self, record: Touched, client: Client, timeout_s: float) -> None:
         number = self.number = self.number + 1
-        data = profile(draw_data(self.drawn))
+        data = profile(self.draw_content(number))
         others = sorted(record.places)
         old_id = self.drawn.choice(others) if self.drawn.random() < 0.3 else record.id
-        post = client.replace(old_id, data, str(number), ttl=7200, timeout=timeout_s)
+        ttl_s = self.draw_ttl_s(number)
+        post = client.replace(old_id, data, str(number), ttl=ttl_s, timeout=timeout_s)
         receipt, error, counts = await self.counted(client, post)
         record.is_unknown = record.is_unknown or not counts
         if error is None:
@@ -195,8 +208,9 @@ class BusyRing(FallingRing):
             record.state = "gone"
 
     async def ask(self, client: Client, timeout_s: float) -> None:
+        now_s = self.overlay.kernel.now()
         before = [
-            Promised(one, one.state, one.least, one.touched, set(one.places))
+            Promised(one, one.state, one.least, one.touched, set(one.places), now_s)
             for _, one in sorted(self.records.items())
             if not one.is_busy
         ]

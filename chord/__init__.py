@@ -8,6 +8,7 @@ from chord.config import ChordConfig as ChordConfig
 from chord.contact import UNKNOWN_ID as UNKNOWN_ID
 from chord.contact import Contact as Contact
 from chord.contact import WideInt as WideInt
+from chord.errors import AnotherAnswers as AnotherAnswers
 from chord.errors import Busy as Busy
 from chord.errors import CallError as CallError
 from chord.errors import DialRefused as DialRefused
@@ -79,9 +80,9 @@ __all__ = [
     "ArcCache", "KnownArc", "IdealPlace", "ideal_ring", "FindOwner", "GetNeighbours", "Neighbours",
     "Ping",
     "MESSAGES",
-    "MeteorError", "RingError", "CallError", "DialRefused", "DialRejected", "LinkClosed",
-    "RequestTimeout", "Busy", "RemoteFault", "Fault", "LookupFailed", "NotJoined", "JoinRefused",
-    "Supplanted",
+    "MeteorError", "RingError", "CallError", "AnotherAnswers", "DialRefused", "DialRejected",
+    "LinkClosed", "RequestTimeout", "Busy", "RemoteFault", "Fault", "LookupFailed", "NotJoined",
+    "JoinRefused", "Supplanted",
     "placement", "relocation", "Burden", "Placing", "LoadAnswer", "RelocationConfig",
     "ask_for_place", "FindPlace", "split_id",
     "Runtime", "Handler", "Deferred", "Unhurried", "Link", "NO_LINK", "Task",

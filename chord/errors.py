@@ -26,6 +26,11 @@ class DialRejected(DialRefused):
     """Who listens there does not serve this peer, or nobody by now: it lives."""
 
 
+class AnotherAnswers(DialRefused):
+    """Another peer is at the contact's address: whoever was there is gone, or at another place of
+    the ring since."""
+
+
 class LinkClosed(CallError):
     """The link broke before the reply came; the request may or may not have been carried out."""
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from chord.errors import CallError, JoinRefused, LookupFailed
+from chord.contact import Contact
+from chord.errors import AnotherAnswers, CallError, JoinRefused, LookupFailed
 from chord.place_search import TryAgain
 from chord.remembered import distinct
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from chord.config import ChordConfig
-    from chord.contact import Contact
     from chord.forming import Forming
     from chord.joining import Joining
     from chord.place_search import PlaceSearch
@@ -98,16 +98,20 @@ class Resuming:
         for start in range(0, len(contacts), ASKED_AT_ONCE):
             batch = contacts[start : start + ASKED_AT_ONCE]
             tasks = [self._runtime.spawn(self._ask(contact)) for contact in batch]
-            found += [(c, await task) for c, task in zip(batch, tasks, strict=True)]
+            found += [await task for task in tasks]
             if any(standing is Standing.MEMBER for _, standing in found):
                 break
         return found
 
-    async def _ask(self, contact: Contact) -> Standing:
+    async def _ask(self, contact: Contact) -> tuple[Contact, Standing]:
+        """Who is at a contact's address, and what it is: it may have gone to another place in the
+        ring meanwhile, and then has another identifier."""
         try:
             await self._search.ask(contact)
         except TryAgain:
-            return Standing.WAKING
+            return contact, Standing.WAKING
+        except AnotherAnswers:
+            return await self._ask(Contact.at(contact.address))
         except (CallError, JoinRefused):
-            return Standing.ABSENT  # or of a ring that is not ours
-        return Standing.MEMBER
+            return contact, Standing.ABSENT  # or of a ring that is not ours
+        return contact, Standing.MEMBER

@@ -14,13 +14,20 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
-from chord.errors import CallError, LookupFailed, NotJoined, RequestTimeout, RingError
+from chord.contact import Contact
+from chord.errors import (
+    AnotherAnswers,
+    CallError,
+    LookupFailed,
+    NotJoined,
+    RequestTimeout,
+    RingError,
+)
 from chord.messages import Reunite, SuccessorsChanged
 from chord.remembered import distinct
 
 if TYPE_CHECKING:
     from chord.config import ChordConfig
-    from chord.contact import Contact
     from chord.joining import Joining
     from chord.lookup import Lookups
     from chord.maintenance import Maintenance
@@ -119,8 +126,14 @@ class Reunion:
 
     async def _probe(self, contact: Contact) -> None:
         """See whether a lost contact lives; it is found again once each of us finds the other at
-        its place."""
-        if not await self._seek(contact):
+        its place.  Where another one is at its address it went to another place meanwhile: that is
+        found once we are at ours in the ring of who is there."""
+        try:
+            if not await self._seek_by(contact):
+                return
+        except AnotherAnswers:
+            if await self._seek_by(Contact.at(contact.address)):
+                self._watch.remembered.discard(contact.id)
             return
         try:
             owner = await self._lookups.find(contact.id, self._config.lookup_timeout_s)
@@ -152,12 +165,22 @@ class Reunion:
     # Seeking
 
     async def _seek(self, via: Contact) -> bool:
-        """Look for our place in the ring of `via` and take it; whether we stood there already."""
+        """Look for our place in the ring of `via`, or of who is at its address now, and take it;
+        whether we stood there already."""
+        try:
+            return await self._seek_by(via)
+        except AnotherAnswers:
+            return await self._seek_by(Contact.at(via.address))
+
+    async def _seek_by(self, via: Contact) -> bool:
+        """The same; raises `AnotherAnswers`."""
         now = self._runtime.now()
         self._sought = {i: at for i, at in self._sought.items() if now - at < SOUGHT_S}
         self._sought[via.id] = now
         try:
             place = await self._search.walk(await self._search.ask(via))
+        except AnotherAnswers:
+            raise
         except RingError:
             return False  # it is dead, no member, or does not know the way
         pointers = self._pointers

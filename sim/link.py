@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 
 from chord import (
     ACKNOWLEDGE_WITHIN_S,
+    CallError,
     Contact,
     Exchange,
     FrameKind,
@@ -69,8 +70,10 @@ class Station(Protocol):
     def lose(self, end: SimLinkEnd, reason: str) -> None:
         """A link is gone."""
 
-    def refuse(self, end: SimLinkEnd, reason: str) -> None:
-        """Nobody took the dial."""
+    def refuse(
+        self, end: SimLinkEnd, reason: str, kind: Callable[[str], CallError] = ...
+    ) -> None:
+        """Nobody took the dial, or another peer than was meant is there."""
 
     def give_up_dial(self, end: SimLinkEnd, reason: str) -> None:
         """Nobody answered the dial."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Protocol
 
-from chord import ACKNOWLEDGE_WITHIN_S, Contact, FrameKind
+from chord import ACKNOWLEDGE_WITHIN_S, AnotherAnswers, Contact, FrameKind
 from sim.clockwork import NORMAL
 from sim.kernel import Kernel
 from sim.link import DIAL_TIMEOUT_S, Frame, MessageCodec, SimLinkEnd, Station, link_key
@@ -243,7 +243,11 @@ class Network:
         if end.other is not None:
             return  # whoever listens there now has dialled us meanwhile
         self._note("refuse", end, end.contact.address)
-        end.owner.refuse(end, "nobody listens")
+        listener = self._runtimes.get(end.contact.address)
+        if listener is None:
+            end.owner.refuse(end, "nobody listens")
+        else:
+            end.owner.refuse(end, f"{listener.contact} answers there", AnotherAnswers)
 
     def _close(self, end: SimLinkEnd) -> None:
         if end.lost or self._delayed(end, self._close):

@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 from chord import (
     NO_LINK,
+    AnotherAnswers,
+    CallError,
     Contact,
     DialRefused,
     Exchange,
@@ -211,7 +213,7 @@ class SimRuntime(ExchangingRuntime):
         elif end.contact is contact:
             return end
         elif contact.known and end.contact.known and end.contact.id != contact.id:
-            raise DialRefused(f"{end.contact} answers at the address of {contact}")
+            raise AnotherAnswers(f"{end.contact} answers at the address of {contact}")
         return end
 
     def failed(self, error: BaseException) -> None:
@@ -229,7 +231,7 @@ class SimRuntime(ExchangingRuntime):
                 present.contact = contact
                 return present
             if present.other is None:
-                self.refuse(present, f"{contact} answers there")
+                self.refuse(present, f"{contact} answers there", AnotherAnswers)
             else:
                 self._forget(present)
                 self.exchange.link_lost(
@@ -243,10 +245,12 @@ class SimRuntime(ExchangingRuntime):
         self._forget(end)
         self.exchange.link_lost(end, reason)
 
-    def refuse(self, end: SimLinkEnd, reason: str) -> None:
-        """Nobody took the dial."""
+    def refuse(
+        self, end: SimLinkEnd, reason: str, kind: Callable[[str], CallError] = DialRefused
+    ) -> None:
+        """Nobody took the dial, or another peer than was meant is there."""
         self._forget(end)
-        self.exchange.link_lost(end, reason, kind=DialRefused, tell=False)
+        self.exchange.link_lost(end, reason, kind=kind, tell=False)
 
     def give_up_dial(self, end: SimLinkEnd, reason: str) -> None:
         """Nobody answered the dial, which proves nothing."""

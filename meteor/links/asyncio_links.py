@@ -15,6 +15,7 @@ from typing import Final
 
 from chord import (
     ACKNOWLEDGE_WITHIN_S,
+    AnotherAnswers,
     CallError,
     Contact,
     DialRefused,
@@ -80,12 +81,12 @@ class PeerLinks:
                 raise LinkClosed(f"{contact} has no link to this peer")
             return self._dialled(contact)
         if _is_another(link.contact, contact):
-            raise DialRefused(f"{link.contact} answers at the address of {contact}")
+            raise AnotherAnswers(f"{link.contact} answers at the address of {contact}")
         return link
 
     def _own_link(self, contact: Contact) -> LinkEnd:
         if contact.known and contact.id != self._contact.id:
-            raise DialRefused(f"{self._contact} answers at the address of {contact}")
+            raise AnotherAnswers(f"{self._contact} answers at the address of {contact}")
         return self._exchange.own_link
 
     def find(self, contact: Contact) -> LinkEnd | None:
@@ -137,7 +138,7 @@ class PeerLinks:
                 wanted = link.contact
                 if _is_another(channel.contact, wanted):
                     channel.close("another peer was expected here")
-                    raise DialRefused(f"{channel.contact} answers at the address of {wanted}")
+                    raise AnotherAnswers(f"{channel.contact} answers at the address of {wanted}")
                 return channel
         raise AssertionError("unreachable: the last attempt returned or raised")
 

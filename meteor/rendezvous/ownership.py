@@ -27,11 +27,13 @@ class Ownership:
         self._shelf = shelf
 
     def addressed(self, task: Task) -> Task:
-        """The task about the record that its id names: the sender's own one, else nobody's."""
+        """The task about the record that its id names: the sender's own one, else nobody's, also
+        where that is halfway to another place."""
         operation = task.operation
         if not operation.owner or self._is_here(task, operation.owner):
             return task
-        if not self._is_here(task, ""):
+        is_halfway = self._has(task, "") and not self._has(task, operation.owner)
+        if not (is_halfway or self._is_here(task, "")):
             return task
         return replace(task, operation=replace(operation, owner=""))
 
@@ -56,6 +58,10 @@ class Ownership:
             other is not None and other.id == task.operation.id and self._shelf.sees(asker, other)
             for other in others
         )
+
+    def _has(self, task: Task, owner: str) -> bool:
+        """Whether anything is known of an owner's record of this name, wherever it is."""
+        return self._shelf.find((owner, task.key[1])) is not None
 
     def _is_here(self, task: Task, owner: str) -> bool:
         """Whether an owner's record of this id is here, or word of it."""

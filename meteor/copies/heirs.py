@@ -125,6 +125,7 @@ class Heirs:
             tasks = [(one, self._runtime.spawn(self._ask(one, found))) for one in wave]
             for _, task in tasks:
                 queue += await task
+        self._views.forget_unbegun(found.tried)
         return found
 
     async def ask_one(self, contact: Contact, interval: Interval) -> ClaimAnswer | None:

@@ -289,6 +289,26 @@ class Views(KnownViews):
         self.former += since
         self.stored += stored
 
+    def forget_unbegun(self, never: Collection[tuple[ViewKey, int]]) -> None:
+        """Of views in a former life that `never` began, as their primaries say: these are not there
+        to say so for ever, as one may go to another place.  What they took over has to be here."""
+        gone = [
+            (view.key, view.epoch) for view in self.remembered()
+            if (view.key, view.epoch) in never and self._has_what_it_took_over(view)
+        ]  # fmt: skip
+        self.former = [one for one in self.former if (one.key, one.epoch) not in gone]
+        self.stored = [one for one in self.stored if (one.view.key, one.view.epoch) not in gone]
+
+    def _has_what_it_took_over(self, view: View) -> bool:
+        had = self.remembered_of(view.intervals)
+        with_it = [of for one, of in had if (one.key, one.epoch) == (view.key, view.epoch)]
+        return any(
+            one.epoch < view.epoch
+            and not subtract(view.intervals, one.intervals)
+            and all(any(e.shows(one.primary.id, one.epoch) for e in of) for of in with_it)
+            for one, _ in had
+        )
+
     def _is_rival_of_own(self, former: View) -> Intervals:
         return merge(
             *(

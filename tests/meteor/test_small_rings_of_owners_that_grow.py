@@ -16,6 +16,8 @@ FOUND = {
     21: "nobody's, and halfway: a signer's cancel by its former id said that nothing is there",
     58: "as 2",
     74: "as 2",
+    240: "who had it went to another place, and counted for nobody: the past stayed unknown",
+    270: "as 240",
 }
 
 

@@ -361,30 +361,6 @@ def test_a_copy_of_what_fell_before_it_began_has_not_moved_on() -> None:
     assert step.kind == "lost"
 
 
-def test_a_copy_of_its_primarys_next_epoch_that_never_began_has_not_moved_on() -> None:
-    """It went over from that to a view of an heir that never began either; the primary has the
-    epoch before as its last, and says so."""
-    whole = ((0, 9),)
-    last = View(PEERS[0], 1, 5, whole, (PEERS[1],))
-    heirs = View(PEERS[2], 7, 9, whole, (PEERS[1],))
-    again = replace(PEERS[2], incarnation=1)
-    came_before = View(PEERS[0], 1, 3, whole, (PEERS[1], PEERS[2]))
-    both = (Ended(PEERS[0].id, 6, whole), Ended(PEERS[0].id, 5, whole))
-    copy = Evidence(PEERS[1], heirs, fresh=True, taken_in=both)
-    evidence = [
-        Evidence(PEERS[0], last, fresh=False), copy, Evidence(again, came_before, fresh=False)
-    ]  # fmt: skip
-    asked = Asked([*PEERS[:2], again], [], patient=True)
-    (step,) = plan(((2, 3),), evidence, asked, orphaned=True)
-    assert (step.kind, step.view) == ("adopt", last)
-    (step,) = plan(((2, 3),), evidence, replace(asked, begun=(heirs,)), orphaned=True)
-    assert step.kind == "lost", "the heir's began"
-    later_alone = replace(copy, taken_in=(Ended(PEERS[0].id, 6, whole, since=6),))
-    without = [evidence[0], later_alone, evidence[2]]
-    (step,) = plan(((2, 3),), without, asked, orphaned=True)
-    assert step.kind == "lost", "it does not show to have had the last one"
-
-
 def test_what_one_had_alone_went_another_way_than_what_the_others_have() -> None:
     """Not what they have all of, nor what nobody knows to have come after something they have."""
     whole, last = ((0, 9),), View(PEERS[1], 1, 9, ((0, 9),), (PEERS[2],))

@@ -132,7 +132,8 @@ class Reunion:
             if not await self._seek_by(contact):
                 return
         except AnotherAnswers:
-            if await self._seek_by(Contact.at(contact.address)):
+            is_own = contact.address == self._pointers.own.address  # of a former life
+            if is_own or await self._seek_by(Contact.at(contact.address)):
                 self._watch.remembered.discard(contact.id)
             return
         try:

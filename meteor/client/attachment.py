@@ -318,7 +318,7 @@ class Attachment:
         if is_somewhere_unknown and self.is_active and self.draft is draft:
             if reply.matches == 0 and reply.complete:  # it ran out, watches heard: this is another
                 draft = self.draft = replace(draft, version=self._before_replaces(stamp))
-            posted = replace(draft, ttl_s=self._life_s())
+            posted = replace(draft, ttl_s=ttl_s if renewing == self._renewing else self._life_s())
             reply = await self._session.post(
                 posted, timeout_s, self._take_page, lambda: self.is_active,
                 since=self._since, again=True,

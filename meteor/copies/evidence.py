@@ -217,6 +217,23 @@ def has_piece(view: View, piece: Interval) -> bool:
     return intersect(view.intervals, (piece,)) == (piece,)
 
 
+def named(evidence: Iterable[Evidence]) -> list[Contact]:
+    """Who had a part in what there is evidence of."""
+    return [one for e in evidence for one in (e.view.primary, *e.view.copies)]
+
+
+def named_later(begun: Iterable[View], evidence: Iterable[Evidence]) -> list[Contact]:
+    """Who had what began after all that there is evidence of."""
+    latest = max((one.view.epoch for one in evidence), default=0)
+    return [holder for view in begun if view.epoch > latest for holder in view.holders]
+
+
+def of_the_past(evidence: Iterable[Evidence]) -> list[Evidence]:
+    """Evidence of what was before it was lost: views without the part that they call lost."""
+    cut = [(one, one.view.without(one.view.lost)) for one in evidence]
+    return [replace(one, view=view) for one, view in cut if view is not None]
+
+
 def of_both(left: View, right: View) -> View:
     """One epoch of one view, where each is word of a part of it: what either names stays named."""
     if not subtract(left.intervals, right.intervals):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chord import ChordNode, Contact, Deferred, Fault, Handler, Runtime
-from meteor.copies.claims import last_noted, latest
+from meteor.copies.claims import NOTES_MAX, last_noted, latest
 from meteor.copies.replication import Replication
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.shelf import Shelf
@@ -101,8 +101,10 @@ class Giving:
             TakeOver: self._on_take_over,
         }
 
-    def _on_claim(self, _: Contact, message: object, __: float) -> ClaimAnswer:
+    def _on_claim(self, sender: Contact, message: object, _: float) -> ClaimAnswer:
         assert isinstance(message, Claim)
+        tried = message.tried[:NOTES_MAX]
+        self._views.forget_unbegun({((sender.id, number), epoch) for number, epoch in tried})
         part = (checked_interval(message.interval, self._curve),)
         elsewhere = (*self._holdings.elsewhere(), *self._node.successors[:1])
         whole = [copy.view for copy in self._views.copies.values() if copy.whole]

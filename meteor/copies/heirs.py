@@ -13,11 +13,26 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
 from typing import Final, TypeGuard
 
-from chord import CallError, ChordNode, Contact, DialRefused, Runtime
-from meteor.copies.claims import is_too_much
-from meteor.copies.evidence import Evidence, as_before, went_another_way
+from chord import (
+    AnotherAnswers,
+    CallError,
+    ChordNode,
+    Contact,
+    DialRefused,
+    Runtime,
+)
+from meteor.copies.claims import NOTES_MAX, is_too_much
+from meteor.copies.evidence import (
+    Evidence,
+    as_before,
+    named,
+    named_later,
+    of_the_past,
+    went_another_way,
+)
 from meteor.copies.footing import Kept
 from meteor.copies.giving import HandoffConfig
+from meteor.copies.inquiry import who_is_at
 from meteor.copies.takeover import Asked, Step, plan
 from meteor.keeping.chronicle import keep_last
 from meteor.keeping.holdings import Intervals
@@ -110,8 +125,8 @@ class Heirs:
         found = Found(interval, answered={own.id: own}, kept=dict(self._views.copies))
         self._note_own(found)
         asked = {own.id}
-        begun = self._named_later(self._views.chronicle.all_of((interval,)), found.evidence)
-        queue = [*self._named(found.evidence), *begun, *self._node.successors, *elsewhere]
+        begun = named_later(self._views.chronicle.all_of((interval,)), found.evidence)
+        queue = [*named(found.evidence), *begun, *self._node.successors, *elsewhere]
         if self._node.predecessor is not None:
             queue.append(self._node.predecessor)
         most = CLAIMS_MAX + min(len({one.id for one in queue}), KNOWN_MAX)
@@ -139,10 +154,12 @@ class Heirs:
     async def _ask(self, contact: Contact, found: Found) -> list[Contact]:
         """Ask one peer; returns whom it names."""
         try:
-            answer = await self._runtime.call(contact, Claim(found.interval), self._config.claim_s)
-        except DialRefused:  # it left, or died: nobody who is not there holds anything
+            claim = Claim(found.interval, self._views.tried.of((found.interval,))[:NOTES_MAX])
+            answer = await self._runtime.call(contact, claim, self._config.claim_s)
+        except DialRefused as error:  # it left, or died: nobody who is not there holds anything
             found.refused.add(contact.id)
-            return []
+            is_there = isinstance(error, AnotherAnswers)
+            return await who_is_at(self._runtime, contact.address) if is_there else []
         except CallError:
             found.everybody = found.everybody and contact.id in self._dead
             found.conclusive = found.conclusive and found.everybody
@@ -186,8 +203,8 @@ class Heirs:
         for view in answer.begun:
             self._views.chronicle.note(view)
         self._views.see(*(view.epoch for view in known))
-        begun = self._named_later(answer.begun, found.evidence)
-        return [*answer.elsewhere, *self._named((*fresh, *former)), *begun]
+        begun = named_later(answer.begun, found.evidence)
+        return [*answer.elsewhere, *named((*fresh, *former)), *begun]
 
     def _is_twins(self, view: View) -> bool:
         own, primary = self._runtime.contact, view.primary
@@ -218,16 +235,6 @@ class Heirs:
             Evidence(own, view, False, view.epoch in torn, of, remembers) for view, of in had
         ]
         found.gifts |= dict.fromkeys(self._views.open_gifts(), own)
-
-    @staticmethod
-    def _named(evidence: Iterable[Evidence]) -> list[Contact]:
-        return [one for e in evidence for one in (e.view.primary, *e.view.copies)]
-
-    @staticmethod
-    def _named_later(begun: Iterable[View], evidence: Iterable[Evidence]) -> list[Contact]:
-        """Who had what began after all that there is evidence of."""
-        latest = max((one.view.epoch for one in evidence), default=0)
-        return [holder for view in begun if view.epoch > latest for holder in view.holders]
 
     # -- decisions
 
@@ -284,7 +291,7 @@ class Heirs:
         now = self._runtime.now()
         return {
             one.id
-            for one in self._named(found.evidence)
+            for one in named(found.evidence)
             if one.id not in found.answered
             and now - self._runtime.link(one).last_heard_s >= self._config.silent_s
         }
@@ -375,15 +382,9 @@ class Heirs:
         steps: list[Step] = []
         for way in (asked, replace(asked, given_up=found.tried, passed_over=found.passed_over)):
             open_yet = subtract((found.interval,), merge(*(step.piece for step in steps)))
-            of_it = plan(open_yet, _of_the_past(found.evidence), way, orphaned=True)
+            of_it = plan(open_yet, of_the_past(found.evidence), way, orphaned=True)
             steps += [step for step in of_it if step.kind == "adopt"]
         return steps
-
-
-def _of_the_past(evidence: Iterable[Evidence]) -> list[Evidence]:
-    """Evidence of what was before it was lost: views without the part that they call lost."""
-    cut = [(one, one.view.without(one.view.lost)) for one in evidence]
-    return [replace(one, view=view) for one, view in cut if view is not None]
 
 
 def _is_answer(reply: object) -> TypeGuard[ClaimAnswer]:

@@ -135,6 +135,9 @@ class Claim:
     """Who holds this interval?  Asked by a peer to which the ring gives it."""
 
     interval: WireInterval
+    tried: tuple[tuple[int, int], ...] = ()
+    """Number and epoch of its own views of it that never began: who noted one in a former life need
+    not remember that, and could not ask once the asker has gone to another place."""
 
 
 HeardOf = tuple[int, tuple[WireInterval, ...]]

@@ -32,7 +32,7 @@ from meteor.copies.evidence import (
 )
 from meteor.copies.footing import Kept
 from meteor.copies.giving import HandoffConfig
-from meteor.copies.inquiry import who_is_at
+from meteor.copies.other_places import who_is_at
 from meteor.copies.takeover import Asked, Step, plan
 from meteor.keeping.chronicle import keep_last
 from meteor.keeping.holdings import Intervals

@@ -8,22 +8,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Collection, Iterable, Sequence
 from typing import Any, Final
 
-from chord import (
-    CallError,
-    Contact,
-    DialRefused,
-    GetNeighbours,
-    LinkClosed,
-    Neighbours,
-    RequestTimeout,
-    Runtime,
-)
+from chord import CallError, Contact, DialRefused, LinkClosed, RequestTimeout, Runtime
 from meteor.copies.config import CopiesConfig
 from meteor.wire.copy_messages import Instate, Instated, Touch
 from meteor.wire.view import View
 
-MOVED_S: Final = 0.5
-"""Who is there has just answered the dial."""
 SINCE_MAX: Final = 64
 """Peers whose silence is remembered; what is old goes first."""
 LEAST: Final = 0.25
@@ -200,14 +189,3 @@ def not_taken_by(view: View, replies: Iterable[object]) -> list[int]:
         for copy, reply in zip(view.copies, replies, strict=True)
         if not isinstance(reply, Instated) or reply.newer or not reply.known
     ]
-
-
-async def who_is_at(runtime: Runtime, address: str) -> list[Contact]:
-    """The peer at an address that had another identifier: it went to another place of the ring,
-    with what it had as a copy, and need not be near any more."""
-    try:
-        reply = await runtime.call(Contact.at(address), GetNeighbours(), MOVED_S)
-    except CallError:
-        return []
-    is_known = isinstance(reply, Neighbours) and reply.contact.address == address
-    return [reply.contact] if is_known else []

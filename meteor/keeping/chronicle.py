@@ -223,6 +223,10 @@ class Tried:
             if subtract(before.lost, view.lost):
                 self.note(view)
 
+    def all(self) -> tuple[View, ...]:
+        """Those that `of` gives the numbers of, the latest last."""
+        return tuple(self._views)
+
     def of(self, part: Intervals) -> tuple[tuple[int, int], ...]:
         """Number and epoch of those that touch `part`."""
         return _numbered(self._views, part)

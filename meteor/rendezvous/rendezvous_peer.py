@@ -28,6 +28,7 @@ from meteor.copies.entropy import AntiEntropy
 from meteor.copies.forgetting import Forgetting
 from meteor.copies.handoff import Handoff
 from meteor.copies.lease import Lease
+from meteor.copies.other_places import tell_what_never_began
 from meteor.copies.paying import Paying
 from meteor.copies.replication import Replication
 from meteor.copies.returning import Returning
@@ -302,6 +303,7 @@ class RendezvousPeer:
             left = await self._handoff.give_all(timeout_s)
             if not left:
                 self._handoff.say_handed_over()
+            await tell_what_never_began(self._runtime, self.views.tried.all())
         await self.node.leave()
         for client in self.entry.clients:
             if client.id != self._runtime.contact.id:

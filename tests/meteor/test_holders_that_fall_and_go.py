@@ -22,6 +22,7 @@ PEERS, RECORDS = 14, 20
 GAPS_S = (0, 0.003, 0.01, 0.02, 0.03)
 FOUND = {
     38: "a copy that went had noted what an heir never began, and the heir went as well",
+    133: "the same; the heir went before it asked anybody again",
 }
 
 

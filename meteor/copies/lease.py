@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from chord import CallError, Contact, RequestTimeout, Runtime
+from chord import CallError, Contact, DialRefused, RequestTimeout, Runtime
 from meteor.copies.config import CopiesConfig
 from meteor.copies.later_views import OTHERWISE_S, LaterViews
 from meteor.copies.replication import Replication
@@ -177,28 +177,28 @@ class Lease:
 
     async def _counts(self, view: View, others: tuple[Contact, ...]) -> bool:
         """Whether one of the others has the same epoch, the first that says so counts; or this peer
-        took the view over meanwhile, as those who are dead do not answer."""
+        took the view over meanwhile, as those who are dead do not answer.  Nobody waits for holders
+        at whose addresses nobody listens any more."""
         token = self._next_token()
         at_first_s = max(self._config.silence_s - self._later.patience_s, 0.0)
         settled = self._runtime.expect(token, at_first_s)
         request = Touch(view.epoch, view.intervals, view.primary.id)
         objected = self._runtime.spawn(self._later.objected(view))
-        for other in others:
-            self._runtime.spawn(self._confirms(other, request, token))
+        there = {view.primary.id, *(one.id for one in others)}
+        for holder in (view.primary, *others):
+            self._runtime.spawn(self._confirms(holder, view, request, token, there))
         self._runtime.spawn(self._takes_over(view.intervals, token))
         try:
-            await settled
+            counts = await settled
         except RequestTimeout:
             # Most likely this copy will go on alone: it asks around first, and by then it is to be
             # known who of the neighbours is silent as well.
             self._later.sound_out(view)
-        else:
-            return not await objected
-        try:
-            await self._runtime.expect(token, self._config.silence_s - at_first_s)
-        except RequestTimeout:
-            return False
-        return not await objected
+            try:
+                counts = await self._runtime.expect(token, self._config.silence_s - at_first_s)
+            except RequestTimeout:
+                return False
+        return counts and not await objected
 
     async def _takes_over(self, part: Intervals, token: Token) -> None:
         ends_s = self._runtime.now() + self._config.silence_s
@@ -210,12 +210,21 @@ class Lease:
                 await self._runtime.expect(GAINED, left_s)
             except RequestTimeout:
                 return
-        self._runtime.deliver(token, None)
+        self._runtime.deliver(token, True)
 
-    async def _confirms(self, other: Contact, request: Touch, token: Token) -> None:
+    async def _confirms(
+        self, holder: Contact, view: View, request: Touch, token: Token, there: set[int]
+    ) -> None:
+        """Ask one holder; `there` are those that were not found to be gone.  What the primary says
+        does not count: whoever asks has found that one silent."""
         try:
-            reply = await self._runtime.call(other, request, self._config.silence_s)
-        except CallError:
+            reply = await self._runtime.call(holder, request, self._config.silence_s)
+        except CallError as error:
+            if type(error) is DialRefused:  # a kind of it says that somebody is there
+                there.discard(holder.id)
+                if not there:
+                    self._runtime.deliver(token, False)
             return
-        if isinstance(reply, Touched) and reply.copy and not reply.newer:
-            self._runtime.deliver(token, None)
+        is_copy = isinstance(reply, Touched) and reply.copy and not reply.newer
+        if is_copy and holder.id != view.primary.id:
+            self._runtime.deliver(token, True)

@@ -5,6 +5,11 @@ Law of this file: every error pickles, and its text says what was asked of whom 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from chord.contact import Contact
+
 
 class MeteorError(Exception):
     """Root of everything that Meteor raises on purpose, in every layer."""
@@ -27,8 +32,12 @@ class DialRejected(DialRefused):
 
 
 class AnotherAnswers(DialRefused):
-    """Another peer is at the contact's address: whoever was there is gone, or at another place of
-    the ring since."""
+    """Another peer is at the contact's address, `who` as far as that is known: whoever was there is
+    gone, or at another place of the ring since."""
+
+    def __init__(self, message: str, who: Contact | None = None) -> None:
+        super().__init__(message)
+        self.who = who
 
 
 class LinkClosed(CallError):

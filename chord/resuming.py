@@ -103,15 +103,17 @@ class Resuming:
                 break
         return found
 
-    async def _ask(self, contact: Contact) -> tuple[Contact, Standing]:
+    async def _ask(self, contact: Contact, *, is_second: bool = False) -> tuple[Contact, Standing]:
         """Who is at a contact's address, and what it is: it may have gone to another place in the
         ring meanwhile, and then has another identifier."""
         try:
             await self._search.ask(contact)
         except TryAgain:
             return contact, Standing.WAKING
-        except AnotherAnswers:
-            return await self._ask(Contact.at(contact.address))
+        except AnotherAnswers as error:
+            by_address = Contact.at(contact.address)
+            there = by_address if is_second else error.who or by_address
+            return await self._ask(there, is_second=True)
         except (CallError, JoinRefused):
             return contact, Standing.ABSENT  # or of a ring that is not ours
         return contact, Standing.MEMBER

@@ -247,7 +247,8 @@ class Network:
         if listener is None:
             end.owner.refuse(end, "nobody listens")
         else:
-            end.owner.refuse(end, f"{listener.contact} answers there", AnotherAnswers)
+            who = listener.contact
+            end.owner.refuse(end, f"{who} answers there", partial(AnotherAnswers, who=who))
 
     def _close(self, end: SimLinkEnd) -> None:
         if end.lost or self._delayed(end, self._close):

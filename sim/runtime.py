@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, TypeVar
 
 from chord import (
@@ -213,7 +214,8 @@ class SimRuntime(ExchangingRuntime):
         elif end.contact is contact:
             return end
         elif contact.known and end.contact.known and end.contact.id != contact.id:
-            raise AnotherAnswers(f"{end.contact} answers at the address of {contact}")
+            message = f"{end.contact} answers at the address of {contact}"
+            raise AnotherAnswers(message, end.contact)
         return end
 
     def failed(self, error: BaseException) -> None:
@@ -231,7 +233,8 @@ class SimRuntime(ExchangingRuntime):
                 present.contact = contact
                 return present
             if present.other is None:
-                self.refuse(present, f"{contact} answers there", AnotherAnswers)
+                kind = partial(AnotherAnswers, who=contact)
+                self.refuse(present, f"{contact} answers there", kind)
             else:
                 self._forget(present)
                 self.exchange.link_lost(

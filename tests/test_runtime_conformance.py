@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from chord import (
@@ -76,7 +78,9 @@ def test_another_id_at_ones_own_address_is_not_oneself(world: World) -> None:
     async def scenario() -> None:
         a = Peer(await world.peer(1))
         stranger = Contact(77, a.contact.address)
-        assert isinstance(await outcome_of(a, stranger, Ask("echo")), AnotherAnswers)
+        error = await outcome_of(a, stranger, Ask("echo"))
+        assert isinstance(error, AnotherAnswers)
+        assert error.who == a.contact
         earlier = Contact(1, a.contact.address, 0)
         assert await a.runtime.call(earlier, Ask("echo", 1), 5.0) == Told(1, "echo")
 
@@ -92,7 +96,10 @@ def test_another_peer_at_the_address_is_not_the_one_that_was_asked(
         if linked:
             await a.runtime.call(b.contact, Ask("echo"), 5.0)
         stranger = Contact(77, b.contact.address)
-        assert isinstance(await outcome_of(a, stranger, Ask("none")), AnotherAnswers)
+        error = await outcome_of(a, stranger, Ask("none"))
+        assert isinstance(error, AnotherAnswers)
+        assert error.who == b.contact
+        assert pickle.loads(pickle.dumps(error)).who == b.contact
         assert ("none", b) not in [(getattr(m, "what", ""), b) for _, m in b.heard]
 
     world.run(scenario)

@@ -81,12 +81,12 @@ class PeerLinks:
                 raise LinkClosed(f"{contact} has no link to this peer")
             return self._dialled(contact)
         if _is_another(link.contact, contact):
-            raise AnotherAnswers(f"{link.contact} answers at the address of {contact}")
+            raise _another(link.contact, contact)
         return link
 
     def _own_link(self, contact: Contact) -> LinkEnd:
         if contact.known and contact.id != self._contact.id:
-            raise AnotherAnswers(f"{self._contact} answers at the address of {contact}")
+            raise _another(self._contact, contact)
         return self._exchange.own_link
 
     def find(self, contact: Contact) -> LinkEnd | None:
@@ -113,6 +113,8 @@ class PeerLinks:
         except (DialsCrossed, LinkClosed) as error:
             reason = str(error)
             kind = LinkClosed
+        except AnotherAnswers as error:
+            reason, kind = str(error), partial(AnotherAnswers, who=error.who)
         except DialRefused as error:
             reason, kind = str(error), type(error)
         else:
@@ -138,7 +140,7 @@ class PeerLinks:
                 wanted = link.contact
                 if _is_another(channel.contact, wanted):
                     channel.close("another peer was expected here")
-                    raise AnotherAnswers(f"{channel.contact} answers at the address of {wanted}")
+                    raise _another(channel.contact, wanted)
                 return channel
         raise AssertionError("unreachable: the last attempt returned or raised")
 
@@ -160,8 +162,9 @@ class PeerLinks:
             self._forget(link)  # what waits for it is not for this one
             if link.dial is not None:
                 link.dial.cancel()
-            reason = f"{contact} answers at the address of {link.contact}"
-            self._exchange.link_lost(link, reason, kind=DialRefused, tell=False)
+            reason = str(_another(contact, link.contact))
+            kind = partial(AnotherAnswers, who=contact)
+            self._exchange.link_lost(link, reason, kind=kind, tell=False)
             link = None
         if link is None or link.channel is not None:
             link = PeerLink(self, contact)
@@ -325,6 +328,10 @@ class PeerLinks:
 def _is_another(one: Contact, other: Contact) -> bool:
     """Whether two contacts of one address are different peers: one of them may have moved."""
     return one.known and other.known and one.id != other.id
+
+
+def _another(there: Contact, wanted: Contact) -> AnotherAnswers:
+    return AnotherAnswers(f"{there} answers at the address of {wanted}", there)
 
 
 def _version_mismatch(text: str) -> CallError:

@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from sim import Faults
-from tests.chord.test_resuming import come_back, ids_of
+from tests.chord.test_resuming import come_back, ids_of, lose_power
+
+AT_ONCE_S = 1.0
+"""Less than the patience of who comes back."""
 
 
 def all_move(ring: Any, others: list[int]) -> None:
@@ -46,6 +49,37 @@ def test_it_is_of_their_ring_again(sim_ring: Any, seed: int, count: int, down: i
     assert [ring.kernel.run_until(task) for task in tasks] == [True] * down
     assert ring.ideal_within_s(30.0) < 30.0
     assert len(ring.members) == count
+
+
+@pytest.mark.parametrize("count", [3, 5])
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_of_those_that_wake_together_one_founds(sim_ring: Any, seed: int, count: int) -> None:
+    """All were down.  The lowest knows the others by former identifiers alone, and they know it; it
+    waited for them as they for it, until all lost patience at once.  At times two began rings then,
+    and each acknowledged what the other one did not know."""
+    ring = sim_ring(seed=seed)
+    lowest, *ids = sorted(ids_of(ring, count))
+    ring.grow([lowest, *ids])
+    ring.settle(5.0)
+    first = ring.peers[lowest]
+    ring.crash(lowest)
+    ring.settle(10.0)
+    all_move(ring, ids)
+    others = [one for one in lose_power(ring) if one.node.contact.id > lowest]
+    ring.settle(1.0)
+
+    async def wake(peer: Any) -> bool:
+        node = ring.bring_back(peer)
+        known = [first.node.contact] if peer is not first else []
+        was_there: bool = await node.resume(peer.kept[-1], known)
+        node.start()
+        return was_there
+
+    began_s = ring.kernel.now()
+    tasks = [ring.kernel.spawn(wake(peer)) for peer in (first, *others)]
+    found = [ring.kernel.run_until(task) for task in tasks]
+    assert found == [False] + [True] * len(others)
+    assert ring.kernel.now() - began_s < AT_ONCE_S
 
 
 @pytest.mark.parametrize("seed", range(1, 6))

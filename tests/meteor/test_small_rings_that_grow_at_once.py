@@ -18,6 +18,7 @@ FOUND = {
     124: "a past found that another ring had lost: what that acknowledged since was left out",
     125: "a peer moved that had given all to who fell before it began: it came under another name",
     164: "the same, with falls in between",
+    419: "all were back at once, and one of them had moved: two rings, and each answered",
 }
 
 

@@ -40,6 +40,8 @@ from squid import Box, HilbertCurve, Intervals, Router, Wanted
 
 FINDINGS_MAX: Final = 8
 """How often it is looked for what overlaps, while others change what was found."""
+FIRST_SHARE: Final = 0.5
+"""Of the time of what comes after it is given to what came halfway before."""
 
 _NOTHING_THERE: Final = "nothing is there of which one can tell that the delegation is for it"
 
@@ -84,11 +86,20 @@ class Amending:
         if amend.verb not in AMENDS:
             raise MeteorError(f"{amend.verb!r} is none of renew, cancel, replace, find")
         with reading(sender):
-            split_id(amend.id, self._curve)
+            stem, _ = split_id(amend.id, self._curve)
             admitted = self._gatekeeper.admit_amend(amend, None, self._runtime.now())
+        if amend.verb == "cancel":
+            amend = await self._in_its_turn(stem, amend)
         reply = await self.once(sender, amend, admitted)
         self._gatekeeper.amended(admitted, amend, reply, self._runtime.now())
         return reply
+
+    async def _in_its_turn(self, stem: str, amend: Amend) -> Amend:
+        """Behind what its client was told to be incomplete, with the time that is left: else the
+        record would be deleted where it was, and seen for a second where that brought it."""
+        began_s = self._runtime.now()
+        await self._places.brought_forward(stem, began_s + amend.timeout_s * FIRST_SHARE)
+        return replace(amend, timeout_s=amend.timeout_s - (self._runtime.now() - began_s))
 
     async def _look_at(self, sender: Contact, amend: Amend, admitted: Admitted) -> PostReply:
         """What a delegate is to replace, as long as it is there: who has both places has the new
@@ -238,7 +249,8 @@ class Amending:
             replies = [await self._leave(first, kept, deadline) for first in leaves]
             return all(reply.complete for reply in replies)
 
-        self._runtime.spawn(self._places.in_the_end(attempt))
+        stem, _ = split_id(kept.id, self._curve)
+        self._runtime.spawn(self._places.in_the_end(stem, attempt))
 
     async def finish(
         self, keep: Operation, old_id: str, timeout_s: float, is_wanted: Wanted

@@ -30,6 +30,9 @@ told."""
 AGAIN_S: Final = 1.0
 """The first pause before what could not be asked is asked again; it doubles each time."""
 
+Attempt = Callable[[float], Awaitable[bool]]
+"""Tries until the given time; whether nothing is left to do."""
+
 
 class PlaceToPlace:
     """One peer's orders to let records go."""
@@ -37,6 +40,8 @@ class PlaceToPlace:
     def __init__(self, runtime: Runtime, router: Router, curve: HilbertCurve) -> None:
         self._runtime, self._router, self._curve = runtime, router, curve
         self._trying = 0
+        self._open: dict[str, list[Attempt]] = {}
+        """What is tried again, by the stem of the record."""
 
     async def follow(self, leave: Operation, deadline: float) -> tuple[list[Outcome], Operation]:
         """Let a record leave the place where it is: what came of it at each place that it went to
@@ -89,13 +94,14 @@ class PlaceToPlace:
                 pause_s = 2 * pause_s or AGAIN_S
                 await self._runtime.sleep(pause_s)
 
-    async def in_the_end(self, attempt: Callable[[float], Awaitable[bool]]) -> None:
+    async def in_the_end(self, stem: str, attempt: Attempt) -> None:
         """Try what its client was told to be incomplete again until it is done, or refused, for
-        longer than most cuts.  Given the time when an attempt is to end."""
+        longer than most cuts."""
         if self._trying >= TRYING_MAX:
             return
         self._trying += 1
         deadline, pause_s = self._runtime.now() + BURIED_WITHIN_S, AGAIN_S
+        self._open.setdefault(stem, []).append(attempt)
         try:
             with suppress(MeteorError):
                 while self._runtime.now() + pause_s < deadline:
@@ -105,3 +111,13 @@ class PlaceToPlace:
                         return
         finally:
             self._trying -= 1
+            self._open[stem].remove(attempt)
+            if not self._open[stem]:
+                del self._open[stem]
+
+    async def brought_forward(self, stem: str, deadline: float) -> None:
+        """Try what is open of a record now, before something else is done to it: where it was is
+        what its client knows of, and where it went to nobody else may know."""
+        for attempt in tuple(self._open.get(stem, ())):
+            with suppress(MeteorError):
+                await attempt(deadline)

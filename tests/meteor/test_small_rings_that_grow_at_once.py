@@ -19,6 +19,7 @@ FOUND = {
     125: "a peer moved that had given all to who fell before it began: it came under another name",
     164: "the same, with falls in between",
     419: "all were back at once, and one of them had moved: two rings, and each answered",
+    562: "replaced in part, deleted where it had been, and seen where it went for a moment",
 }
 
 

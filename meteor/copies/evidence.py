@@ -201,17 +201,6 @@ def is_next_of(one: Evidence, newest: View, *, is_last: bool) -> bool:
     return last.primary == newest.primary.id and (last.epoch == newest.epoch or is_next)
 
 
-def went(named: Contact, newest: View, evidence: Told) -> bool:
-    """Whether a holder went to another place of the ring since, where it has another identifier: it
-    is at its address, and remembers this epoch."""
-    if [one.address for one in newest.holders].count(named.address) > 1:
-        return False
-    return any(
-        one.contact.address == named.address and one.contact.id != named.id and not one.damaged
-        for one in evidence.of_view.get(newest.key, ()) if one.view.epoch == newest.epoch
-    )  # fmt: skip
-
-
 def has_piece(view: View, piece: Interval) -> bool:
     """Whether a view is of all of a piece."""
     return intersect(view.intervals, (piece,)) == (piece,)

@@ -133,6 +133,7 @@ class Giving:
             born=self._views.born,
             remembers=not self._views.forgetful,
             sound=self._views.sound((*(view for view, _ in had), *gave)),
+            had=self._views.had,
         )
 
     def _on_pull(self, _: Contact, message: object, __: float) -> PulledPage:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain, repeat
 from typing import Final, TypeGuard
 
@@ -30,14 +30,14 @@ from meteor.copies.evidence import (
     of_the_past,
     went_another_way,
 )
-from meteor.copies.footing import Kept
+from meteor.copies.found import Found
 from meteor.copies.giving import HandoffConfig
-from meteor.copies.other_places import who_is_at
+from meteor.copies.other_places import as_named, who_is_at
 from meteor.copies.takeover import Asked, Step, plan
 from meteor.keeping.chronicle import keep_last
 from meteor.keeping.holdings import Intervals
 from meteor.keeping.views import Views
-from meteor.wire.operations import Claim, ClaimAnswer, HeardOf
+from meteor.wire.operations import Claim, ClaimAnswer
 from meteor.wire.view import Rival, View, ViewKey, parts_of
 from squid import Interval, intersect, merge, subtract
 
@@ -52,44 +52,6 @@ FORGOTTEN: Final = 4
 """What was not asked for so many times the grace, somebody had meanwhile: it waits anew."""
 AWAITED_MAX: Final = 64
 """Pieces that one peer may say it is just taking over: a bound for hostile input."""
-
-
-@dataclass(slots=True)
-class Found:
-    """What asking for an interval brought."""
-
-    interval: Interval
-    holders: list[tuple[Contact, Intervals]] = field(default_factory=list)
-    """Who answers for some of it."""
-    lost: Intervals = ()
-    """Of what of it these do not know the past."""
-    kept: Kept = None
-    """What the asker kept for others as it asked."""
-    evidence: list[Evidence] = field(default_factory=list)
-    gifts: dict[ViewKey, Contact] = field(default_factory=dict)
-    """Views that begin by what a peer gave that does not know of it: by whom."""
-    answered: dict[int, Contact] = field(default_factory=dict)
-    """By identifier."""
-    forgetful: set[int] = field(default_factory=set)
-    """Whose journal has lost something."""
-    born: dict[int, int] = field(default_factory=dict)
-    """Which of their incarnations began it."""
-    heard: dict[Contact, tuple[HeardOf, ...]] = field(default_factory=dict)
-    """How late an epoch those who answered have heard of."""
-    awaited: Intervals = ()
-    """What others are just taking over."""
-    tried: set[tuple[ViewKey, int]] = field(default_factory=set)
-    """Views, and in which epochs of theirs, that never began, as their primaries say themselves."""
-    passed_over: set[tuple[ViewKey, int]] = field(default_factory=set)
-    """The same of next epochs of what these primaries had."""
-    refused: set[int] = field(default_factory=set)
-    everybody: bool = True
-    """Whether everybody asked either answered, or is dead."""
-    conclusive: bool = True
-    """Whether everybody asked either answered, having all of its own arc, or is dead."""
-    is_twins: bool = False
-    """Whether somebody knows of a later life of the asker at another address: what that has is not
-    to be taken over, nor is what was before it the last word (`chord.making_way`)."""
 
 
 class Heirs:
@@ -192,11 +154,12 @@ class Heirs:
         with_it = chain(answer.former_taken_in, repeat(()))
         had = [*zip(answer.former, with_it, strict=False), *((one, ()) for one in answer.gave)]
         former = [
-            Evidence(contact, view, False, is_torn, taken_in, remembers)
+            Evidence(as_named(contact, view, answer.had), view, False, is_torn, taken_in, remembers)
             for view, taken_in in had
             for is_torn in (answer.damaged and view.epoch not in answer.sound,)
         ]
         former += [Evidence(contact, view, False, damaged=True) for view in answer.learning]
+        found.note_names(contact, (one.contact for one in former))
         found.evidence += fresh + former
         found.gifts |= dict.fromkeys(answer.gifts, contact)
         known = (*(one.view for one in (*fresh, *former)), *answer.begun)
@@ -232,9 +195,14 @@ class Heirs:
         torn = self._views.torn
         gave = parts_of(self._views.gave(own.id), part)
         had = [*self._views.remembered_of(part), *((view, ()) for view in gave)]
-        found.evidence += [
-            Evidence(own, view, False, view.epoch in torn, of, remembers) for view, of in had
+        former = [
+            Evidence(
+                as_named(own, view, self._views.had), view, False, view.epoch in torn, of, remembers
+            )
+            for view, of in had
         ]
+        found.note_names(own, (one.contact for one in former))
+        found.evidence += former
         found.gifts |= dict.fromkeys(self._views.open_gifts(), own)
 
     # -- decisions
@@ -253,7 +221,7 @@ class Heirs:
         arc = self._node.arc
         orphaned = found.conclusive and arc is not None and any(dead in arc for dead in self._dead)
         patient = now - since_s >= self._config.grace_s
-        dead = found.refused | set(self._dead) | self._silent(found, now - since_s)
+        dead = found.dead((*self._dead, *self._silent(found, now - since_s)))
         unanswered = self._under_which_nothing_was_kept(found, dead)
         asked = Asked(
             found.answered.values(), dead, patient, found.everybody, unanswered, found.forgetful,
@@ -261,7 +229,7 @@ class Heirs:
             given_up=found.tried, passed_over=found.passed_over, born=found.born,
         )  # fmt: skip
         evidence = as_before(found.evidence, self._given_up, self._runtime.contact)
-        return plan((found.interval,), evidence, asked, orphaned=orphaned)
+        return found.without_names(plan((found.interval,), evidence, asked, orphaned=orphaned))
 
     def _under_which_nothing_was_kept(self, found: Found, dead: Collection[int]) -> set[ViewKey]:
         """Views that began nowhere, or may have, with all that was had before them: what was asked
@@ -348,10 +316,15 @@ class Heirs:
             return [Step(everything, "adopt" if is_new and not self._views.damaged else "lost")]
         own = self._runtime.contact
         torn = self._views.torn
-        evidence = [Evidence(own, one, False, one.epoch in torn, of) for one, of in had]
+        found = Found(everything[0], answered={own.id: own}, born={own.id: self._views.born})
+        evidence = [
+            Evidence(as_named(own, one, self._views.had), one, False, one.epoch in torn, of)
+            for one, of in had
+        ]
+        found.note_names(own, (one.contact for one in evidence))
         begun = self._views.chronicle.all_of(everything)
-        asked = Asked((own,), (), patient=True, begun=begun)
-        return plan(everything, evidence, asked, orphaned=True)
+        asked = Asked(found.answered.values(), (), patient=True, begun=begun)
+        return found.without_names(plan(everything, evidence, asked, orphaned=True))
 
     @staticmethod
     def _never_began(found: Found) -> set[tuple[ViewKey, int]]:
@@ -366,7 +339,7 @@ class Heirs:
         """What of a lost interval can be known again."""
         if found.is_twins:
             return ()
-        dead = found.refused | set(self._dead)
+        dead = found.dead(self._dead)
         unanswered = self._under_which_nothing_was_kept(found, dead)
         taken_in = self._views.taken_in  # what began, and is here, does not stand against the past
         begun = [
@@ -385,7 +358,7 @@ class Heirs:
             open_yet = subtract((found.interval,), merge(*(step.piece for step in steps)))
             of_it = plan(open_yet, of_the_past(found.evidence), way, orphaned=True)
             steps += [step for step in of_it if step.kind == "adopt"]
-        return steps
+        return found.without_names(steps)
 
 
 def _is_answer(reply: object) -> TypeGuard[ClaimAnswer]:

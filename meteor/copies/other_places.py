@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from chord import CallError, Contact, GetNeighbours, Neighbours, Runtime
+from chord import CallError, Contact, GetNeighbours, Neighbours, Runtime, replace
 from meteor.wire.operations import Claim
 from meteor.wire.view import View
 
@@ -18,6 +18,18 @@ ANSWER_S: Final = 0.5
 """Who is there has answered a dial just now, or is told something that it need not know."""
 TOLD_MAX: Final = 16
 """Views of which is told, the latest."""
+
+HAD_MAX: Final = 8
+"""Of the identifiers that a peer says it had the last ones count."""
+
+
+def as_named(contact: Contact, view: View, had: Sequence[int]) -> Contact:
+    """A peer as a view names it, be that under an identifier that it `had` at another place."""
+    if contact.id in view.holder_ids:
+        return contact
+    had = had[-HAD_MAX:]
+    there = (one.id for one in view.holders if one.address == contact.address and one.id in had)
+    return replace(contact, id=next(there, contact.id))
 
 
 async def who_is_at(runtime: Runtime, address: str) -> list[Contact]:

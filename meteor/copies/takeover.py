@@ -24,7 +24,6 @@ heard of nothing so late, has not moved on (`meteor.keeping.chronicle`; DESIGN s
 What never began hides nothing that did, though a copy has it whole (`meteor.copies.evidence`); nor
 does what ended as one of an earlier epoch took all of it in, beside who can show to have that.
 What is left of a view goes on under another number: to those who were not told yet it is the same.
-Who went to another place of the ring since counts as the holder at whose address it is.
 Where nothing can be proven so, a view that began as many fell counts as the one that it stands for.
 """
 
@@ -46,7 +45,6 @@ from meteor.copies.evidence import (
     is_next_of,
     keys_of,
     of_both,
-    went,
     without_passed_over,
 )
 from meteor.wire.operations import HeardOf
@@ -345,8 +343,7 @@ def _proven(
     went_on = [one for one in evidence if is_next_of(one, newest, is_last=vouches)
                and not _began(one.view, evidence, asked)]  # fmt: skip
     there += went_on if vouches else []
-    have_it = [e.contact for e in there]
-    have = [one for one in holders if _is_among(one, have_it) or went(one, newest, evidence)]
+    have = [one for one in holders if _is_among(one, [e.contact for e in there])]
     came = {one for one in holders
             if any(_speaks_for(peer, one, evidence) and not asked.has_forgotten(peer, one)
                    for peer in asked.answered)}  # fmt: skip

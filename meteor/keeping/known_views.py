@@ -17,6 +17,8 @@ from meteor.keeping.taken_in import TakenIn
 from meteor.wire.view import Copy, Ended, Stored, View, ViewKey, ended_within
 from squid import Intervals, intersect, merge, subtract
 
+HAD_MAX = 8
+"""Identifiers of former lives that are remembered."""
 RANK_BITS = 20
 _LIFE = (1 << RANK_BITS) - 1
 """Two lives of one peer differ in them unless they began a multiple of so many milliseconds apart:
@@ -44,6 +46,9 @@ class KnownViews:
         """... and perhaps in others that nothing is known of any more."""
         self.born = 0
         """The incarnation that began the journal: of what an earlier one had nothing is known."""
+        self.had: tuple[int, ...] = ()
+        """Identifiers that this peer had at other places of the ring, the last one last: under
+        these it is named in what it remembers."""
         self.company = 0
         """How many had something that this peer had in a life before this one, itself among them:
         the most of any view; 0 once it has all again."""
@@ -53,6 +58,13 @@ class KnownViews:
         """What of ended views of others is on the shelf."""
         self._seen = 0
         self._rank = own_id % ((1 << RANK_BITS) - 3) ^ incarnation & _LIFE
+
+    def note_names(self, had: Iterable[int], last: int | None, own_id: int) -> None:
+        """Under which identifiers this peer was in the ring before this life: those that its
+        journal says it had, and the last one."""
+        names = dict.fromkeys((*had, *(() if last is None else (last,))))
+        names.pop(own_id, None)
+        self.had = tuple(names)[-HAD_MAX:]
 
     # -- what this peer is the primary of, and what stays on its shelf
 

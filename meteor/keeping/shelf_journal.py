@@ -129,6 +129,7 @@ def noted(views: Views) -> Entry:
         tuple(views.stored),
         views.taken_in.ended(),
         views.chronicle.written(),
+        views.had,
     )
     return Entry(VIEWS_KEY, codec.encode(note))
 

@@ -257,6 +257,8 @@ class RendezvousPeer:
         if whole:
             self._keeper.expect(self._handoff.everything)  # what no view speaks of goes
         kept = await self._ring_note.read()
+        last_id = None if kept is None else kept.contact.id
+        self.views.note_names(note.had, last_id, self.node.contact.id)
         membership = Membership(self.node, self._runtime, self.space, self._handoff.hold_everything)
         await membership.begin(kept, join, found_if_alone=found_if_alone)
         self.node.start()

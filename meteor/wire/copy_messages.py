@@ -152,6 +152,8 @@ class ViewsNote:
     """Of which ended views of others all content is on the shelf."""
     begun: tuple[View, ...] = ()
     """The newest view that began of what the peers around have, as far as it was told."""
+    had: tuple[WideInt, ...] = ()
+    """Identifiers that the peer had at other places of the ring."""
 
 
 MESSAGES: tuple[type, ...] = (

@@ -193,6 +193,8 @@ class ClaimAnswer:
     records is lost."""
     sound: tuple[int, ...] = ()
     """And in which epochs of `former` and `gave` it had all of it, as it began to since."""
+    had: tuple[WideInt, ...] = ()
+    """Identifiers that the receiver had at other places of the ring, the last one last."""
 
 
 @dataclass(frozen=True, slots=True)

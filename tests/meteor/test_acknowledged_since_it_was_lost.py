@@ -7,8 +7,9 @@ from typing import Any
 
 from chord import Contact
 from meteor.copies.evidence import Evidence
+from meteor.copies.found import Found
 from meteor.copies.giving import HandoffConfig
-from meteor.copies.heirs import Found, Heirs
+from meteor.copies.heirs import Heirs
 from meteor.copies.takeover import Step
 from meteor.keeping.views import Views
 from meteor.wire.view import Ended, Rival, View

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from chord import Contact, Deferred
-from meteor.copies.heirs import Found
+from meteor.copies.found import Found
 from meteor.copies.takeover import Step
 from meteor.wire.copy_messages import Instated, Learn
 from meteor.wire.operations import (

@@ -13,8 +13,8 @@ from unittest.mock import AsyncMock
 import pytest
 
 from chord import Contact, Fault
+from meteor.copies.found import Found
 from meteor.copies.giving import Giving
-from meteor.copies.heirs import Found
 from meteor.copies.replication import Replication
 from meteor.copies.returning import Returning
 from meteor.keeping.placement import key_of

@@ -9,8 +9,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from chord import Arc, Contact
+from meteor.copies.found import Found
 from meteor.copies.giving import HandoffConfig
-from meteor.copies.heirs import CLAIMS_MAX, Found, Heirs
+from meteor.copies.heirs import CLAIMS_MAX, Heirs
 from meteor.keeping.holdings import GIVEN_MAX
 from meteor.keeping.views import Views
 from meteor.wire.operations import ClaimAnswer

@@ -101,10 +101,9 @@ class Views(KnownViews):
         self.hear(view)
         for key, copy in list(self.copies.items()):
             if copy.view.epoch < view.epoch and intersect(copy.view.intervals, view.intervals):
-                past = copy.view.within(subtract(view.lost, copy.view.lost))
-                if copy.whole and past is not None:
-                    self.remember(past)
                 if copy.whole:
+                    for one in (*copy.before, copy.view):
+                        self._remember_of(one, subtract(view.lost, one.lost))
                     self.take_in(copy.view, subtract(view.intervals, view.lost))
                 left = copy.view.without(view.intervals)
                 if left is None:
@@ -225,12 +224,19 @@ class Views(KnownViews):
             past, left = copy.view.within(part), copy.view.without(part)
             if past is None:
                 continue
-            if copy.whole:
-                self.remember(past)
+            for one in (*copy.before, copy.view) if copy.whole else ():
+                self._remember_of(one, past.intervals)
             if left is None or not copy.whole:
                 del self.copies[key]
             else:
-                self.copies[key] = replace(copy, view=left)
+                before = parts_of(copy.before, left.intervals)
+                self.copies[key] = replace(copy, view=left, before=before)
+
+    def _remember_of(self, view: View, part: Intervals) -> None:
+        """So is what a view took the place of that is not known to have begun: all of that is here,
+        and nobody else may be left to show it."""
+        if (past := view.within(part)) is not None:
+            self.remember(past)
 
     # -- a former life
 

@@ -144,19 +144,18 @@ class Maintenance:
             self._twin = self._twin_in(reply)
             if pointers.successors.first is not head and pointers.successors.first != head:
                 continue  # another one meanwhile
-            if reply is None or self._is_at_rest(reply):
+            if reply is None or self._is_at_rest(head, reply):
                 changed = False
             else:
                 changed = await self._follow(head, reply)
             if not (changed or self._again):
                 return
 
-    def _is_at_rest(self, reply: Neighbours) -> bool:
+    def _is_at_rest(self, head: Contact, reply: Neighbours) -> bool:
         """Whether the successor has nothing new to say, and takes us for its predecessor."""
-        predecessor = reply.predecessor
-        return (
-            reply.unchanged and predecessor is not None and predecessor.id == self._pointers.own.id
-        )
+        if not reply.unchanged or reply.predecessor is None:
+            return False
+        return reply.predecessor.id == self._pointers.own.id and not _is_later(reply.contact, head)
 
     def _twin_in(self, reply: Neighbours | None) -> Contact | None:
         own, named = self._pointers.own, None if reply is None else reply.predecessor
@@ -170,7 +169,11 @@ class Maintenance:
     async def _follow(self, head: Contact, reply: Neighbours) -> bool:
         """Do what the successor's answer asks for; whether another round may find more."""
         pointers = self._pointers
-        changed = not reply.unchanged and pointers.adopt(head, reply.successors, reply.version)
+        tail = pointers.successors.contacts[1:] if reply.unchanged else reply.successors
+        if _is_later(reply.contact, head):  # nobody missed it as it was started again
+            changed = pointers.adopt(reply.contact, tail, reply.version)
+        else:
+            changed = not reply.unchanged and pointers.adopt(head, tail, reply.version)
         nearer = reply.predecessor
         if nearer is None or nearer in self._watch.departed:
             return changed
@@ -295,3 +298,8 @@ class Maintenance:
 
     def _jittered(self, interval_s: float) -> float:
         return interval_s * (0.75 + 0.5 * self._draw())
+
+
+def _is_later(contact: Contact, known: Contact) -> bool:
+    """Whether this is a later life of somebody known."""
+    return known.ended_with(contact) and contact != known

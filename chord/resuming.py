@@ -2,8 +2,8 @@
 
 Law of this file: one conversation, bounded in time: nobody waits for ever for somebody else.  While
 any contact of the former life is a member, the peer joins by it; of those that restart together the
-lowest identifier goes first, the others give it a moment; whoever goes on alone remembers its
-contacts, and the rings made so merge (`chord.reunion`).  DESIGN section 2.
+lowest identifier goes first, after a second look, the others give it a moment; whoever goes on
+alone remembers its contacts, and the rings made so merge (`chord.reunion`).  DESIGN section 2.
 """
 
 from __future__ import annotations
@@ -68,14 +68,18 @@ class Resuming:
         for contact in reversed(known):
             self._watch.remember(contact)
         give_up_s = self._runtime.now() + self._config.resume_patience_s
+        was_first = False
         while known:
             standings = await self._ask_all(known)
             members = [c for c, standing in standings if standing is Standing.MEMBER]
             if members and await self._join(members):
                 return True
             waking = [c for c, standing in standings if standing is Standing.WAKING]
-            if not members and self._goes_first(waking):
+            # Once more, as another one may know a member that this one never heard of.
+            is_first = not members and self._goes_first(waking)
+            if is_first and (was_first or not waking):
                 break
+            was_first = is_first
             if self._runtime.now() >= give_up_s:
                 break
             await self._runtime.sleep(PAUSE_S * self._runtime.random.uniform(0.5, 1.5))

@@ -214,3 +214,27 @@ def test_contacts_given_by_address_alone_help_too(sim_ring: Any) -> None:
     assert ring.run(node.resume(peer.kept[-1], [Contact.at("peer-12c:1")])) is True
     ring.settle(1.0)
     assert ring.flaws() == []
+
+
+@pytest.mark.parametrize("knows_its_list", [False, True])
+def test_nobody_names_a_former_life_of_who_is_back(sim_ring: Any, knows_its_list: bool) -> None:
+    """Who had it from the list of somebody that had not missed it named it as it was for good, and
+    whoever keeps copies there counted on one that is gone (drawn rings that grow, 66)."""
+    ring = sim_ring(seed=1)
+    ids = sorted(ids_of(ring, 12))
+    ring.grow(ids)
+    ring.settle(10.0)
+    peer = ring.peers[ids[5]]
+    ring.crash(ids[5])
+    ring.kernel.run_until(come_back(ring, peer))
+    ring.settle(10.0)
+    back, before = ring.peers[ids[5]].node, ring.peers[ids[4]].node
+    assert before.successors[0] == back.contact != peer.node.contact
+    pointers = before._pointers
+    version = back._pointers.successors.version if knows_its_list else -1
+    pointers.adopt(peer.node.contact, pointers.successors.contacts[1:], version)
+    assert before.successors[0] == peer.node.contact
+    ring.settle(20.0)
+    for one in ring.members:
+        assert peer.node.contact not in one.successors
+    assert before.successors[0] == back.contact

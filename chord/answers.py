@@ -202,8 +202,10 @@ class Answers:
         return FingerFound(finger.contact, finger.predecessor_id, before)
 
     def _on_find_predecessor(self, sender: Contact, request: object, remaining_s: float) -> object:
-        del sender, remaining_s
+        del remaining_s
         assert isinstance(request, FindPredecessor)
+        if not self._pointers.joined and request.realm == self._config.realm:
+            self._watch.meet(sender)
         self._require_membership()
         self._require_constants(request)
         keeper = None if request.past_forming else self._forming.keeper

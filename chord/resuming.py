@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 ASKED_AT_ONCE: Final = 16
 """Contacts asked at the same time."""
+LOOKS_MAX: Final = 5
 PAUSE_S: Final = 0.1
 """Mean pause between two rounds of asking."""
 
@@ -68,23 +69,33 @@ class Resuming:
         for contact in reversed(known):
             self._watch.remember(contact)
         give_up_s = self._runtime.now() + self._config.resume_patience_s
-        was_first = False
+        named = {contact.address for contact in known}
+        looks = 0
         while known:
-            standings = await self._ask_all(known)
+            # Who asked this peer may be of its ring since: it has said who it is, too.
+            asked = distinct((*self._watch.met.values(), *known), self._runtime.contact)
+            standings = await self._ask_all(asked)
             members = [c for c, standing in standings if standing is Standing.MEMBER]
             if members and await self._join(members):
                 return True
             waking = [c for c, standing in standings if standing is Standing.WAKING]
-            # Once more, as another one may know a member that this one never heard of.
-            is_first = not members and self._goes_first(waking)
-            if is_first and (was_first or not waking):
+            its = [contact for contact in waking if contact.address in named]
+            looks = looks + 1 if not members and self._goes_first(its) else 0
+            if looks >= self._looks(its, waking):
                 break
-            was_first = is_first
             if self._runtime.now() >= give_up_s:
                 break
             await self._runtime.sleep(PAUSE_S * self._runtime.random.uniform(0.5, 1.5))
         self._forming.found()
         return False
+
+    def _looks(self, its: Sequence[Contact], waking: Sequence[Contact]) -> int:
+        """How often whoever goes first looks before it does: another one may know a member that it
+        never heard of, and one of its ring that it never heard of may go before it; or look for
+        another ring, for ever."""
+        if len(its) < len(waking) and not self._goes_first(waking):
+            return LOOKS_MAX
+        return 2 if waking else 1
 
     def _goes_first(self, waking: Sequence[Contact]) -> bool:
         own_id = self._runtime.contact.id

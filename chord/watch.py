@@ -29,6 +29,8 @@ HASTY_MAX = 64
 EXCUSED_TIMES = 4
 """A silence that is so many times as long as this peer's own loop was late is another's."""
 EXCUSED_MAX = 256
+MET_MAX = 16
+"""Of those that look for a ring at the same time so many are enough to find it by."""
 
 
 class Watch:
@@ -50,6 +52,7 @@ class Watch:
         "_silence",
         "_tell_missed",
         "departed",
+        "met",
         "remembered",
         "strangers",
     )
@@ -75,9 +78,16 @@ class Watch:
         self._excused: dict[Contact, float] = {}
         """Since when these are silent, as far as this peer, which was late, has looked."""
         self._checks: dict[Contact, Task[None]] = {}
+        self.met: dict[str, Contact] = {}
+        """Who asked for a place in the ring while this peer was no member, by address."""
         self.departed = Departed(config.departed_max, config.departed_s)
         self.strangers = Strangers(config.realm, runtime.contact)
         self.remembered = Remembered(runtime.contact.id, config.remembered_max, config.remembered_s)
+
+    def meet(self, contact: Contact) -> None:
+        """Somebody looks for a ring, as this peer does: the first of them are kept."""
+        if contact.known and contact.address and len(self.met) < MET_MAX:
+            self.met.setdefault(contact.address, contact)
 
     def timeout_s(self, contact: Contact) -> float:
         """How long a call to the contact may take: srtt + 4·rttvar between floor and ceiling."""

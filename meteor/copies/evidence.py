@@ -201,6 +201,16 @@ def is_next_of(one: Evidence, newest: View, *, is_last: bool) -> bool:
     return last.primary == newest.primary.id and (last.epoch == newest.epoch or is_next)
 
 
+def names_what_was_before(one: Evidence, evidence: Iterable[Evidence]) -> bool:
+    """Whether a copy names, beside a view that it has, what it had last before that of all of it:
+    nothing else is hidden where the view that never began is passed over."""
+    its = (e.view for e in evidence if e.contact == one.contact and not e.damaged)
+    earlier = [view for view in its if view.epoch < one.view.epoch]
+    last = max((ended.epoch for ended in one.taken_in if ended.epoch < one.view.epoch), default=0)
+    since = [view.intervals for view in earlier if view.epoch >= last]
+    return not subtract(one.view.intervals, merge(*since))
+
+
 def has_piece(view: View, piece: Interval) -> bool:
     """Whether a view is of all of a piece."""
     return intersect(view.intervals, (piece,)) == (piece,)

@@ -27,6 +27,7 @@ from meteor.copies.evidence import (
     as_before,
     named,
     named_later,
+    names_what_was_before,
     of_the_past,
     went_another_way,
 )
@@ -332,7 +333,8 @@ class Heirs:
         went over to it alive names nothing else, and who was given it has nothing else to show."""
         return found.tried - {
             (one.view.key, one.view.epoch) for one in found.evidence
-            if one.fresh or (one.contact.id == one.view.primary.id and not one.damaged)
+            if (one.fresh and not names_what_was_before(one, found.evidence))
+            or (one.contact.id == one.view.primary.id and not one.damaged)
         }  # fmt: skip
 
     def heal(self, found: Found) -> Sequence[Step]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from chord import CallError, Contact, DialRefused, RequestTimeout, Runtime
+from chord import CallError, Contact, DialRefused, LinkClosed, RequestTimeout, Runtime
 from meteor.copies.config import CopiesConfig
 from meteor.copies.later_views import OTHERWISE_S, LaterViews
 from meteor.copies.replication import Replication
@@ -217,14 +217,17 @@ class Lease:
     ) -> None:
         """Ask one holder; `there` are those that were not found to be gone.  What the primary says
         does not count: whoever asks has found that one silent."""
+        reply, silence_s = None, self._config.silence_s
         try:
-            reply = await self._runtime.call(holder, request, self._config.silence_s)
+            try:
+                reply = await self._runtime.call(holder, request, silence_s)
+            except LinkClosed:  # dial anew at once: a refused dial says more than a closed link
+                reply = await self._runtime.call(holder, request, silence_s)
         except CallError as error:
             if type(error) is DialRefused:  # a kind of it says that somebody is there
                 there.discard(holder.id)
                 if not there:
                     self._runtime.deliver(token, False)
-            return
         is_copy = isinstance(reply, Touched) and reply.copy and not reply.newer
         if is_copy and holder.id != view.primary.id:
             self._runtime.deliver(token, True)

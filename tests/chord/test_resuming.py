@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chord import Contact, JoinRefused, RingState
+from chord import Contact, JoinRefused, RingState, replace
 
 
 def ids_of(ring: Any, count: int) -> list[int]:
@@ -238,3 +238,27 @@ def test_nobody_names_a_former_life_of_who_is_back(sim_ring: Any, knows_its_list
     for one in ring.members:
         assert peer.node.contact not in one.successors
     assert before.successors[0] == back.contact
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_of_those_that_wake_one_that_nobody_else_knows_is_found(sim_ring: Any, seed: int) -> None:
+    """It was the last that came, and goes first: it asks the others, who learn of it by that.  They
+    began a ring of their own, and each of the two acknowledged what the other did not know."""
+    ring = sim_ring(seed=seed)
+    lowest, *ids = sorted(ids_of(ring, 5))
+    ring.grow(ids)
+    ring.settle(5.0)
+    others = lose_power(ring)
+    state = replace(others[0].kept[-1], contact=Contact(lowest, f"peer-{lowest:x}:1"))
+    began_s = ring.kernel.now()
+
+    async def wake() -> bool:
+        node = ring.add(lowest)
+        was_there: bool = await node.resume(state, [peer.node.contact for peer in others])
+        node.start()
+        return was_there
+
+    tasks = [ring.kernel.spawn(wake()), *(come_back(ring, peer) for peer in others)]
+    found = [ring.kernel.run_until(task) for task in tasks]
+    assert found == [False] + [True] * len(others)
+    assert ring.kernel.now() - began_s < 1.0

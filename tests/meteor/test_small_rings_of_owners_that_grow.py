@@ -14,8 +14,10 @@ from tests.meteor.test_small_rings_that_grow_at_once import BusyGrowingRing
 FOUND = {
     2: "down while the others moved: known by former places alone, they were another ring for good",
     21: "nobody's, and halfway: a signer's cancel by its former id said that nothing is there",
+    56: "all woke, and the lowest had never heard of the one that lived: two rings for a moment",
     58: "as 2",
     74: "as 2",
+    126: "a copy noted an heir's view that never began, and named that alone as the past was lost",
     240: "who had it went to another place, and counted for nobody: the past stayed unknown",
     270: "as 240",
 }

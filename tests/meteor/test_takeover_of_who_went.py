@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from meteor.copies.evidence import Evidence
+from meteor.copies.evidence import Evidence, names_what_was_before
 from meteor.copies.found import Found
 from meteor.copies.other_places import HAD_MAX, as_named
 from meteor.copies.takeover import Asked, Step, plan
@@ -38,6 +38,24 @@ def test_a_copy_of_its_primarys_next_epoch_that_never_began_has_not_moved_on() -
     without = [evidence[0], later_alone, evidence[2]]
     (step,) = plan(((2, 3),), without, asked, orphaned=True)
     assert step.kind == "lost", "it does not show to have had the last one"
+
+
+def test_a_copy_of_what_never_began_hides_nothing_that_it_names_beside_it() -> None:
+    """All who had the epoch before were started again, one of them became a copy of an heir that
+    did not begin, and stays one: the past was unknown for good, though all named it (a ring
+    of twelve that lost power, 10 of 109).  What it had in between it would hide."""
+    before = View(PEERS[0], 1, 5, ((0, 9),), (PEERS[1], PEERS[2]))
+    heirs = View(PEERS[3], 7, 9, ((2, 7),), (PEERS[1],))
+    had = Evidence(PEERS[1], before, fresh=False)
+    copy = Evidence(PEERS[1], heirs, fresh=True, taken_in=(Ended(PEERS[1].id, 4, ((0, 9),)),))
+    assert names_what_was_before(copy, [copy, had])
+    assert not names_what_was_before(copy, [copy])
+    assert not names_what_was_before(copy, [copy, replace(had, damaged=True)])
+    assert not names_what_was_before(copy, [copy, replace(had, contact=PEERS[2])])
+    in_part = replace(had, view=replace(before, intervals=((0, 5),)))
+    assert not names_what_was_before(copy, [copy, in_part])
+    later = replace(copy, taken_in=(Ended(PEERS[2].id, 6, ((0, 9),)),))
+    assert not names_what_was_before(later, [later, had])
 
 
 VIEW = View(PEERS[0], 1, 5, ((0, 9),), (PEERS[1], PEERS[2]))

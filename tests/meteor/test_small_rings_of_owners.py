@@ -28,7 +28,7 @@ class OwnedRing(SelectingRing):
         self.acting = ""
         """Whose the client is that is to begin something."""
         self.mixed: set[str] = set()
-        """What was nobody's, and may be replaced by somebody's, or may not."""
+        """What was nobody's, and may be replaced by somebody's, or may not, or in part."""
         super().__init__(seed, monkeypatch)
 
     def client_of(self, peer: int) -> Client:
@@ -60,6 +60,10 @@ class OwnedRing(SelectingRing):
         number = self.number + 1
         await super().replace(record, client, timeout_s)
         if record.least == number:  # whoever replaces what was nobody's owns it
+            if owners != {acting} and record.is_unknown:
+                # A replace before it may have come halfway, elsewhere: that is another record then,
+                # and is finished as nobody's (docs/internals/papers.md).
+                self.mixed.add(stem_of(record.id))
             owners.intersection_update({acting})
         elif len(owners) > 1:
             self.mixed.add(stem_of(record.id))

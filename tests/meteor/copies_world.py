@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import pytest
@@ -27,16 +27,6 @@ SIZE = SPACE.curve.size
 EVERYTHING = ((0, SIZE - 1),)
 WHOLE_WITHIN_S = 15.0
 """After the last event every interval has all its copies within this."""
-
-
-def with_open(drawn: Iterable[int], open_yet: Mapping[int, str]) -> list[object]:
-    """Seeds, of which some show what is not mended yet: they are expected to fail, and why."""
-    return [
-        pytest.param(seed, marks=pytest.mark.xfail(strict=True, reason=open_yet[seed]))
-        if seed in open_yet
-        else seed
-        for seed in drawn
-    ]
 
 
 def seeds(quick: int, longer: int = 20) -> list[object]:

@@ -13,7 +13,6 @@ import pytest
 
 from meteor import Client
 from meteor.wire.record_id import stem_of
-from tests.meteor.copies_world import with_open
 from tests.meteor.test_small_rings_at_once import BusyRing, Promised, Touched
 from tests.meteor.test_small_rings_whose_records_run_out import LIVES_S, Life
 
@@ -100,12 +99,9 @@ class FleetingBusyRing(BusyRing):
 
 FOUND = {
     85: "a copy had its primary's next epoch, which never began: it was taken to have moved on",
+    99: "the last of a ring was back alone: it takes another way since those that wake look twice",
+    170: "restarted with half of a replace alone: the same, and papers.md says what is left",
 }
-OPEN = {
-    99: "the last of a ring is back alone, and does not know that the others went on without it",
-    170: "restarted with half of a replace alone: the former version was in no answer for a second",
-}
-"""Not mended (docs/internals/papers.md), and listed in tests/skips.txt."""
 
 
 def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +114,7 @@ def test_what_was_found_once(seed: int, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", with_open(range(1, 201), OPEN))
+@pytest.mark.parametrize("seed", range(1, 201))
 def test_what_lives_is_there_and_what_is_over_is_not(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

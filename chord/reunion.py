@@ -133,7 +133,7 @@ class Reunion:
                 return
         except AnotherAnswers:
             is_own = contact.address == self._pointers.own.address  # of a former life
-            if is_own or await self._seek_by(Contact.at(contact.address)):
+            if is_own or await self._seek_there(contact):
                 self._watch.remembered.discard(contact.id)
             return
         try:
@@ -171,7 +171,15 @@ class Reunion:
         try:
             return await self._seek_by(via)
         except AnotherAnswers:
-            return await self._seek_by(Contact.at(via.address))
+            return await self._seek_there(via)
+
+    async def _seek_there(self, former: Contact) -> bool:
+        """The same by whoever is at an address; not where a call to somebody else there, who went
+        as well, is just found to be in vain, and this one with it."""
+        try:
+            return await self._seek_by(Contact.at(former.address))
+        except AnotherAnswers:
+            return False
 
     async def _seek_by(self, via: Contact) -> bool:
         """The same; raises `AnotherAnswers`."""

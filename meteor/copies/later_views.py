@@ -13,7 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from chord import CallError, ChordNode, Contact, RequestTimeout, Runtime
+from chord import (
+    CallError,
+    ChordNode,
+    Contact,
+    DialRefused,
+    LinkClosed,
+    RequestTimeout,
+    Runtime,
+)
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Touch, Touched
 from meteor.wire.operations import Claim, ClaimAnswer
@@ -48,6 +56,23 @@ class LaterViews:
         """Ask the neighbours, to know soon who of them is silent."""
         for one in self._near(view):
             self._runtime.spawn(self._is_later(one, view, self._wait_s(one)))
+
+    async def everybody_answers(self, view: View, within_s: float) -> bool:
+        """Whether all neighbours say something, or are no more: nobody need be waited for."""
+        near = list(self._near(view))
+        asked = [self._runtime.spawn(self._answers(one, view, within_s)) for one in near]
+        return all([await task for task in asked])
+
+    async def _answers(self, contact: Contact, view: View, within_s: float) -> bool:
+        request = Touch(view.epoch, view.intervals, view.primary.id)
+        try:
+            try:
+                await self._runtime.call(contact, request, within_s)
+            except LinkClosed:  # a refused dial says more
+                await self._runtime.call(contact, request, within_s)
+        except CallError as error:
+            return type(error) is DialRefused
+        return True
 
     async def known(self, view: View) -> bool:
         """Whether any neighbour answers for some of a view, or knows of a later one of it.  One

@@ -11,6 +11,7 @@ owner.
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from typing import Final
 
 from chord import CallError, Contact, DialRefused, LinkClosed, RequestTimeout, Runtime
@@ -184,20 +185,23 @@ class Lease:
         settled = self._runtime.expect(token, at_first_s)
         request = Touch(view.epoch, view.intervals, view.primary.id)
         objected = self._runtime.spawn(self._later.objected(view))
-        there = {view.primary.id, *(one.id for one in others)}
+        there, began_s = {view.primary.id, *(one.id for one in others)}, self._runtime.now()
         for holder in (view.primary, *others):
             self._runtime.spawn(self._confirms(holder, view, request, token, there))
         self._runtime.spawn(self._takes_over(view.intervals, token))
-        try:
+        counts = False
+        with suppress(RequestTimeout):
             counts = await settled
-        except RequestTimeout:
+        if not counts:
             # Most likely this copy will go on alone: it asks around first, and by then it is to be
-            # known who of the neighbours is silent as well.
+            # known who of the neighbours is silent as well.  One that says nothing now has as long
+            # as a holder: it may know that this one was evicted, and be held for a moment.
             self._later.sound_out(view)
-            try:
-                counts = await self._runtime.expect(token, self._config.silence_s - at_first_s)
-            except RequestTimeout:
-                return False
+            left_s = began_s + self._config.silence_s - self._runtime.now()
+            if there or not await self._later.everybody_answers(view, max(left_s, 0.0)):
+                left_s = began_s + self._config.silence_s - self._runtime.now()
+                with suppress(RequestTimeout):
+                    counts = left_s > 0 and await self._runtime.expect(token, left_s)
         return counts and not await objected
 
     async def _takes_over(self, part: Intervals, token: Token) -> None:

@@ -198,6 +198,38 @@ def test_a_copy_does_not_wait_for_holders_that_are_no_more(
     assert peer.core._lease.is_deserted(copy.view)
 
 
+@pytest.mark.parametrize("held_s", [0.0, 0.15, 0.3, 0.45])
+@pytest.mark.parametrize("are_closed", [False, True])
+def test_a_neighbour_that_is_held_for_a_moment_may_object(are_closed: bool, held_s: float) -> None:
+    """It alone knows that this copy was evicted: where the other holders were no more it had a
+    third of the time to say so, and what was acknowledged since was passed over."""
+    overlay, peer, copy = rested(1)
+    others = tuple(one for one in copy.view.copies if one.id != peer.contact.id)
+    later = replace(copy.view, epoch=copy.view.epoch + 1, copies=others)
+    neighbours = near(overlay, peer, copy)
+    for one in overlay.living:
+        if one.contact.id in copy.view.holder_ids and one is not peer:
+            one.crash()
+        elif one is not peer:
+            one.core.views.chronicle.note(later)
+    if are_closed:
+        overlay.run_for(0.004)
+
+    async def go_on() -> None:
+        for left in await peer.core._lease.unconfirmed(copy.view.intervals[:1]):
+            if peer.core._lease.is_deserted(left):
+                await peer.core._handoff.step_up(left)
+
+    for one in neighbours:
+        one.pause()
+    going = overlay.kernel.spawn(go_on())
+    overlay.run_for(held_s)
+    for one in neighbours:
+        one.resume()
+    overlay.run(going)
+    assert subtract(copy.view.intervals[:1], peer.core.holdings.held)
+
+
 def test_who_went_on_alone_does_not_ask_whom_it_found_silent() -> None:
     """It has no copies, and asks whoever would know of a later view before it answers."""
     overlay, peer, copy = rested(1)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 ASKED_AT_ONCE: Final = 16
 """Contacts asked at the same time."""
 LOOKS_MAX: Final = 5
+"""Half a second, for somebody that may go before and that nobody here has heard of."""
 PAUSE_S: Final = 0.1
 """Mean pause between two rounds of asking."""
 

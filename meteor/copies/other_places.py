@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Final
 
 from chord import CallError, Contact, GetNeighbours, Neighbours, Runtime, replace
+from meteor.keeping.known_views import HAD_MAX
 from meteor.wire.operations import Claim
 from meteor.wire.view import View
 
@@ -19,12 +20,10 @@ ANSWER_S: Final = 0.5
 TOLD_MAX: Final = 16
 """Views of which is told, the latest."""
 
-HAD_MAX: Final = 8
-"""Of the identifiers that a peer says it had the last ones count."""
-
 
 def as_named(contact: Contact, view: View, had: Sequence[int]) -> Contact:
-    """A peer as a view names it, be that under an identifier that it `had` at another place."""
+    """A peer as a view names it, be that under an identifier that it `had` at another place, of
+    which the last ones count."""
     if contact.id in view.holder_ids:
         return contact
     had = had[-HAD_MAX:]

@@ -9,8 +9,9 @@ import pytest
 
 from meteor.copies.evidence import Evidence, names_what_was_before
 from meteor.copies.found import Found
-from meteor.copies.other_places import HAD_MAX, as_named
+from meteor.copies.other_places import as_named
 from meteor.copies.takeover import Asked, Step, plan
+from meteor.keeping.known_views import HAD_MAX
 from meteor.wire.view import Ended, View
 from tests.meteor.copies_world import assert_whole_within, build
 from tests.meteor.takeover_twin import PEERS

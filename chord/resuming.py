@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from chord.contact import Contact
 from chord.errors import AnotherAnswers, CallError, JoinRefused, LookupFailed
+from chord.frozen import replace
 from chord.place_search import TryAgain
 from chord.remembered import distinct
 
@@ -127,8 +128,10 @@ class Resuming:
         except TryAgain:
             return contact, Standing.WAKING
         except AnotherAnswers as error:
-            by_address = Contact.at(contact.address)
-            there = by_address if is_second else error.who or by_address
+            there = Contact.at(contact.address)
+            if error.who is not None and not is_second:
+                # Under the address that this peer knows: it may call itself by another one.
+                there = replace(error.who, address=contact.address)
             return await self._ask(there, is_second=True)
         except (CallError, JoinRefused):
             return contact, Standing.ABSENT  # or of a ring that is not ours

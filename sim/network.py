@@ -230,24 +230,24 @@ class Network:
         listener = self._runtimes.get(end.contact.address)
         expected = end.contact
         if listener is None or (expected.known and expected.id != listener.contact.id):
-            self.kernel.call_later(self._draw_s(), self._refuse, end)
+            who = listener.contact if listener is not None else None
+            self.kernel.call_later(self._draw_s(), self._refuse, end, who)
             return None
         other = listener.accept(end.owner.contact)
         end.other, other.other = other, end
         end.contact = listener.contact
         return other
 
-    def _refuse(self, end: SimLinkEnd) -> None:
-        if end.lost or self._delayed(end, self._refuse):
+    def _refuse(self, end: SimLinkEnd, who: Contact | None) -> None:
+        """Tell a peer that dialled who was there as its dial came in, if anybody was."""
+        if end.lost or self._delayed(end, partial(self._refuse, who=who)):
             return
         if end.other is not None:
             return  # whoever listens there now has dialled us meanwhile
         self._note("refuse", end, end.contact.address)
-        listener = self._runtimes.get(end.contact.address)
-        if listener is None:
+        if who is None:
             end.owner.refuse(end, "nobody listens")
         else:
-            who = listener.contact
             end.owner.refuse(end, f"{who} answers there", partial(AnotherAnswers, who=who))
 
     def _close(self, end: SimLinkEnd) -> None:

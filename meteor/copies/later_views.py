@@ -142,9 +142,10 @@ class LaterViews:
         return [one for one in (*self._node.successors, self._node.predecessor) if one]
 
     def _near(self, view: View) -> Iterable[Contact]:
-        """The neighbours on the ring, without those that are holders themselves."""
-        holders = view.holder_ids
-        near = {one.id: one for one in self._named() if one.id not in holders}
+        """The neighbours on the ring, without those that are holders themselves; one that was
+        started again at another address is asked there."""
+        holders = {(one.id, one.address) for one in view.holders}
+        near = {one.id: one for one in self._named() if (one.id, one.address) not in holders}
         self._asked_s = {id: at_s for id, at_s in self._asked_s.items() if id in near}
         return near.values()
 

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from chord import AnotherAnswers, Contact
+from chord.place_search import PlaceSearch, TryAgain
+from chord.resuming import Standing
 from sim import Faults
 from tests.chord.test_resuming import come_back, ids_of, lose_power
 
@@ -102,3 +105,48 @@ def test_two_rings_that_know_former_places_alone_become_one(sim_ring: Any, seed:
     ring.settle(20.0)
     cut.heal()
     assert ring.ideal_within_s(90.0) < 90.0
+
+
+def test_it_is_asked_at_the_address_that_this_peer_knows(
+    sim_ring: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who is there may call itself by another one, at which not everybody reaches it."""
+    ring = sim_ring(seed=1)
+    first, *_ = ring.grow(ids_of(ring, 4))
+    known, asked = Contact(7, "its-name:1"), []
+
+    async def ask(_: PlaceSearch, contact: Contact) -> object:
+        asked.append(contact)
+        if contact == known:
+            raise AnotherAnswers("gone", Contact(9, "another-name:1", 3))
+        raise TryAgain
+
+    monkeypatch.setattr(PlaceSearch, "ask", ask)
+    found = ring.run(first._resuming._ask(known))
+    assert asked == [known, Contact(9, known.address, 3)]
+    assert found == (asked[-1], Standing.WAKING)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_peer_that_probes_one_that_moved_twice_goes_on(
+    sim_ring: Any, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    """A call to another one who was at that address was just found to be in vain, and this one on
+    its link with it: the peer closed itself."""
+    ring = sim_ring(seed=1)
+    ids = ids_of(ring, 4)
+    first, *_ = ring.grow(ids)
+    gone = replace(ring.peers[ids[2]].node.contact, id=7)
+    first._watch.remember(gone)
+    ask, refused = PlaceSearch.ask, []
+
+    async def ask_again(search: PlaceSearch, contact: Contact) -> object:
+        if contact.address == gone.address and len(refused) < times:
+            refused.append(contact)
+            raise AnotherAnswers("gone")
+        return await ask(search, contact)
+
+    monkeypatch.setattr(PlaceSearch, "ask", ask_again)
+    ring.run(first._reunion._probe(gone))
+    assert refused == [gone, Contact.at(gone.address)][:times]
+    assert (gone.id in first._watch.remembered) == (times > 1)

@@ -272,6 +272,17 @@ def test_neighbours_that_were_not_asked_lately_are_waited_for() -> None:
     assert seconds_of(overlay, later.known(copy.view)) == pytest.approx(LATER_S)
 
 
+def test_a_holder_that_came_back_at_another_address_is_a_neighbour_that_may_object() -> None:
+    """With two copies it may be the only neighbour, and was asked by nobody."""
+    overlay, peer, copy = rested(1)
+    later, moved = peer.core._handoff.later, near(overlay, peer, copy)[0]
+    at_its_former_address = replace(moved.contact, address="10.9.9.9:1")
+    view = replace(copy.view, copies=(*copy.view.copies, at_its_former_address))
+    assert view.has_copy(moved.contact.id)
+    moved.pause()
+    assert seconds_of(overlay, later.known(view)) == pytest.approx(LATER_S)
+
+
 def test_a_neighbour_that_was_heard_meanwhile_is_asked_and_waited_for_anew() -> None:
     overlay, peer, copy = rested(1)
     later, silent = peer.core._handoff.later, near(overlay, peer, copy)[0]

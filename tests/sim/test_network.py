@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chord import Contact, DialRefused, LinkClosed
+from chord import AnotherAnswers, CallError, Contact, DialRefused, LinkClosed
 from sim import Kernel, Network, SimRuntime, TailedLatency, UniformLatency
 
 
@@ -91,6 +91,33 @@ def test_a_refusal_that_comes_late_leaves_alone_the_link_that_was_dialled_back()
     b.send(a.contact, "second")
     kernel.run()
     assert heard == ["first", "second"]
+
+
+def test_who_refused_a_dial_is_who_was_there_as_it_came_in() -> None:
+    """Who listens by the time that the refusal is heard was named, and its own dial refused for
+    it: as if another one were there."""
+    kernel = Kernel()
+    network = Network(kernel, latency=UniformLatency(0.010, 0.010))
+    a = SimRuntime(kernel, network, Contact(1, "a"))
+
+    async def asks(contact: Contact) -> CallError | None:
+        try:
+            await a.call(contact, "m", 1.0)
+        except CallError as error:
+            return error
+        return None
+
+    early = kernel.spawn(asks(Contact(2, "b")))
+    kernel.run(until_s=0.015)
+    b = SimRuntime(kernel, network, Contact(2, "b"))
+    b.serve(lambda *_: None, lambda contact: None)
+    assert type(kernel.run_until(early)) is DialRefused
+    late = kernel.spawn(asks(Contact(3, "b")))
+    kernel.run(until_s=0.035)
+    network.crash(b.contact)
+    error = kernel.run_until(late)
+    assert isinstance(error, AnotherAnswers)
+    assert error.who == b.contact
 
 
 def test_two_peers_cannot_listen_at_one_address() -> None:

@@ -238,14 +238,16 @@ class Overlay:
         contact = peer.contact if peer_id is None else Contact(peer_id, peer.address)
         following = peer.incarnation + 1 if incarnation is None else incarnation
         again = SimPeer(self, contact, journal, following)
+        again.via = peer.via
         self.peers[self.peers.index(peer)] = again
         return again
 
     async def rejoin(self, again: SimPeer) -> None:
         """The second half: it comes into the ring; raises as `restart` does."""
         others = [Contact.at(other.address) for other in self.living if other is not again]
+        again.via = others[:3] or again.via
         try:
-            await again.core.start(others[:3])
+            await again.core.start(again.via)
         except Cancelled:
             if again.alive:
                 raise
@@ -253,6 +255,7 @@ class Overlay:
         except MeteorError:
             again.crash()
             raise
+        again.via = ()
         await again.core.settled(SETTLE_S)
         self._let_move(again)
 

@@ -6,7 +6,7 @@ process would on sockets; every other failure is a bug and stops the run.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -55,6 +55,9 @@ class SimPeer:
         self.journal = journal
         self.incarnation = incarnation
         """How often it was restarted."""
+        self.via: Sequence[Contact] = ()
+        """By whom it was told to join, and has not yet: it is told so again when it is restarted,
+        as a process is by its command, and does not begin a ring of its own."""
         clock = overlay.clocks.clock_of(overlay.kernel, contact.address)
         self.runtime = SimRuntime(overlay.kernel, overlay.network, self.contact, clock)
         self.core = RendezvousPeer(

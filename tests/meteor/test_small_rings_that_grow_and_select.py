@@ -13,6 +13,7 @@ from tests.meteor.test_small_rings_that_select import SelectingRing
 
 FOUND = {
     66: "who was back before anybody missed it was named as it was for good",
+    593: "of the simulator: a peer that joined nobody began a ring as it was started again",
     692: "a primary was started again and moved: what it never began nobody could say",
 }
 

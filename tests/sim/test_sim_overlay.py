@@ -47,6 +47,28 @@ def test_a_peer_that_cannot_join_is_dead() -> None:
     assert overlay.living == [*overlay.peers[:3], again]
 
 
+def test_a_peer_that_never_joined_begins_no_ring_of_its_own() -> None:
+    """Started again while all others were down it did, and knew nothing of what they have: a
+    process that is started again is told by whom to join, as before."""
+    overlay = sim.Overlay(3, space=SPACE)
+    receipt = overlay.run(overlay.client().store("type=reading value=7", b"seven"))
+    cut = overlay.faults.partition([peer.contact for peer in overlay.peers])
+    with pytest.raises(JoinFailed):
+        overlay.run(overlay.add_peer(12345))
+    cut.heal()
+    for peer in overlay.living:
+        peer.crash()
+    for _ in range(2):
+        with pytest.raises(JoinFailed):
+            overlay.run(overlay.restart(overlay.peers[3]))
+    back = [overlay.kernel.spawn(overlay.restart(peer)) for peer in overlay.peers[:3]]
+    for task in back:
+        overlay.run(task)
+    overlay.run(overlay.restart(overlay.peers[3]))
+    (match,) = overlay.run(overlay.client(peer=-1).retrieve("type=reading").all())
+    assert (match.id, match.data) == (receipt.id, b"seven")
+
+
 def test_to_run_without_an_end_is_refused() -> None:
     overlay = sim.Overlay(2, space=SPACE)
     with pytest.raises(TypeError, match="until"):

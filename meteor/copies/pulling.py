@@ -123,6 +123,8 @@ class Pulling:
                 return None
             self._views.see(frozen.epoch, frozen.highest)
             copies = self._replication.among((source, *frozen.copies))
+            if source not in copies:  # it keeps what it had until this is known to have begun
+                copies = (*copies, source)
             view = self._replication.new_view((interval,), copies, frozen.lost, frozen.rivals)
             request = TakeOver(interval, frozen.grant, view)
             given = await self._take_over(request, source, thaws_s)

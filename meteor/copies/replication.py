@@ -305,18 +305,18 @@ class Replication:
             if before is None:
                 self._views.tried.hear(view.number, kept_by_all(replies))
             if self._is_over(view, replies, footing):
-                self._give_up(view, before)
+                self._give_up(view, before, kept_by_all(replies))
                 return None
             failed = not_taken_by(view, replies)
             if not failed:
                 break
-            self._views.tried.note_next(view, before)
+            self._views.tried.note_next(view, before, kept_by_all(replies))
             self._note_silent(failed)
             rest = tuple(copy for copy in view.copies if copy.id not in failed)
             view = replace(view, epoch=self._views.next_epoch(), copies=rest)
         told = await self._witnesses.tell(view, asked)
         if self._is_over(view, told, footing):
-            self._give_up(view, before)
+            self._give_up(view, before, kept_by_all(replies))
             return None
         know = sum(isinstance(reply, Instated) and reply.known for reply in told)
         had = () if stands_for is None else stands_for.holder_ids
@@ -365,9 +365,9 @@ class Replication:
                 return True
         return not footing.holds()
 
-    def _give_up(self, view: View, before: View | None) -> None:
-        """A view does not begin, though copies have it."""
-        self._views.tried.note_next(view, before)
+    def _give_up(self, view: View, before: View | None, kept: tuple[View, ...] | None) -> None:
+        """A view does not begin, though copies have it, and not what they `kept` for others."""
+        self._views.tried.note_next(view, before, kept)
         self.on_ended(view)
 
     def _say_beside(self, giver: Contact | None = None) -> None:

@@ -9,7 +9,7 @@ part of the view, so that it goes wherever the interval goes (DESIGN section 5).
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from itertools import product
 from typing import Final
@@ -20,12 +20,13 @@ from meteor.copies.reconciling import Reconciling
 from meteor.copies.replication import Replication
 from meteor.copies.standing_down import StandingDown
 from meteor.copies.turns import Bell
+from meteor.copies.unbegun import NOTHING, Unbegun, as_rival, own_word, word_of
 from meteor.keeping.chronicle import keep_last
 from meteor.keeping.holdings import Holdings
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Beside
 from meteor.wire.operations import ClaimAnswer
-from meteor.wire.view import HEARSAY, RIVALS_MAX, Rival, View, parts_of, rivals_within
+from meteor.wire.view import HEARSAY, RIVALS_MAX, Rival, View, rivals_within
 from squid import Interval, Intervals, intersect, merge, subtract
 
 AGAIN_S, IDLE_S = 0.2, 1.0
@@ -298,8 +299,7 @@ class Rivals:
                 part = adopted.before(view.number, part, one.epoch, one.primary)
             elif self._views.has_all_of(part, one.primary.id, one.epoch):
                 continue
-            lost = intersect(one.lost, part)
-            instead = Rival(part, one.epoch, one.holders, lost, one.number)
+            instead = as_rival(one, part)
             if adopted.had_rival(view.number, rival):
                 adopted.note_had(view.number, instead)
             noted = self.note(instead) and noted
@@ -323,35 +323,25 @@ class Rivals:
         """Whether its primary says that it went on without it, or was started again since and
         remembers what it had before as the last, and holds nothing of it now: that is a rival
         instead.  A copy may have taken it all the same."""
-        past: list[tuple[Interval, tuple[View, ...]]] = []
+        past: list[tuple[Interval, Unbegun]] = []
         for interval in rival.intervals:
-            had = await self._before_it(interval, rival)
-            if subtract((interval,), merge(*(one.intervals for one in had))):
+            of_it = await self._before_it(interval, rival)
+            if subtract((interval,), merge(*(one.intervals for one in of_it.all()))):
                 return False
-            past.append((interval, had))
-        return all(self._note_past(view, rival, interval, had) for interval, had in past)
+            past.append((interval, of_it))
+        noted = True
+        for interval, of_it in past:
+            noted = self._note_past(view, rival, interval, of_it.had) and noted
+            for one in of_it.instead:  # whatever this view was taken over from: see there
+                noted = self.note(as_rival(one, (interval,))) and noted
+        return noted
 
-    async def _before_it(self, interval: Interval, rival: Rival) -> tuple[View, ...]:
-        """What its primary, the last of the holders, had of a rival that never began; nothing where
-        it may have begun.  A view is in the primary's journal before anything is acknowledged under
-        it: an undamaged one that has an earlier epoch of it was never that far."""
-        tried: Sequence[tuple[int, int]]
+    async def _before_it(self, interval: Interval, rival: Rival) -> Unbegun:
+        """What its primary, the last of the holders, had of a rival that never began."""
         if not rival.holders or rival.holders[-1].id == self._runtime.contact.id:
-            if before := self._views.tried.stands_for(rival.number):
-                return parts_of(before, (interval,))
-            had = parts_of(self._views.remembered(), (interval,))
-            tried, damaged = self._views.tried.next_of((interval,)), self._views.forgetful
-        else:
-            answer = await self._reconciling.claimed(interval, rival.holders[-1])
-            if answer is None or answer.held:  # it is about to hear that it was passed over
-                return ()
-            if before := dict(answer.stands_for).get(rival.number, ()):
-                return parts_of(before, (interval,))
-            had, tried = self._others(answer), answer.passed_over
-            damaged = answer.damaged and not answer.remembers
-        last = merge(*(one.intervals for one in had if rival.is_next_of(one) and not damaged))
-        is_tried = any(epoch == rival.epoch for _, epoch in tried)
-        return had if is_tried or not subtract((interval,), last) else ()
+            return own_word(rival, interval, self._views)
+        answer = await self._reconciling.claimed(interval, rival.holders[-1])
+        return NOTHING if answer is None else word_of(rival, interval, answer, self._others(answer))
 
     async def _around(self, rival: Rival) -> list[Contact]:
         """Who has something of it that came later: a rival that is gone may have handed it on."""

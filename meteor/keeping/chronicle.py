@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable
+from itertools import chain
 from typing import Final, TypeVar
 
 from chord import replace
@@ -188,6 +189,8 @@ class Tried:
         self._next: list[View] = []
         self._adopted: OrderedDict[int, View] = OrderedDict()
         self._kept: OrderedDict[int, tuple[View, ...] | None] = OrderedDict()
+        self._before: OrderedDict[int, tuple[View, tuple[View, ...] | None]] = OrderedDict()
+        """By the epochs of `_next`: what was had, and what was kept by who took one."""
 
     def note(self, view: View, adopted: View | None = None) -> None:
         """Nothing was, or will be, acknowledged under a view in its epoch, which was to take an
@@ -208,20 +211,51 @@ class Tried:
         adopted, kept = self._adopted.get(number), self._kept.get(number)
         return () if adopted is None or kept is None else (adopted, *kept)
 
+    def next_stands_for(self, epoch: int) -> tuple[View, ...]:
+        """The same of a next epoch: the view that it was to take the place of, as far as that was
+        the last that began here, and what its copies kept for others.  It may have been given away
+        since, and nobody else remember it."""
+        before, kept = self._before.get(epoch, (None, None))
+        if before is None or kept is None:
+            return ()
+        return before, *parts_of(kept, before.intervals)
+
     def all_that_stand_for(self, part: Intervals) -> tuple[tuple[int, tuple[View, ...]], ...]:
-        """The same of the last that touch `part`, by their numbers."""
+        """The same of the last that touch `part`, by their numbers, and of the last next epochs, by
+        these: no view is numbered by one."""
         numbers = dict.fromkeys(number for number, _ in self.of(part))
         known = ((number, parts_of(self.stands_for(number), part)) for number in numbers)
-        return tuple(one for one in known if one[1])[-STANDS_MAX:]
+        epochs = [epoch for _, epoch in self.next_of(part)]
+        of_next = ((epoch, parts_of(self.next_stands_for(epoch), part)) for epoch in epochs)
+        last = (tuple(one for one in some if one[1])[-STANDS_MAX:] for some in (known, of_next))
+        return tuple(chain(*last))
 
-    def note_next(self, view: View, before: View | None) -> None:
+    def note_next(
+        self, view: View, before: View | None, kept: tuple[View, ...] | None = None
+    ) -> None:
         """The same of a next epoch of a view, that is passed over: all that was acknowledged up to
         it was so `before`.  Of what it says on the past no more than that, unless it finds one that
-        was lost: an interval may have been given by it, and who took it names nothing else."""
+        was lost: an interval may have been given by it, and who took it names nothing else.  Who
+        took it `kept` this for others, or took one that was tried before it, and said so then; None
+        where one did not say."""
         if before is not None:
             self._next = [*self._next, view][-CHRONICLE_MAX:]
             if subtract(before.lost, view.lost):
                 self.note(view)
+            earlier = [had for one, had in self._before.values() if one.epoch == before.epoch]
+            said = [had for had in (*earlier, kept) if had is not None]
+            both = tuple(dict.fromkeys(chain(*said))) if len(said) > len(earlier) else None
+            keep_last(self._before, view.epoch, (before, both), CHRONICLE_MAX)
+
+    def begin(self, view: View) -> None:
+        """One began: what was tried earlier stands no more for all that was acknowledged of it."""
+        for epoch, (before, kept) in list(self._before.items()):
+            if epoch < view.epoch and intersect(before.intervals, view.intervals):
+                left = before.without(view.intervals)
+                if left is None:
+                    del self._before[epoch]
+                else:
+                    self._before[epoch] = left, kept
 
     def all(self) -> tuple[View, ...]:
         """Those that `of` gives the numbers of, the latest last."""

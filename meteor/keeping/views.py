@@ -180,6 +180,7 @@ class Views(KnownViews):
     def put_own(self, view: View) -> None:
         """Be the primary of a view from now on, or in a later epoch of it."""
         self.end(view)
+        self.tried.begin(view)
         for number, one in list(self.own.items()):
             if number != view.number:
                 left = one.without(view.intervals)

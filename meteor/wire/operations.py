@@ -184,7 +184,8 @@ class ClaimAnswer:
     """Of which ended views of others the receiver has all content with each of `former`, on its
     shelf or in its attic, one after the other."""
     stands_for: tuple[tuple[int, tuple[View, ...]], ...] = ()
-    """By the numbers of `tried`: whose content whoever took one may have under its name."""
+    """By the numbers of `tried`, and the epochs of `passed_over`: whose content whoever took one
+    may have under its name.  Of a next epoch the first is the last that its primary had of it."""
     born: int = 0
     """The incarnation that began the receiver's journal: of what an earlier one had, and gave away,
     or let go, it knows nothing."""

@@ -19,6 +19,7 @@ from meteor.keeping.chronicle import (
     Heard,
     Tried,
 )
+from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Begun
 from meteor.wire.view import EPOCHS, View
 from squid import Interval, Intervals, intersect, merge
@@ -307,3 +308,39 @@ def test_what_was_tried_stands_for_is_known_of_the_last_ones_alone() -> None:
         tried.note(View(PEERS[0], number, number, ((0, 4),), ()), had)
     known = [number for number in range(1, CHRONICLE_MAX + 3) if tried.stands_for(number)]
     assert known == list(range(3, CHRONICLE_MAX + 3))
+
+
+def test_a_next_epoch_stands_for_what_was_before_it_and_what_its_copies_kept_then() -> None:
+    """Also who took one that was tried before it, and said so then."""
+    before, kept = View(PEERS[0], 7, 4, ((0, 9),), ()), View(PEERS[1], 3, 3, ((5, 12),), ())
+    tried = Tried()
+    tried.note_next(replace(before, epoch=5), before, (kept,))
+    tried.note_next(replace(before, number=6, epoch=6), before, ())
+    within = replace(kept, intervals=((5, 9),))
+    assert tried.next_stands_for(5) == tried.next_stands_for(6) == (before, within)
+    assert tried.next_stands_for(7) == ()
+    cut = tuple(replace(one, intervals=((8, 9),)) for one in (before, kept))
+    assert tried.all_that_stand_for(((8, 20),)) == ((5, cut), (6, cut))
+
+
+def test_it_stands_for_nothing_where_a_copy_did_not_say_what_it_kept() -> None:
+    before = View(PEERS[0], 7, 4, ((0, 9),), ())
+    tried = Tried()
+    tried.note_next(replace(before, epoch=5), before, None)
+    tried.note_next(replace(before, epoch=6), before, ())
+    assert tried.next_stands_for(5) == tried.next_stands_for(6) == ()
+    began = replace(before, epoch=7)  # what nobody said by then is in no later one either
+    tried.begin(began)
+    tried.note_next(replace(before, epoch=8), began, ())
+    assert tried.next_stands_for(8) == (began,)
+
+
+def test_nor_for_what_its_primary_had_since_in_a_later_epoch() -> None:
+    before = View(PEERS[0], 7, 4, ((0, 9),), ())
+    views = Views(PEERS[0].id)
+    views.tried.note_next(replace(before, epoch=5), before, ())
+    views.put_own(replace(before, epoch=6, intervals=((0, 3),)))
+    assert views.tried.next_stands_for(5) == (replace(before, intervals=((4, 9),)),)
+    views.put_own(replace(before, number=8, epoch=8, intervals=((4, 9),)))
+    assert views.tried.next_stands_for(5) == ()
+    assert views.tried.next_of(((0, 9),)) == ((7, 5),)

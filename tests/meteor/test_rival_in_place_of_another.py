@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from chord import Contact
+from meteor.wire.copy_messages import Instated
 from meteor.wire.operations import ClaimAnswer
 from meteor.wire.view import Rival, View
 from sim.overlay import SimPeer
@@ -209,3 +210,82 @@ def test_a_peer_remembers_what_it_did_not_come_to_take_over(
     assert tried.stands_for(view.number) == (), "nobody said what he kept until then"
     tried.hear(view.number, (beside.view,))
     assert tried.stands_for(view.number) == (beside.had, beside.view)
+
+
+def given_away(beside: Beside) -> Rival:
+    """A next epoch that its primary, who lives, passed over as it gave the interval away: it
+    remembers nothing of it but what it was before, which is early for what is held here."""
+    beside.peer.core.replication.adopted.note(beside.view, beside.rival.epoch + 9)
+    rival = replace(beside.rival, number=beside.had.number - 1)
+    beside.said = ClaimAnswer(
+        (), (), (), True, passed_over=((rival.number, rival.epoch),),
+        stands_for=((rival.epoch, (beside.had,)),),
+    )  # fmt: skip
+    return rival
+
+
+def test_what_a_next_epoch_was_to_take_the_place_of_is_a_rival_instead(beside: Beside) -> None:
+    """The interval was named for ever: nobody could show what that epoch had, which never began.
+    Early as it is, it counts: its primary may have been on another side of a cut."""
+    rival = given_away(beside)
+    beside.look_on(rival)
+    assert beside.went == [(rival, True)]
+    left = beside.peer.core.views.own[beside.view.number].rivals
+    assert {(one.epoch, one.number) for one in left} == {(beside.had.epoch, beside.had.number)}
+
+
+def test_it_is_named_no_more_once_all_of_that_is_shown_to_be_here(beside: Beside) -> None:
+    rival = given_away(beside)
+    taken_in = beside.peer.core.views.taken_in
+    taken_in.note(beside.other.id, beside.had.epoch, beside.view.intervals)
+    beside.look_on(rival)
+    first, *others, last = beside.went
+    assert first == (rival, True)
+    assert {one.epoch for one, _ in (*others, last)} == {beside.had.epoch}
+    assert last[1] is False
+
+
+@pytest.mark.parametrize("doubtful", ["it holds it", "another epoch", "a part", "it says nothing"])
+def test_it_stays_where_its_primary_does_not_say_what_it_was_before(
+    beside: Beside, doubtful: str
+) -> None:
+    rival = given_away(beside)
+    beside.peer.core.views.taken_in.note(beside.other.id, rival.epoch - 1, beside.view.intervals)
+    *others, (first, last) = beside.view.intervals
+    part = replace(beside.had, intervals=(*others, (first, last - 1)))
+    beside.said = {
+        "it holds it": replace(beside.said, held=beside.view.intervals),
+        "another epoch": replace(beside.said, stands_for=((rival.epoch + 1, (beside.had,)),)),
+        "a part": replace(beside.said, stands_for=((rival.epoch, (part,)),)),
+        "it says nothing": replace(beside.said, stands_for=()),
+    }[doubtful]
+    beside.look_on(rival)
+    assert beside.went == []
+
+
+@pytest.mark.parametrize("asked", ["the copy", "the witness"])
+def test_a_primary_remembers_what_it_was_before_it_tried_a_next_epoch(
+    beside: Beside, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    """Also where only a witness knows of a later one."""
+    replication, view = beside.peer.core.replication, beside.view
+    swallowed = View(Contact(77, "gone:1"), 5 << 40, 5, view.intervals, ())
+    later = View(Contact(78, "else:1"), 1 << 61, 1 << 61, view.intervals, ())
+    drawn: list[View] = []
+
+    async def instate(its: View, *_: object) -> list[object]:
+        drawn.append(its)
+        newer = (later,) if asked == "the copy" else ()
+        return [Instated(beside=(swallowed,)), Instated(known=not newer, newer=newer)]
+
+    async def tell(*_: object) -> list[object]:
+        return [Instated(known=False, newer=(later,))]
+
+    monkeypatch.setattr(replication._inquiry, "instate", instate)
+    monkeypatch.setattr(replication._witnesses, "tell", tell)
+    assert not beside.overlay.run(replication.change(view.number))
+    (one,) = drawn
+    part = view.intervals
+    assert beside.peer.core.views.tried.next_stands_for(one.epoch) == (view, swallowed)
+    (said,) = beside.peer.core.views.tried.all_that_stand_for(part)
+    assert said == (one.epoch, (view, swallowed))

@@ -90,19 +90,10 @@ def test_it_is_refused_where_it_would_be_kept_beside_that(seed: int, post: str) 
     assert {one.id for one in kept if one.blob} == {full_id}
 
 
-OPEN = {(19, True): "of a next epoch that was passed over as it was given nobody can show anything"}
-"""Not mended (docs/internals/papers.md), and listed in tests/skips.txt."""
-
-
 @pytest.mark.parametrize("powers_off", [False, True])
 @pytest.mark.parametrize("seed", seeds(12))
-def test_wherever_the_two_meet_later_it_stays(
-    seed: int, powers_off: bool, request: pytest.FixtureRequest
-) -> None:
+def test_wherever_the_two_meet_later_it_stays(seed: int, powers_off: bool) -> None:
     """In a larger ring nobody has both, until some fall: it was gone in six of nine."""
-    if (seed, powers_off) in OPEN:
-        reason = OPEN[seed, powers_off]
-        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
     overlay = build(seed, peers=12)
     drawn = random.Random(seed)
     alice, bob = overlay.client(identity=ALICE), delegate(overlay)

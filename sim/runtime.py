@@ -213,9 +213,9 @@ class SimRuntime(ExchangingRuntime):
             end = self._links[link_key(contact)] = SimLinkEnd(self._network, self, contact)
         elif end.contact is contact:
             return end
-        elif contact.known and (not end.contact.known or end.contact.id != contact.id):
-            if isinstance(end, SimLinkEnd) and end.other is None:
-                raise LinkClosed(f"{end.contact} is dialled at the address of {contact}")
+        elif contact.known and end.contact.known and end.contact.id != contact.id:
+            if isinstance(end, SimLinkEnd) and end.other is None:  # nobody has said who is there
+                raise AnotherAnswers(f"{end.contact} is dialled at the address of {contact}")
             message = f"{end.contact} answers at the address of {contact}"
             raise AnotherAnswers(message, end.contact)
         return end

@@ -123,7 +123,8 @@ class Pulling:
                 return None
             self._views.see(frozen.epoch, frozen.highest)
             copies = self._replication.among((source, *frozen.copies))
-            if source not in copies:  # it keeps what it had until this is known to have begun
+            if all(one.id != source.id for one in copies):
+                # It keeps what it had until this is known to have begun.
                 copies = (*copies, source)
             view = self._replication.new_view((interval,), copies, frozen.lost, frozen.rivals)
             request = TakeOver(interval, frozen.grant, view)

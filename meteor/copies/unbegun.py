@@ -80,4 +80,5 @@ def _before_next(
     if not any(epoch == rival.epoch for _, epoch in next_of):
         return NOTHING if subtract((interval,), last) else Unbegun(had)
     left = subtract((interval,), merge(*(one.intervals for one in had)))
-    return Unbegun((*had, *parts_of(before[1:], left)), parts_of(before[:1], left))
+    # All of the last, also where a view to which the primary gave it is among what it `had`.
+    return Unbegun((*had, *parts_of(before[1:], left)), parts_of(before[:1], (interval,)))

@@ -71,8 +71,8 @@ class PeerLinks:
     def to(self, contact: Contact) -> LinkEnd:
         """The link to `contact`, dialled if there is none.
 
-        Raises `LinkClosed` to a client without one, and while another peer is looked for at that
-        address, which does not say who is there; `AnotherAnswers` where another one is."""
+        Raises `LinkClosed` to a client without one, `AnotherAnswers` to a contact at whose address
+        another peer answers, or is being looked for."""
         link = self._links.find(contact.address or contact)
         if link is None:
             if contact == self._contact or contact.address == self._contact.address != "":
@@ -80,9 +80,9 @@ class PeerLinks:
             if not contact.address:
                 raise LinkClosed(f"{contact} has no link to this peer")
             return self._dialled(contact)
-        if link.channel is None and contact.known and not _is_same(link.contact, contact):
-            raise LinkClosed(f"{link.contact} is dialled at the address of {contact}")
         if _is_another(link.contact, contact):
+            if link.channel is None:  # nobody has said yet who is there
+                raise AnotherAnswers(f"{link.contact} is dialled at the address of {contact}")
             raise _another(link.contact, contact)
         return link
 
@@ -330,11 +330,6 @@ class PeerLinks:
 def _is_another(one: Contact, other: Contact) -> bool:
     """Whether two contacts of one address are different peers: one of them may have moved."""
     return one.known and other.known and one.id != other.id
-
-
-def _is_same(one: Contact, other: Contact) -> bool:
-    """Whether two contacts of one address are known to be of one peer."""
-    return one.known and other.known and one.id == other.id
 
 
 def _another(there: Contact, wanted: Contact) -> AnotherAnswers:

@@ -234,6 +234,21 @@ def test_what_a_next_epoch_was_to_take_the_place_of_is_a_rival_instead(beside: B
     assert {(one.epoch, one.number) for one in left} == {(beside.had.epoch, beside.had.number)}
 
 
+@pytest.mark.parametrize("gave", [False, True])
+def test_so_it_is_where_its_primary_is_a_copy_of_whom_it_gave_it_to(
+    beside: Beside, gave: bool
+) -> None:
+    """A giver always is: that view is later than what is held here, and hid what came before."""
+    rival = given_away(beside)
+    epoch, holders = rival.epoch + 2, (beside.copy, beside.other)
+    taker = View(Contact(77, "taker:1"), epoch, epoch, beside.view.intervals, holders)
+    had = (beside.had,) if gave else ()
+    beside.said = replace(beside.said, copies=(taker,), gave=had)
+    beside.look_on(rival)
+    left = beside.peer.core.views.own[beside.view.number].rivals
+    assert beside.had.epoch in {one.epoch for one in left}
+
+
 def test_it_is_named_no_more_once_all_of_that_is_shown_to_be_here(beside: Beside) -> None:
     rival = given_away(beside)
     taken_in = beside.peer.core.views.taken_in

@@ -14,6 +14,7 @@ from tests.meteor.test_small_rings_at_once import BusyRing
 
 FOUND = {
     428: "an heir fell before it began: a copy that it had told was taken to have moved on",
+    2019: "a giver was counted as two copies, of two of its lives",
     987: "a giver that was no copy of the taker kept nothing, and the taker fell before it began",
 }
 

@@ -59,8 +59,8 @@ class World(Protocol):
     def link_to(self, contact: Contact) -> LinkEnd:
         """The link to a contact, open or being opened.
 
-        Raises `LinkClosed` to a client without link, `DialRefused` if another peer is known to
-        answer at the contact's address."""
+        Raises `LinkClosed` to a client without link, `AnotherAnswers` if another peer is known to
+        answer at the contact's address, or is being dialled there."""
 
     def failed(self, error: BaseException) -> None:
         """Hear of a bug in a handler (contract rule 5)."""

@@ -66,6 +66,7 @@ from chord.runtime import Link as Link
 from chord.runtime import Runtime as Runtime
 from chord.runtime import Task as Task
 from chord.runtime import Unhurried as Unhurried
+from chord.transit import request_late_s as request_late_s
 from chord.world import Counters as Counters
 from chord.world import Waiter as Waiter
 from chord.world import World as World
@@ -87,7 +88,7 @@ __all__ = [
     "ask_for_place", "FindPlace", "split_id",
     "Runtime", "Handler", "Deferred", "Unhurried", "Link", "NO_LINK", "Task",
     "Exchange", "ExchangingRuntime", "World", "Waiter", "Counters", "LinkEnd", "FrameKind",
-    "FaultReport",
+    "FaultReport", "request_late_s",
     "ACKNOWLEDGE_WITHIN_S",
     "dataclass", "replace",
 ]  # fmt: skip

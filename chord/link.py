@@ -18,6 +18,7 @@ from typing import Final
 from chord.contact import Contact
 from chord.errors import CallError
 from chord.frozen import dataclass
+from chord.transit import Transit
 
 SILENCE_FLOOR_S: Final = 0.020
 """Silence shorter than this is never suspicious: a garbage collection takes 10 ms."""
@@ -40,7 +41,8 @@ class FrameKind(IntEnum):
     """What a frame is; the number that follows it on the wire differs in meaning."""
 
     REQUEST = 0
-    """Number of the call; the duration is what remains for it."""
+    """Number of the call; the duration is what remains for it.  It says how old its sender's end of
+    the link was as well (`chord.transit`)."""
     REPLY = 1
     """Number of the call; the duration is how long the request was held."""
     FAULT = 2
@@ -158,6 +160,7 @@ class LinkEnd(ABC):
         "serving",
         "silences",
         "suspected",
+        "transit",
         "unacknowledged",
         "watched",
     )
@@ -184,6 +187,13 @@ class LinkEnd(ABC):
 
         self.suspected = False
         """Whether it has been silent for too long about a frame, and still is."""
+        self.transit: Transit | None = None
+        """What the requests that came over it show; None before the first."""
+
+    @property
+    def late_s(self) -> float:
+        """How much longer than usual the last request was on its way."""
+        return 0.0 if self.transit is None else self.transit.late_s
 
     @property
     def srtt_s(self) -> float:
@@ -205,6 +215,12 @@ class LinkEnd(ABC):
         self.last_heard_s = now_s
         self.suspected = False
         return now_s
+
+    def requested(self, age_s: float, now_s: float) -> None:
+        """A request comes in that left when its sender's end was `age_s` old."""
+        if self.transit is None:
+            self.transit = Transit()
+        self.transit.came(age_s, now_s)
 
     def suspect(self) -> None:
         """It was silent for too long: so it stays until something is heard, and the next wait is

@@ -84,6 +84,10 @@ class Link(Protocol):
     def silences(self) -> int:
         """How often such a frame was met by silence."""
 
+    @property
+    def late_s(self) -> float:
+        """How much longer than usual the last request that came over it was on its way."""
+
 
 class NoLink(NamedTuple):
     """What is known of a link that was never opened, or is closed."""
@@ -93,6 +97,7 @@ class NoLink(NamedTuple):
     rttvar_s: float = 0.0
     frames: int = 0
     silences: int = 0
+    late_s: float = 0.0
 
 
 NO_LINK: Final = NoLink()

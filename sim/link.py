@@ -22,6 +22,7 @@ from chord import (
 )
 from sim.clock import MachineClock
 
+_REQUEST: Final = FrameKind.REQUEST
 DIAL_TIMEOUT_S: Final = 3.0
 """A dial that is not answered for this long is given up, as by `meteor`'s transports."""
 
@@ -96,9 +97,11 @@ class SimLinkEnd(LinkEnd):
     __slots__ = (
         "_acknowledgements",
         "_network",
+        "ages_s",
         "arrival_s",
         "dialling",
         "lost",
+        "made_s",
         "other",
         "owner",
     )
@@ -110,6 +113,9 @@ class SimLinkEnd(LinkEnd):
         self.owner = owner
         self.other: SimLinkEnd | None = None
         """The far end; None until the first frame has arrived."""
+        self.made_s = owner.clock.reader()
+        self.ages_s: dict[int, float] = {}
+        """How old this end was as each request left that is on its way, by their numbers."""
         self.arrival_s = 0.0
         """When the last frame sent from here arrives there."""
         self.lost = False
@@ -120,6 +126,8 @@ class SimLinkEnd(LinkEnd):
         """Let the frame travel."""
         if self.lost:
             raise LinkClosed(f"the link to {self.contact} is closed")
+        if kind is _REQUEST:
+            self.ages_s[number] = self.owner.clock.reader() - self.made_s
         network = self._network
         if network.codec is not None and message is not None:
             message = _travelled(network.codec, message)

@@ -20,6 +20,7 @@ from sim.clockwork import NORMAL
 from sim.kernel import Kernel
 from sim.link import DIAL_TIMEOUT_S, Frame, MessageCodec, SimLinkEnd, Station, link_key
 
+_REQUEST: Final = FrameKind.REQUEST
 _FORWARD: Final = FrameKind.FORWARD
 GAP_S: Final = 1e-9
 """Least time between two arrivals on one link: wider than the rounding of virtual time."""
@@ -193,7 +194,11 @@ class Network:
             return
         receiver = other.owner
         record(now_s, "deliver", end.owner.name, receiver.name, what)
-        if kind is _FORWARD:
+        if kind is _REQUEST:
+            age_s = end.ages_s.pop(number, None)
+            if age_s is not None:  # else it is one that came before, over a link that doubles
+                other.requested(age_s, receiver.clock.reader())
+        elif kind is _FORWARD:
             self._acknowledge(end, number)
         receiver.exchange.receive(other, kind, number, duration_s, message)
 

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 
-from chord import Contact, Deferred, Fault, Handler, Runtime
+from chord import Contact, Deferred, Fault, Handler, Runtime, request_late_s
 from meteor.keeping.chronicle import CHRONICLE_MAX
 from meteor.keeping.expiry_clock import HELD_S, overlives
 from meteor.keeping.holdings import Holdings
@@ -89,7 +89,7 @@ class CopyKeeper:
 
     def _on_keep(self, sender: Contact, message: object, _: float) -> Deferred | Kept:
         assert isinstance(message, Keep)
-        if self._lay_for_long(message):
+        if self._lay_for_long(sender, message):
             return Kept(known=False)
         part = self._checked(message.part)
         left = subtract(part, self._views.kept_for(sender.id, whole=False))
@@ -107,8 +107,8 @@ class CopyKeeper:
         ]
         return Kept(known=False, newer=(*mine, *newer))
 
-    def _lay_for_long(self, message: Keep) -> bool:
-        late_s = self._runtime.lateness()
+    def _lay_for_long(self, sender: Contact, message: Keep) -> bool:
+        late_s = request_late_s(self._runtime, sender)
         return late_s > HELD_S and any(overlives(one.ttl_ms, late_s) for one in message.carried)
 
     async def _keep(self, primary_id: int, message: Keep) -> Kept:

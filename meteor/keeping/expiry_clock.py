@@ -26,7 +26,7 @@ OVERTIME: Final = 0.01
 Whoever was silent for less was evicted, or is asked again."""
 
 
-def overlives(ttl_ms: int, late_s: float) -> bool:
+def overlives(ttl_ms: float, late_s: float) -> bool:
     """Whether what is to live for `ttl_ms` milliseconds (0: it is not kept) would live too long,
     were it taken in by a process that was held for `late_s` seconds just now: the time to live
     counts from when a write is read, and it may have come when the process was stopped."""

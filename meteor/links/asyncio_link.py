@@ -22,7 +22,8 @@ HEAD_BYTES: Final = 16
 BATCH_BYTES: Final = 256 * 1024
 """Frames are put together up to this size; larger ones travel alone."""
 
-_REPLY, _ACKNOWLEDGE, _GOODBYE = FrameKind.REPLY, FrameKind.ACKNOWLEDGE, FrameKind.GOODBYE
+_REQUEST, _REPLY = FrameKind.REQUEST, FrameKind.REPLY
+_ACKNOWLEDGE, _GOODBYE = FrameKind.ACKNOWLEDGE, FrameKind.GOODBYE
 """By names of this file: until Python 3.12 a class of constants is asked for one in 400 steps."""
 
 
@@ -45,7 +46,7 @@ class PeerLink(LinkEnd):
 
     __slots__ = (
         "_frames", "_links", "_queued", "_unhurried", "_written", "channel", "dial", "due_number",
-        "due_since_s", "lost", "retiring", "used_s",
+        "due_since_s", "lost", "made_s", "retiring", "used_s",
     )  # fmt: skip
 
     def __init__(self, links: LinkOwner, contact: Contact) -> None:
@@ -64,7 +65,7 @@ class PeerLink(LinkEnd):
         self.due_since_s = 0.0
         self.lost = False
         self.retiring = False
-        self.used_s = links.now()
+        self.made_s = self.used_s = links.now()
 
     def settle(self, now_s: float) -> None:
         """Nothing to settle: acknowledgements come as frames."""
@@ -74,7 +75,9 @@ class PeerLink(LinkEnd):
         if self.lost:
             raise LinkClosed(f"the link to {self.contact} is closed")
         try:
-            frame = self._links.codec.encode_frame(kind, number, duration_s, message)
+            links = self._links
+            age_s = links.now() - self.made_s if kind is _REQUEST else 0.0
+            frame = links.codec.encode_frame(kind, number, duration_s, message, age_s)
         except LimitExceeded as error:
             raise RemoteFault("LimitExceeded", str(error)) from error
         size = len(frame) + HEAD_BYTES

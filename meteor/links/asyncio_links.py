@@ -30,14 +30,15 @@ from meteor.links.asyncio_link import PeerLink
 from meteor.links.asyncio_task import task_of
 from meteor.links.link_keeping import TIDY_EVERY_S, LinkUse, NamedLinks, name_of, surplus
 from meteor.links.transport import DIAL_TIMEOUT_S, Channel, DialsCrossed, Transport
-from meteor.wire.codec import US, Codec, MalformedFrame
+from meteor.wire.codec import MS, US, Codec, MalformedFrame
 
 RETIRE_S: Final = 5.0
 """How long a link that was said goodbye to stays open for frames on their way."""
 DIALS_MAX: Final = 3
 """Attempts when dials keep crossing."""
 
-_FORWARD, _GOODBYE = FrameKind.FORWARD, FrameKind.GOODBYE
+_REQUEST, _FORWARD = FrameKind.REQUEST, FrameKind.FORWARD
+_GOODBYE = FrameKind.GOODBYE
 """By names of this file: until Python 3.12 a class of constants is asked for one in 400 steps."""
 
 
@@ -228,7 +229,9 @@ class PeerLinks:
             for envelope in self.codec.split(data):
                 kind, number = envelope.kind, envelope.number
                 message = read(envelope.name, envelope.body) if envelope.name else None
-                if kind is _FORWARD:
+                if kind is _REQUEST:
+                    link.requested(envelope.age_ms / MS, self.now())
+                elif kind is _FORWARD:
                     self._owe(link, number)
                 elif kind is _GOODBYE:
                     self._retire(link)

@@ -21,6 +21,7 @@ from chord import (
     RemoteFault,
     RequestTimeout,
     Runtime,
+    request_late_s,
 )
 from meteor.admission import (
     ACTIONS,
@@ -33,7 +34,7 @@ from meteor.admission import (
     read_document,
 )
 from meteor.errors import MeteorError, to_fault
-from meteor.keeping.expiry_clock import HELD_S
+from meteor.keeping.expiry_clock import HELD_S, overlives
 from meteor.rendezvous.amending import Amending
 from meteor.rendezvous.asking import Asking
 from meteor.rendezvous.fair_queue import FairQueue
@@ -155,7 +156,8 @@ class Entry:
             self._clients[sender.id] = sender
         elif not self._gatekeeper.is_open:
             raise Fault(WAY_ROUND, "this peer has a policy: what its client's own peer says counts")
-        if self._may_have_lain(sender) and _deletes(message):
+        late_s = self._late_s(sender)
+        if (late_s >= HELD_S and _deletes(message)) or overlives(message.ttl_s * 1000, late_s):
             raise _to_be_asked_again()
         return self._in_turn(sender, message, lambda: self._post(sender, message))
 
@@ -171,11 +173,12 @@ class Entry:
         except Busy as error:
             raise to_fault(error) from error
 
-    def _may_have_lain(self, sender: Contact) -> bool:
-        """Whether a request may be an old one, as this peer was held just now: what a client
-        deletes, or changes by id, another peer may have done for it since.  Who embeds this peer
-        asks no other one."""
-        return sender.id != self._runtime.contact.id and self._runtime.lateness() >= HELD_S
+    def _late_s(self, sender: Contact) -> float:
+        """For how long a request may have lain, on its way or as this peer was held: what a client
+        stores, deletes, or changes by id, another peer may have done for it since.  Who embeds this
+        peer asks no other one."""
+        is_own = sender.id == self._runtime.contact.id
+        return 0.0 if is_own else request_late_s(self._runtime, sender)
 
     def _in_turn(
         self,
@@ -191,7 +194,8 @@ class Entry:
         except Busy as error:
             self.tally.failed(request, error)
             raise to_fault(error) from error
-        return Deferred(self._wait_and_answer(sender, request, conversation, ticket, turn))
+        ends_s = self._runtime.now() - self._late_s(sender) + request.timeout_s
+        return Deferred(self._wait_and_answer(sender, request, conversation, ticket, turn, ends_s))
 
     def _arrive(self, client: int, size: int) -> tuple[int, Awaitable[object] | None]:
         """A ticket, and its turn where that is not now; raises `Busy`."""
@@ -207,17 +211,15 @@ class Entry:
         clients do, each for its own.  Raises `Busy`."""
         ticket, turn = self._arrive(caller, size)
         try:
-            await self._wait(turn, timeout_s)
+            await self._wait(turn, self._runtime.now() - self._runtime.lateness() + timeout_s)
             yield
         finally:
             self._leave(caller, ticket)
 
-    async def _wait(self, turn: Awaitable[object] | None, timeout_s: float) -> None:
-        # It may have lain here for as long as this process was held.
-        arrived_s = self._runtime.now() - self._runtime.lateness()
+    async def _wait(self, turn: Awaitable[object] | None, ends_s: float) -> None:
         if turn is not None:
             await turn
-        if self._runtime.now() - arrived_s > timeout_s:
+        if self._runtime.now() > ends_s:
             raise Busy("the time was up before it was this client's turn")
 
     def _leave(self, client: int, ticket: int) -> None:
@@ -248,10 +250,11 @@ class Entry:
         conversation: Callable[[], Coroutine[Any, Any, PostReply]],
         ticket: int,
         turn: Awaitable[object] | None,
+        ends_s: float,
     ) -> PostReply:
         try:
             try:
-                await self._wait(turn, request.timeout_s)
+                await self._wait(turn, ends_s)
             except Busy as error:
                 raise to_fault(error) from error
             return await self._answer(conversation(), request)
@@ -345,7 +348,7 @@ class Entry:
     def _on_amend(self, sender: Contact, message: object, _: float) -> Deferred:
         assert isinstance(message, Amend)
         self._clients[sender.id] = sender
-        if self._may_have_lain(sender):
+        if self._late_s(sender) >= HELD_S:
             raise _to_be_asked_again()
         return self._in_turn(sender, message, lambda: self._amend(sender, message))
 
@@ -369,7 +372,7 @@ class Entry:
 
 
 def _to_be_asked_again() -> Fault:
-    return Fault(LAIN, "this peer was held just now, and the request may be an old one: ask again")
+    return Fault(LAIN, "the request lay for long, and may be an old one: ask again")
 
 
 def _deletes(post: Post) -> bool:

@@ -12,7 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from chord import CallError, Contact, Deferred, Fault, Handler, RemoteFault, Runtime
+from chord import (
+    CallError,
+    Contact,
+    Deferred,
+    Fault,
+    Handler,
+    RemoteFault,
+    Runtime,
+    request_late_s,
+)
 from meteor.admission import ACTIONS, place, read_document
 from meteor.errors import MeteorError, UnknownAction, to_fault
 from meteor.rendezvous.application_actions import (
@@ -157,15 +166,15 @@ class Performing:
 
     # -- at a peer that answers
 
-    def _on_perform(self, _: Contact, message: object, remaining_s: float) -> Deferred:
+    def _on_perform(self, sender: Contact, message: object, remaining_s: float) -> Deferred:
         assert isinstance(message, Perform)
         if self._running >= RUNS_MAX:
             raise Fault("Busy", f"{self._running} actions are running here")
-        # It may have lain here for as long as this process was held: the client was told by now
+        # It may have lain on its way, or here as this process was held: the client was told by now
         # that it did not run.
-        left_s = remaining_s - self._runtime.lateness()
+        left_s = remaining_s - request_late_s(self._runtime, sender)
         if left_s <= 0:
-            raise Fault("Late", "this peer was held, and the time of the run may be up")
+            raise Fault("Late", "it lay for long, and the time of the run may be up")
         return Deferred(self._perform(message, left_s))
 
     async def _perform(self, request: Perform, remaining_s: float) -> Performed:

@@ -20,7 +20,6 @@ from meteor.admission import KEPT_KINDS
 from meteor.copies.copying import Superseded
 from meteor.copies.lease import Lease
 from meteor.copies.replication import Replication
-from meteor.keeping.expiry_clock import overlives
 from meteor.keeping.holdings import Holdings, Intervals
 from meteor.keeping.placement import Key
 from meteor.keeping.shelf import Shelf
@@ -126,10 +125,10 @@ class RendezvousPoint:
             return None
         return self._told_at_once(task, part) or self._pass_now(task, part)
 
-    def may_come_late(self, share: HandOn) -> bool:
+    def may_come_late(self, share: HandOn, late_s: float = 0.0) -> bool:
         """Not what deletes, or changes by id: it would take what was posted since."""
         task = read_task(share, self._curve)
-        return task is None or task.may_come_late
+        return task is None or (task.may_come_late and not task.overlives(late_s))
 
     def may_be_done(self, share: HandOn, part: Intervals) -> bool:
         """Of what deletes, where `part` was another peer's a while ago."""
@@ -190,7 +189,7 @@ class RendezvousPoint:
             if (refused := await self.reach.refusal(task, part)) is not None:
                 return Work(body=codec.encode(refused))
             await self._undisturbed(part, () if task.deletes else keys_of(task))
-        if self._runtime.now() > ends() or self._may_have_lain(task):
+        if self._runtime.now() > ends() or task.overlives(self._runtime.lateness()):
             return Work(undone=part)  # its origin has closed this attempt: nothing may happen now
         mine = intersect(part, self._holdings.held)
         undone = subtract(part, mine) if mine != part else ()
@@ -202,13 +201,6 @@ class RendezvousPoint:
         if doubted:
             return Work(undone=part)
         return await self._change_or_leave(task, mine, undone, ends)
-
-    def _may_have_lain(self, task: Task) -> bool:
-        """Whether what is to be kept may have lain before this process as it was held: it is kept
-        elsewhere by now, or was, and would live longer, or come back.  It is asked for again."""
-        ttl_ms = task.operation.ttl_ms if task.operation.verb in KEPT_KINDS else 0
-        late_s = self._runtime.lateness()
-        return 0 < ttl_ms <= late_s * 1000 or overlives(ttl_ms, late_s)
 
     async def _change_or_leave(
         self, task: Task, mine: Intervals, undone: Intervals, ends: Ends

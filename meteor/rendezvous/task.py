@@ -15,6 +15,7 @@ from arms import Profile
 from chord import dataclass, replace
 from meteor.admission import DELETES, KEPT_KINDS
 from meteor.errors import MeteorError
+from meteor.keeping.expiry_clock import overlives
 from meteor.keeping.out_of_reach import gives_way
 from meteor.keeping.placement import GONE, MOVED, Key, Placed
 from meteor.lifetimes import TTL_S_MAX
@@ -97,6 +98,12 @@ class Task:
     def may_come_late(self) -> bool:
         """Whether it harms nobody to do it when others may have done it long ago."""
         return self.passes or self.operation.verb in KEPT_KINDS
+
+    def overlives(self, late_s: float) -> bool:
+        """Whether it is to be kept, and would live too long, or come back, should it have lain for
+        `late_s` seconds: it is kept elsewhere by now, or was.  It is asked for again."""
+        ttl_ms = self.operation.ttl_ms if self.operation.verb in KEPT_KINDS else 0
+        return 0 < ttl_ms <= late_s * 1000 or overlives(ttl_ms, late_s)
 
     @property
     def key(self) -> Key:

@@ -38,7 +38,10 @@ _VERSION: Final = bytes((WIRE_VERSION,))
 _ONE: Final = bytes((WIRE_VERSION, 0x91))
 """Before a frame that travels alone, as most do."""
 US: Final = 1_000_000
-"""Durations travel in microseconds."""
+"""Durations travel in microseconds ..."""
+MS: Final = 1000
+"""... and ages in milliseconds."""
+_REQUEST: Final = FrameKind.REQUEST
 _ARRAY_16, _ARRAY_32 = 16, 65_536
 
 
@@ -57,6 +60,8 @@ class Frame:
     number: int
     duration_s: float
     message: object
+    age_s: float = 0.0
+    """Of a request: how old its sender's end of the link was."""
 
 
 class _Envelope(msgspec.Struct, array_like=True, frozen=True, gc=False):
@@ -65,6 +70,7 @@ class _Envelope(msgspec.Struct, array_like=True, frozen=True, gc=False):
     duration_us: Annotated[int, msgspec.Meta(ge=0)]
     name: Annotated[str, msgspec.Meta(max_length=64)] = ""
     body: msgspec.Raw = msgspec.Raw(_NIL)
+    age_ms: Annotated[int, msgspec.Meta(ge=0)] = 0
 
 
 class _Bare(msgspec.Struct, array_like=True, frozen=True, gc=False):
@@ -122,16 +128,22 @@ class Codec:
     # ---- frames ------------------------------------------------------------------------------
 
     def encode_frame(
-        self, kind: FrameKind, number: int, duration_s: float, message: object
+        self,
+        kind: FrameKind,
+        number: int,
+        duration_s: float,
+        message: object,
+        age_s: float = 0.0,
     ) -> bytes:
-        """One frame, to be put together by `join`.
+        """One frame, to be put together by `join`; a request has the age of its sender's end.
 
         Raises `LimitExceeded` above `FRAME_BYTES_MAX`, `TypeError` for a class that is no message
         or a value that does not fit its hint's form."""
         duration_us = int(duration_s * US) if duration_s > 0 else 0
         if message is None:
             return self._encode((kind, number, duration_us))
-        return self._pack_up((kind, number, duration_us), message)
+        tail = (int(age_s * MS),) if kind is _REQUEST else ()
+        return self._pack_up((kind, number, duration_us), message, tail)
 
     @staticmethod
     def join(frames: Sequence[bytes]) -> bytes:
@@ -161,7 +173,8 @@ class Codec:
     def open(self, envelope: _Envelope) -> Frame:
         """The frame in an envelope; raises `MalformedFrame`."""
         message = self.read(envelope.name, envelope.body) if envelope.name else None
-        return Frame(envelope.kind, envelope.number, envelope.duration_us / US, message)
+        duration_s, age_s = envelope.duration_us / US, envelope.age_ms / MS
+        return Frame(envelope.kind, envelope.number, duration_s, message, age_s)
 
     def read(self, name: str, body: msgspec.Raw) -> Any:
         """What is in an envelope that is not empty, which has no name; raises `MalformedFrame`."""
@@ -190,7 +203,9 @@ class Codec:
         found = self._packs[kind] = (kind.__name__, self.table.of_class(kind).pack)
         return found
 
-    def _pack_up(self, head: tuple[Any, ...], message: object) -> bytes:
+    def _pack_up(
+        self, head: tuple[Any, ...], message: object, tail: tuple[Any, ...] = ()
+    ) -> bytes:
         kind = type(message)
         try:
             name, pack = self._packs[kind]
@@ -203,7 +218,7 @@ class Codec:
                 if latest[0] is not message:
                     latest = self._latest = message, pack(message)
                 packed = latest[1]
-            data = self._encode((*head, name, packed))
+            data = self._encode((*head, name, packed, *tail))
         except (OverflowError, AttributeError, ValueError) as error:
             raise TypeError(f"{name} holds a value that cannot travel: {error}") from error
         if len(data) > FRAME_BYTES_MAX:

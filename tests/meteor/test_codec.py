@@ -135,6 +135,7 @@ frames = st.tuples(
     st.integers(0, 2**62),
     st.floats(0, 1e6),
     st.one_of(st.none(), messages(Single), messages(Everything)),
+    st.floats(0, 1e6),
 )
 
 
@@ -142,9 +143,11 @@ frames = st.tuples(
 def test_frames_travel_together_in_order(drawn: list[Any]) -> None:
     data = CODEC.join([CODEC.encode_frame(*frame) for frame in drawn])
     back = CODEC.decode_frames(data)
-    assert [(f.kind, f.number, f.message) for f in back] == [(k, n, m) for k, n, _, m in drawn]
-    for frame, (_, _, duration_s, _) in zip(back, drawn, strict=True):
+    assert [(f.kind, f.number, f.message) for f in back] == [(k, n, m) for k, n, _, m, _ in drawn]
+    for frame, (kind, _, duration_s, message, age_s) in zip(back, drawn, strict=True):
         assert 0 <= duration_s - frame.duration_s < 2e-6 + duration_s * 1e-9
+        has_age = kind is FrameKind.REQUEST and message is not None
+        assert 0 <= (age_s if has_age else 0.0) - frame.age_s < 1.1e-3
 
 
 def test_many_frames_travel_together() -> None:

@@ -55,7 +55,7 @@ class NotingWorker:
         assert timeout_s >= 0
         assert index >= 0
 
-    def may_come_late(self, share: HandOn) -> bool:
+    def may_come_late(self, share: HandOn, late_s: float = 0.0) -> bool:
         return share.body != b"delete"
 
     def may_be_done(self, share: HandOn, part: Intervals) -> bool:

@@ -159,6 +159,7 @@ class LinkEnd(ABC):
         "sent_number",
         "serving",
         "silences",
+        "since_s",
         "suspected",
         "transit",
         "unacknowledged",
@@ -187,6 +188,8 @@ class LinkEnd(ABC):
 
         self.suspected = False
         """Whether it has been silent for too long about a frame, and still is."""
+        self.since_s = float("inf")
+        """When both ends had it: how old it is counts from then."""
         self.transit: Transit | None = None
         """What the requests that came over it show; None before the first."""
 
@@ -219,8 +222,12 @@ class LinkEnd(ABC):
     def requested(self, age_s: float, now_s: float) -> None:
         """A request comes in that left when its sender's end was `age_s` old."""
         if self.transit is None:
-            self.transit = Transit()
+            self.transit = Transit(min(self.since_s, now_s - age_s))
         self.transit.came(age_s, now_s)
+
+    def age_s(self, now_s: float) -> float:
+        """How old it is; 0 while it is being opened."""
+        return max(0.0, now_s - self.since_s)
 
     def suspect(self) -> None:
         """It was silent for too long: so it stays until something is heard, and the next wait is

@@ -4,8 +4,8 @@ Law of this file: arithmetic over durations; nobody's clock is believed.  Each r
 its sender's end of the link was as it left.  By how much that lags behind the receiver's clock
 means nothing; that it lags by more than it did just before means that the request lay: with the
 hosts over a cut, say, which deliver in the end what its sender gave up long ago (runtime contract,
-rule 7).  What a link cannot show is said to be 0: its first request, and one behind another cut
-that followed at once.
+rule 7).  Both ends count from when the link opened, so that its first request shows it as well;
+what cannot be known is said to be 0: what lay behind another cut that followed at once.
 
     transit.came(age_s, now)
     transit.late_s
@@ -21,8 +21,8 @@ from chord.runtime import Runtime
 USUAL_FOR_S: Final = 2.0
 """What is usual is looked for in so long a time, and in as long before: a sender that was held
 together with its clock, as a suspended machine is, counts as late for no longer than both."""
-DRIFT: Final = 0.01
-"""Clocks differ by no more than this share of the time between two looks."""
+DRIFT: Final = 0.02
+"""Clocks differ by no more than this share of the time between two looks: a hundredth each."""
 
 
 class Transit:
@@ -30,15 +30,15 @@ class Transit:
 
     __slots__ = ("_before_s", "_before_since_s", "_least_s", "_since_s", "late_s")
 
-    def __init__(self) -> None:
-        self._least_s = self._before_s = float("inf")
+    def __init__(self, opened_s: float) -> None:
+        self._least_s = self._before_s = opened_s
         """The least lag of this stretch of time, and of the one before."""
-        self._since_s = self._before_since_s = float("-inf")
+        self._since_s = self._before_since_s = opened_s
         self.late_s = 0.0
         """How much longer than usual the last one took."""
 
     def came(self, age_s: float, now_s: float) -> None:
-        """A request comes in at `now_s` that left when its sender's end was `age_s` old."""
+        """A request comes in at `now_s` that left when its sender's end was open for `age_s`."""
         lag_s = now_s - age_s
         if now_s - self._since_s > USUAL_FOR_S:
             self._before_s, self._before_since_s = self._least_s, self._since_s

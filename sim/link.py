@@ -101,7 +101,6 @@ class SimLinkEnd(LinkEnd):
         "arrival_s",
         "dialling",
         "lost",
-        "made_s",
         "other",
         "owner",
     )
@@ -113,7 +112,6 @@ class SimLinkEnd(LinkEnd):
         self.owner = owner
         self.other: SimLinkEnd | None = None
         """The far end; None until the first frame has arrived."""
-        self.made_s = owner.clock.reader()
         self.ages_s: dict[int, float] = {}
         """How old this end was as each request left that is on its way, by their numbers."""
         self.arrival_s = 0.0
@@ -127,7 +125,7 @@ class SimLinkEnd(LinkEnd):
         if self.lost:
             raise LinkClosed(f"the link to {self.contact} is closed")
         if kind is _REQUEST:
-            self.ages_s[number] = self.owner.clock.reader() - self.made_s
+            self.ages_s[number] = self.age_s(self.owner.clock.reader())
         network = self._network
         if network.codec is not None and message is not None:
             message = _travelled(network.codec, message)

@@ -240,6 +240,7 @@ class Network:
             return None
         other = listener.accept(end.owner.contact)
         end.other, other.other = other, end
+        end.since_s, other.since_s = end.owner.clock.reader(), listener.clock.reader()
         end.contact = listener.contact
         return other
 

@@ -59,10 +59,11 @@ def test_who_is_asked_learns_for_how_long_it_lay(world: World) -> None:
     async def scenario() -> None:
         a, b = Peer(await world.peer(1)), Peer(await world.peer(2))
         await a.runtime.call(b.contact, Ask("echo"), 5.0)
-        a.runtime.link(b.contact).made_s -= 3.0
+        assert request_late_s(b.runtime, a.contact) < 1.0
+        a.runtime.link(b.contact).since_s -= 3.0
         await a.runtime.call(b.contact, Ask("echo"), 5.0)
         assert request_late_s(b.runtime, a.contact) < 1.0
-        a.runtime.link(b.contact).made_s += 3.0  # as if the next left three seconds earlier
+        a.runtime.link(b.contact).since_s += 3.0  # as if the next left three seconds earlier
         await a.runtime.call(b.contact, Ask("echo"), 5.0)
         assert 2.0 < request_late_s(b.runtime, a.contact) < 4.0
         assert a.runtime.link(b.contact).late_s == b.runtime.lateness() == 0.0

@@ -46,7 +46,7 @@ class PeerLink(LinkEnd):
 
     __slots__ = (
         "_frames", "_links", "_queued", "_unhurried", "_written", "channel", "dial", "due_number",
-        "due_since_s", "lost", "made_s", "retiring", "used_s",
+        "due_since_s", "lost", "retiring", "used_s",
     )  # fmt: skip
 
     def __init__(self, links: LinkOwner, contact: Contact) -> None:
@@ -65,7 +65,7 @@ class PeerLink(LinkEnd):
         self.due_since_s = 0.0
         self.lost = False
         self.retiring = False
-        self.made_s = self.used_s = links.now()
+        self.used_s = links.now()
 
     def settle(self, now_s: float) -> None:
         """Nothing to settle: acknowledgements come as frames."""
@@ -76,7 +76,7 @@ class PeerLink(LinkEnd):
             raise LinkClosed(f"the link to {self.contact} is closed")
         try:
             links = self._links
-            age_s = links.now() - self.made_s if kind is _REQUEST else 0.0
+            age_s = self.age_s(links.now()) if kind is _REQUEST else 0.0
             frame = links.codec.encode_frame(kind, number, duration_s, message, age_s)
         except LimitExceeded as error:
             raise RemoteFault("LimitExceeded", str(error)) from error

@@ -191,7 +191,7 @@ class PeerLinks:
         link.contact = channel.contact
         link.channel = channel
         link.dial = None
-        link.opened_s = self.now()
+        link.opened_s = link.since_s = self.now()
         channel.read_with(partial(self._received, link), partial(self._ended, link))
         link.flush()
 

@@ -12,6 +12,10 @@ from tests.meteor.test_small_rings_apart_whose_records_run_out import CutRing
 from tests.meteor.test_small_rings_whose_interests_run_out import LapsingRing
 
 
+FOUND = {20: "a store that was a link's first request lay there until the cut was over"}
+"""A seed that found a bug, and what it was."""
+
+
 class LapsingCutRing(CutRing, LapsingRing):
     """A ring that is cut at times, and its interests."""
 
@@ -32,6 +36,11 @@ def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     ring.overlay.run_for(SETTLED_S)
     ring.assert_ends()
     ring.assert_told()
+
+
+@pytest.mark.parametrize("seed", FOUND)
+def test_what_was_found_stays_mended(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_all_holds(seed, monkeypatch)
 
 
 @pytest.mark.long

@@ -23,6 +23,7 @@ from chord.errors import RemoteFault as RemoteFault
 from chord.errors import RequestTimeout as RequestTimeout
 from chord.errors import RingError as RingError
 from chord.errors import Supplanted as Supplanted
+from chord.exchange import CALLS_PER_LINK as CALLS_PER_LINK
 from chord.exchange import Exchange as Exchange
 from chord.exchanging_runtime import ExchangingRuntime as ExchangingRuntime
 from chord.finger_table import Finger as Finger
@@ -66,7 +67,6 @@ from chord.runtime import Link as Link
 from chord.runtime import Runtime as Runtime
 from chord.runtime import Task as Task
 from chord.runtime import Unhurried as Unhurried
-from chord.transit import request_late_s as request_late_s
 from chord.world import Counters as Counters
 from chord.world import Waiter as Waiter
 from chord.world import World as World
@@ -88,7 +88,7 @@ __all__ = [
     "ask_for_place", "FindPlace", "split_id",
     "Runtime", "Handler", "Deferred", "Unhurried", "Link", "NO_LINK", "Task",
     "Exchange", "ExchangingRuntime", "World", "Waiter", "Counters", "LinkEnd", "FrameKind",
-    "FaultReport", "request_late_s",
-    "ACKNOWLEDGE_WITHIN_S",
+    "FaultReport",
+    "ACKNOWLEDGE_WITHIN_S", "CALLS_PER_LINK",
     "dataclass", "replace",
 ]  # fmt: skip

@@ -44,9 +44,11 @@ _Entry = PendingCall | Expectation | LinkEnd
 class Exchange:
     """The calls, forwarded messages and expectations of one peer."""
 
+    request_late_s = 0.0
+    """How much longer than usual what is being answered was on its way."""
+
     def __init__(self, world: World) -> None:
-        self._world = world
-        self._now, self._waiter = world.now, world.waiter
+        self._world, self._now, self._waiter = world, world.now, world.waiter
         self._handler: Handler | None = None
         self._link_closed: Callable[[Contact], None] = lambda _: None
         self._pending: DeadlineTable[_Entry] = DeadlineTable()
@@ -171,8 +173,7 @@ class Exchange:
         """Take in one frame; the adapter calls this in a turn of its own."""
         if self.closed:
             return
-        now = self._now
-        now_s = link.heard(now())
+        now_s = link.heard(self._now())
         if kind is _REQUEST:
             self._answer(link, number, duration_s, message)
         elif kind is _REPLY:
@@ -193,6 +194,7 @@ class Exchange:
         if handler is None or link.serving >= SERVING_PER_LINK:
             self._transmit(link, _BUSY, number, 0.0, None)
             return
+        self.request_late_s = link.late_s
         try:
             reply = handler(link.contact, request, remaining_s)
         except Fault as fault:
@@ -273,9 +275,8 @@ class Exchange:
         kind: Callable[[str], CallError] = LinkClosed,
         tell: bool = True,
     ) -> None:
-        """Fail and re-route what depends on a link that is gone.
-
-        `kind` makes the error of its calls; with `tell` the peer hears that the link closed."""
+        """Fail and re-route what depends on a link that is gone: `kind` makes the error of its
+        calls; with `tell` the peer hears that it closed."""
         if self.closed:
             return
         link.settle(self._now())
@@ -317,8 +318,7 @@ class Exchange:
             self._sweep_s = now_s + min(late_s, LATE_S_MAX)
             self._world.sweep_at(self._sweep_s)
             return
-        self._looks_again = False
-        self._sweep_s = float("inf")
+        self._looks_again, self._sweep_s = False, float("inf")
         for entry in self._pending.expire(now_s):
             self._give_up(entry, now_s)
         self._arm()

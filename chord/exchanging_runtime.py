@@ -23,6 +23,10 @@ class ExchangingRuntime:
         """Name who takes messages and who hears of lost links."""
         self.exchange.serve(handler, link_closed)
 
+    def request_late_s(self) -> float:
+        """How much longer than usual the request that is being handled was on its way."""
+        return self.exchange.request_late_s
+
     async def call(self, contact: Contact, request: object, timeout_s: float) -> Any:
         """The reply, or a `chord.CallError`."""
         return await self.exchange.call(contact, request, timeout_s)

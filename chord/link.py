@@ -219,8 +219,12 @@ class LinkEnd(ABC):
         self.suspected = False
         return now_s
 
-    def requested(self, age_s: float, now_s: float) -> None:
-        """A request comes in that left when its sender's end was `age_s` old."""
+    def requested(self, age_s: float | None, now_s: float) -> None:
+        """A request comes in that left when its sender's end was `age_s` old, if it says so."""
+        if age_s is None:
+            self.transit = self.transit or Transit(now_s)
+            self.transit.unknown()
+            return
         if self.transit is None:
             self.transit = Transit(min(self.since_s, now_s - age_s))
         self.transit.came(age_s, now_s)

@@ -84,10 +84,6 @@ class Link(Protocol):
     def silences(self) -> int:
         """How often such a frame was met by silence."""
 
-    @property
-    def late_s(self) -> float:
-        """How much longer than usual the last request that came over it was on its way."""
-
 
 class NoLink(NamedTuple):
     """What is known of a link that was never opened, or is closed."""
@@ -97,7 +93,6 @@ class NoLink(NamedTuple):
     rttvar_s: float = 0.0
     frames: int = 0
     silences: int = 0
-    late_s: float = 0.0
 
 
 NO_LINK: Final = NoLink()
@@ -133,6 +128,12 @@ class Runtime(Protocol):
         """How late this peer's own loop has run lately, in seconds.
 
         A late peer suspects nobody."""
+
+    def request_late_s(self) -> float:
+        """How much longer than usual the request that is being handled was on its way, in seconds
+        (`chord.transit`): what its sender gave up may come when a cut is over.
+
+        Asked in the handler's own turn."""
 
     def sleep(self, delay_s: float) -> Awaitable[None]:
         """Suspend the conversation that awaits it."""

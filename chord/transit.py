@@ -15,14 +15,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from chord.contact import Contact
-from chord.runtime import Runtime
-
 USUAL_FOR_S: Final = 2.0
 """What is usual is looked for in so long a time, and in as long before: a sender that was held
 together with its clock, as a suspended machine is, counts as late for no longer than both."""
 DRIFT: Final = 0.02
-"""Clocks differ by no more than this share of the time between two looks: a hundredth each."""
+"""Clocks differ by no more than this share of the time between two looks, a hundredth each, ..."""
+DRIFT_S_MAX: Final = 0.5
+"""... and what is allowed for that ends here: such clocks are a simulator's, ..."""
+DRIFT_FOR_EVER: Final = 0.0002
+"""... and a machine's own differ by this at most, so that an idle link shows a cut as well."""
 
 
 class Transit:
@@ -37,6 +38,10 @@ class Transit:
         self.late_s = 0.0
         """How much longer than usual the last one took."""
 
+    def unknown(self) -> None:
+        """A request comes in that does not say when it left."""
+        self.late_s = 0.0
+
     def came(self, age_s: float, now_s: float) -> None:
         """A request comes in at `now_s` that left when its sender's end was open for `age_s`."""
         lag_s = now_s - age_s
@@ -45,11 +50,6 @@ class Transit:
             self._least_s, self._since_s = lag_s, now_s
         elif lag_s < self._least_s:
             self._least_s = lag_s
-        before_s = self._before_s + DRIFT * (now_s - self._before_since_s)
+        idle_s = now_s - self._before_since_s
+        before_s = self._before_s + min(DRIFT * idle_s, DRIFT_S_MAX) + DRIFT_FOR_EVER * idle_s
         self.late_s = max(0.0, lag_s - min(before_s, self._least_s))
-
-
-def request_late_s(runtime: Runtime, sender: Contact) -> float:
-    """For how many seconds the request that is just being handled may have waited: on its link, or
-    before this process while that was held.  Asked in the handler's own turn."""
-    return max(runtime.lateness(), runtime.link(sender).late_s)

@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 
 from chord import (
     ACKNOWLEDGE_WITHIN_S,
+    CALLS_PER_LINK,
     CallError,
     Contact,
     Exchange,
@@ -124,11 +125,13 @@ class SimLinkEnd(LinkEnd):
         """Let the frame travel."""
         if self.lost:
             raise LinkClosed(f"the link to {self.contact} is closed")
-        if kind is _REQUEST:
-            self.ages_s[number] = self.age_s(self.owner.clock.reader())
         network = self._network
         if network.codec is not None and message is not None:
             message = _travelled(network.codec, message)
+        if kind is _REQUEST:
+            if len(self.ages_s) >= CALLS_PER_LINK:  # of what was lost on the way
+                del self.ages_s[next(iter(self.ages_s))]
+            self.ages_s[number] = self.age_s(self.owner.clock.reader())
         network.carry(self, kind, number, duration_s, message)
 
     def acknowledged(self, left_s: float, arrives_s: float, number: int) -> None:

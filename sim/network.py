@@ -195,9 +195,8 @@ class Network:
         receiver = other.owner
         record(now_s, "deliver", end.owner.name, receiver.name, what)
         if kind is _REQUEST:
-            age_s = end.ages_s.pop(number, None)
-            if age_s is not None:  # else it is one that came before, over a link that doubles
-                other.requested(age_s, receiver.clock.reader())
+            # Of one that came before, over a link that doubles, nothing is known.
+            other.requested(end.ages_s.pop(number, None), receiver.clock.reader())
         elif kind is _FORWARD:
             self._acknowledge(end, number)
         receiver.exchange.receive(other, kind, number, duration_s, message)

@@ -23,7 +23,6 @@ from chord import (
     Runtime,
     Unhurried,
     replace,
-    request_late_s,
 )
 from squid.dyadic_shares import Share, Stretch
 from squid.handing_on import HandingOn, remaining_ms
@@ -243,14 +242,18 @@ class Router:
     # -- receiver
 
     def _on_share(
-        self, sender: Contact, message: object, _: float
+        self, _: Contact, message: object, __: float
     ) -> HandOnTaken | Deferred | Unhurried:
         assert isinstance(message, HandOn)
         check_share(message, self._space)
         if message.stands_in:
             return Deferred(self.stand_in(message))
+        late_s = 0.0
         if not message.asks:
-            self._check_is_new(sender, message)
+            self._check_is_new(message)
+            late_s = self._runtime.request_late_s()
+        if late_s >= self._config.hand_on_s:  # its sender waits no more, and others may do it
+            return self._take_late(self._worker.having_lain(message, late_s))
         if not self._answer_at_once(message, is_full=self._resolving >= RESOLVING_MAX):
             self._check_room(is_full=self._resolving >= RESOLVING_MAX)
             self._resolving += 1
@@ -258,13 +261,26 @@ class Router:
             return Unhurried(HandOnTaken(self._node.arc))  # most likely the report leaves soon
         return HandOnTaken(self._node.arc)
 
-    def _check_is_new(self, sender: Contact, share: HandOn) -> None:
-        """What may have lain on its way for longer than its sender waits, or here as this peer was
-        held, was had done by another peer since, perhaps, and the client told.  Raises `Fault`
-        where doing it then would undo what came after that, or let it live for too long."""
-        late_s = request_late_s(self._runtime, sender)
-        if late_s >= self._config.hand_on_s and not self._worker.may_come_late(share, late_s):
-            raise Fault("Late", f"it may have lain for {late_s:.1f} s, and be an old one")
+    def _check_is_new(self, share: HandOn) -> None:
+        """What may have lain here for longer than its sender waits, as this peer was held, was had
+        done by another peer since, perhaps, and the client told.  Raises `Fault` where doing it
+        then would undo what came after that."""
+        late_s = self._runtime.lateness()
+        if late_s >= self._config.hand_on_s and not self._worker.may_come_late(share):
+            raise Fault("Late", f"this peer was held for {late_s:.1f} s, and it may be an old one")
+
+    def _take_late(self, share: HandOn) -> HandOnTaken:
+        """Of what lay on its way for long, that which may undo what came since is done only where
+        somebody waits for it still."""
+        self._check_room(is_full=self._resolving >= RESOLVING_MAX)
+        self._resolving += 1
+        self._runtime.spawn(self._take_if_open(share))
+        return HandOnTaken(self._node.arc)
+
+    async def _take_if_open(self, share: HandOn) -> None:
+        if self._worker.may_come_late(share) or await self._still_open.is_open(share):
+            await self.resolve(share, share.remaining_ms / 1000)
+        self._resolving -= 1
 
     def _check_room(self, *, is_full: bool) -> None:
         if is_full:

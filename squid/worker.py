@@ -62,9 +62,12 @@ class Worker(Protocol):
     async def settle(self, index: int, timeout_s: float) -> None:
         """Wait until an index that the ring gives to this peer is held here, or the time is up."""
 
-    def may_come_late(self, share: HandOn, late_s: float = 0.0) -> bool:
-        """Whether it harms nobody to do an operation when others may have done it long ago, and
-        when it may have lain on its way here for `late_s` seconds."""
+    def may_come_late(self, share: HandOn) -> bool:
+        """Whether it harms nobody to do an operation when others may have done it long ago."""
+
+    def having_lain(self, share: HandOn, late_s: float) -> HandOn:
+        """The operation as it is to be done now that it lay on its way for `late_s` seconds; raises
+        `Fault` where its time is over."""
 
     def may_be_done(self, share: HandOn, part: tuple[Interval, ...]) -> bool:
         """Whether an operation that must not come late may have been done in `part` by who held it

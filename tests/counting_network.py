@@ -8,6 +8,9 @@ from sim.kernel import Kernel
 from sim.link import SimLinkEnd
 from sim.network import Network
 
+LINK_AGE_S = 86_400.0
+"""How old the links are said to be by requests: older ones take no byte more for weeks."""
+
 
 class CountingNetwork(Network):
     """Messages travel as bytes, and what they take is known by type.
@@ -34,7 +37,7 @@ class CountingNetwork(Network):
         super().carry(end, kind, number, duration_s, message)
 
     def _count(self, kind: FrameKind, number: int, duration_s: float, message: object) -> None:
-        size = len(wire_codec().encode_frame(kind, number, duration_s, message))
+        size = len(wire_codec().encode_frame(kind, number, duration_s, message, LINK_AGE_S))
         name = kind.name.lower() if message is None else type(message).__name__
         self.by_type[name] = self.by_type.get(name, 0) + size
         self.sent_bytes += size

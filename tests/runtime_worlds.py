@@ -224,6 +224,7 @@ class Peer:
             "echo": lambda: Told(message.number, message.what),
             "none": lambda: None,
             "remaining": lambda: Told(int(remaining_s * 1000)),
+            "late": lambda: Told(int(self.runtime.request_late_s() * 1000)),
             "later": lambda: Deferred(self.later(message)),
             "never": lambda: Deferred(self.never()),
             "slow": lambda: Deferred(self.slow(message)),

@@ -14,7 +14,6 @@ from chord import (
     LinkClosed,
     RemoteFault,
     RequestTimeout,
-    request_late_s,
 )
 from chord import exchange as exchange_module
 from meteor.wire import codec as codec_module
@@ -57,16 +56,19 @@ def test_the_handler_learns_how_much_time_remains(world: World) -> None:
 
 def test_who_is_asked_learns_for_how_long_it_lay(world: World) -> None:
     async def scenario() -> None:
-        a, b = Peer(await world.peer(1)), Peer(await world.peer(2))
-        await a.runtime.call(b.contact, Ask("echo"), 5.0)
-        assert request_late_s(b.runtime, a.contact) < 1.0
+        a, b, c = [Peer(await world.peer(id)) for id in (1, 2, 3)]
+
+        async def late_s(asker: Peer) -> float:
+            reply = await asker.runtime.call(b.contact, Ask("late"), 5.0)
+            return float(reply.number) / 1000
+
+        assert await late_s(a) < 1.0
+        assert await late_s(c) < 1.0
         a.runtime.link(b.contact).since_s -= 3.0
-        await a.runtime.call(b.contact, Ask("echo"), 5.0)
-        assert request_late_s(b.runtime, a.contact) < 1.0
+        assert await late_s(a) < 1.0
         a.runtime.link(b.contact).since_s += 3.0  # as if the next left three seconds earlier
-        await a.runtime.call(b.contact, Ask("echo"), 5.0)
-        assert 2.0 < request_late_s(b.runtime, a.contact) < 4.0
-        assert a.runtime.link(b.contact).late_s == b.runtime.lateness() == 0.0
+        assert 2.0 < await late_s(a) < 4.0
+        assert await late_s(c) < 1.0
 
     world.run(scenario)
 

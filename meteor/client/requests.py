@@ -44,7 +44,10 @@ GONE: Final = frozenset({"NotJoined", "Closed"})
 MAYBE: Final = frozenset({LAIN, "Closed"})
 """Answers of a peer that may have begun: it stood still, or stopped meanwhile."""
 BUSY: Final = "is busy; post less at once"
-HELD: Final = "was held just now, and others may have done it since: ask again, or give more time"
+HELD: Final = (
+    "was held just now, or this lay on its way, and others may have done it since: "
+    "ask again, or give more time"
+)
 """Why a peer is to be asked again."""
 
 

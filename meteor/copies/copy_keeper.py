@@ -11,7 +11,8 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 
-from chord import Contact, Deferred, Fault, Handler, Runtime, request_late_s
+from chord import Contact, Deferred, Fault, Handler, Runtime
+from meteor.copies.lain import having_lain
 from meteor.keeping.chronicle import CHRONICLE_MAX
 from meteor.keeping.expiry_clock import HELD_S, overlives
 from meteor.keeping.holdings import Holdings
@@ -34,7 +35,6 @@ from squid import HilbertCurve, Interval, Intervals, intersect, merge, subtract
 
 PART_MAX: Final = 4096
 """Intervals in one message: a bound for hostile input."""
-
 MARKS_MAX: Final = 65_536
 """Watermarks kept for one primary ..."""
 MARKS_LOOKED_AT: Final = 4
@@ -89,8 +89,9 @@ class CopyKeeper:
 
     def _on_keep(self, sender: Contact, message: object, _: float) -> Deferred | Kept:
         assert isinstance(message, Keep)
-        if self._lay_for_long(sender, message):
+        if self._lay_for_long(message):
             return Kept(known=False)
+        message = having_lain(message, self._runtime.request_late_s())
         part = self._checked(message.part)
         left = subtract(part, self._views.kept_for(sender.id, whole=False))
         if not left:
@@ -107,8 +108,8 @@ class CopyKeeper:
         ]
         return Kept(known=False, newer=(*mine, *newer))
 
-    def _lay_for_long(self, sender: Contact, message: Keep) -> bool:
-        late_s = request_late_s(self._runtime, sender)
+    def _lay_for_long(self, message: Keep) -> bool:
+        late_s = self._runtime.lateness()
         return late_s > HELD_S and any(overlives(one.ttl_ms, late_s) for one in message.carried)
 
     async def _keep(self, primary_id: int, message: Keep) -> Kept:

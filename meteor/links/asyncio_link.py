@@ -12,6 +12,7 @@ from typing import Final, Protocol
 
 from chord import Busy, Contact, FrameKind, LinkClosed, LinkEnd, RemoteFault
 from meteor.errors import LimitExceeded
+from meteor.links.asyncio_steady_clock import steady_clock
 from meteor.links.transport import Channel
 from meteor.wire.codec import FRAMES_MAX, Codec
 
@@ -76,7 +77,7 @@ class PeerLink(LinkEnd):
             raise LinkClosed(f"the link to {self.contact} is closed")
         try:
             links = self._links
-            age_s = self.age_s(links.now()) if kind is _REQUEST else 0.0
+            age_s = self.age_s(steady_clock()) if kind is _REQUEST else 0.0
             frame = links.codec.encode_frame(kind, number, duration_s, message, age_s)
         except LimitExceeded as error:
             raise RemoteFault("LimitExceeded", str(error)) from error

@@ -27,10 +27,11 @@ from chord import (
 )
 from meteor.errors import VersionMismatch
 from meteor.links.asyncio_link import PeerLink
+from meteor.links.asyncio_steady_clock import steady_clock
 from meteor.links.asyncio_task import task_of
 from meteor.links.link_keeping import TIDY_EVERY_S, LinkUse, NamedLinks, name_of, surplus
 from meteor.links.transport import DIAL_TIMEOUT_S, Channel, DialsCrossed, Transport
-from meteor.wire.codec import MS, US, Codec, MalformedFrame
+from meteor.wire.codec import US, Codec, MalformedFrame
 
 RETIRE_S: Final = 5.0
 """How long a link that was said goodbye to stays open for frames on their way."""
@@ -191,7 +192,7 @@ class PeerLinks:
         link.contact = channel.contact
         link.channel = channel
         link.dial = None
-        link.opened_s = link.since_s = self.now()
+        link.opened_s, link.since_s = self.now(), steady_clock()
         channel.read_with(partial(self._received, link), partial(self._ended, link))
         link.flush()
 
@@ -230,7 +231,7 @@ class PeerLinks:
                 kind, number = envelope.kind, envelope.number
                 message = read(envelope.name, envelope.body) if envelope.name else None
                 if kind is _REQUEST:
-                    link.requested(envelope.age_ms / MS, self.now())
+                    link.requested(envelope.age_s, steady_clock())
                 elif kind is _FORWARD:
                     self._owe(link, number)
                 elif kind is _GOODBYE:

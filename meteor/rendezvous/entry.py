@@ -21,7 +21,6 @@ from chord import (
     RemoteFault,
     RequestTimeout,
     Runtime,
-    request_late_s,
 )
 from meteor.admission import (
     ACTIONS,
@@ -71,6 +70,8 @@ LOOKED_AT_ONCE: Final = 64
 some 20 microseconds each."""
 
 
+LEAST_S: Final = 0.002
+"""What has no more than this to live as it comes is not kept: none at all means another thing."""
 WANTED_S: Final = 1.0
 WANTED_PAUSE_S: Final = 0.1
 """How long a client is waited for that is asked whether it still wants what it posted, and the
@@ -156,10 +157,14 @@ class Entry:
             self._clients[sender.id] = sender
         elif not self._gatekeeper.is_open:
             raise Fault(WAY_ROUND, "this peer has a policy: what its client's own peer says counts")
-        late_s = self._late_s(sender)
-        if (late_s >= HELD_S and _deletes(message)) or overlives(message.ttl_s * 1000, late_s):
+        if self._late_s(sender) >= HELD_S and _deletes(message):
             raise _to_be_asked_again()
-        return self._in_turn(sender, message, lambda: self._post(sender, message))
+        late_s = self._runtime.request_late_s()
+        if not overlives(message.ttl_s * 1000, late_s):
+            late_s = 0.0
+        elif late_s >= message.ttl_s - LEAST_S:
+            raise _to_be_asked_again()
+        return self._in_turn(sender, message, lambda: self._post(sender, message, late_s))
 
     def _on_vouch(self, sender: Contact, message: object, _: float) -> Deferred:
         assert isinstance(message, Vouch)
@@ -178,7 +183,7 @@ class Entry:
         stores, deletes, or changes by id, another peer may have done for it since.  Who embeds this
         peer asks no other one."""
         is_own = sender.id == self._runtime.contact.id
-        return 0.0 if is_own else request_late_s(self._runtime, sender)
+        return 0.0 if is_own else max(self._runtime.lateness(), self._runtime.request_late_s())
 
     def _in_turn(
         self,
@@ -194,8 +199,7 @@ class Entry:
         except Busy as error:
             self.tally.failed(request, error)
             raise to_fault(error) from error
-        ends_s = self._runtime.now() - self._late_s(sender) + request.timeout_s
-        return Deferred(self._wait_and_answer(sender, request, conversation, ticket, turn, ends_s))
+        return Deferred(self._wait_and_answer(sender, request, conversation, ticket, turn))
 
     def _arrive(self, client: int, size: int) -> tuple[int, Awaitable[object] | None]:
         """A ticket, and its turn where that is not now; raises `Busy`."""
@@ -211,15 +215,17 @@ class Entry:
         clients do, each for its own.  Raises `Busy`."""
         ticket, turn = self._arrive(caller, size)
         try:
-            await self._wait(turn, self._runtime.now() - self._runtime.lateness() + timeout_s)
+            await self._wait(turn, timeout_s)
             yield
         finally:
             self._leave(caller, ticket)
 
-    async def _wait(self, turn: Awaitable[object] | None, ends_s: float) -> None:
+    async def _wait(self, turn: Awaitable[object] | None, timeout_s: float) -> None:
+        # It may have lain here for as long as this process was held.
+        arrived_s = self._runtime.now() - self._runtime.lateness()
         if turn is not None:
             await turn
-        if self._runtime.now() > ends_s:
+        if self._runtime.now() - arrived_s > timeout_s:
             raise Busy("the time was up before it was this client's turn")
 
     def _leave(self, client: int, ticket: int) -> None:
@@ -250,11 +256,10 @@ class Entry:
         conversation: Callable[[], Coroutine[Any, Any, PostReply]],
         ticket: int,
         turn: Awaitable[object] | None,
-        ends_s: float,
     ) -> PostReply:
         try:
             try:
-                await self._wait(turn, ends_s)
+                await self._wait(turn, request.timeout_s)
             except Busy as error:
                 raise to_fault(error) from error
             return await self._answer(conversation(), request)
@@ -273,14 +278,17 @@ class Entry:
             self.tally.failed(request, error)
             raise to_fault(error) from error
 
-    async def _post(self, sender: Contact, post: Post) -> PostReply:
+    async def _post(self, sender: Contact, post: Post, late_s: float = 0.0) -> PostReply:
+        """Of what is kept so much of its time is over that it spent on its way."""
         with reading(sender):
             document = read_document(post.document)
-        reply = await self._carry_out(sender, post, document)
+        reply = await self._carry_out(sender, post, document, late_s)
         self.tally.answered(counted_as(document.action), reply)
         return reply
 
-    async def _carry_out(self, sender: Contact, post: Post, document: Document) -> PostReply:
+    async def _carry_out(
+        self, sender: Contact, post: Post, document: Document, late_s: float
+    ) -> PostReply:
         with reading(sender):
             check_stem(post.stem)
             check_timeout_s(post.timeout_s)
@@ -298,7 +306,7 @@ class Entry:
             id=make_id(post.stem, box, self._curve) if kept or not asks else post.stem,
             version=post.version,
             owner=owner,
-            ttl_ms=check_ttl_ms(post.ttl_s),
+            ttl_ms=check_ttl_ms(post.ttl_s) - round(late_s * 1000),
             document=post.document,
             route=self._route(sender, post) if kept else None,
             mode=post.mode,

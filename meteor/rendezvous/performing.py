@@ -20,7 +20,6 @@ from chord import (
     Handler,
     RemoteFault,
     Runtime,
-    request_late_s,
 )
 from meteor.admission import ACTIONS, place, read_document
 from meteor.errors import MeteorError, UnknownAction, to_fault
@@ -166,13 +165,13 @@ class Performing:
 
     # -- at a peer that answers
 
-    def _on_perform(self, sender: Contact, message: object, remaining_s: float) -> Deferred:
+    def _on_perform(self, _: Contact, message: object, remaining_s: float) -> Deferred:
         assert isinstance(message, Perform)
         if self._running >= RUNS_MAX:
             raise Fault("Busy", f"{self._running} actions are running here")
         # It may have lain on its way, or here as this process was held: the client was told by now
         # that it did not run.
-        left_s = remaining_s - request_late_s(self._runtime, sender)
+        left_s = remaining_s - max(self._runtime.lateness(), self._runtime.request_late_s())
         if left_s <= 0:
             raise Fault("Late", "it lay for long, and the time of the run may be up")
         return Deferred(self._perform(message, left_s))

@@ -125,10 +125,15 @@ class RendezvousPoint:
             return None
         return self._told_at_once(task, part) or self._pass_now(task, part)
 
-    def may_come_late(self, share: HandOn, late_s: float = 0.0) -> bool:
+    def may_come_late(self, share: HandOn) -> bool:
         """Not what deletes, or changes by id: it would take what was posted since."""
         task = read_task(share, self._curve)
-        return task is None or (task.may_come_late and not task.overlives(late_s))
+        return task is None or task.may_come_late
+
+    def having_lain(self, share: HandOn, late_s: float) -> HandOn:
+        """What is kept has lived for so long already."""
+        task = read_task(share, self._curve)
+        return share if task is None else task.having_lain(share, late_s)
 
     def may_be_done(self, share: HandOn, part: Intervals) -> bool:
         """Of what deletes, where `part` was another peer's a while ago."""

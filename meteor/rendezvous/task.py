@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import Final
 
 from arms import Profile
-from chord import dataclass, replace
+from chord import Fault, dataclass, replace
 from meteor.admission import DELETES, KEPT_KINDS
 from meteor.errors import MeteorError
 from meteor.keeping.expiry_clock import overlives
@@ -104,6 +104,16 @@ class Task:
         `late_s` seconds: it is kept elsewhere by now, or was.  It is asked for again."""
         ttl_ms = self.operation.ttl_ms if self.operation.verb in KEPT_KINDS else 0
         return 0 < ttl_ms <= late_s * 1000 or overlives(ttl_ms, late_s)
+
+    def having_lain(self, share: HandOn, late_s: float) -> HandOn:
+        """Its share with what is left of its time to live, where it lay for long; raises `Fault`
+        when that is over."""
+        if not self.overlives(late_s):
+            return share
+        left_ms = self.operation.ttl_ms - round(late_s * 1000)
+        if left_ms <= 0:
+            raise Fault("Late", "its time was over as it came")
+        return replace(share, body=codec.encode(replace(self.operation, ttl_ms=left_ms)))
 
     @property
     def key(self) -> Key:

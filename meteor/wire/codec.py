@@ -60,8 +60,8 @@ class Frame:
     number: int
     duration_s: float
     message: object
-    age_s: float = 0.0
-    """Of a request: how old its sender's end of the link was."""
+    age_s: float | None = None
+    """Of a request: how old its sender's end of the link was; one of before did not say so."""
 
 
 class _Envelope(msgspec.Struct, array_like=True, frozen=True, gc=False):
@@ -70,7 +70,12 @@ class _Envelope(msgspec.Struct, array_like=True, frozen=True, gc=False):
     duration_us: Annotated[int, msgspec.Meta(ge=0)]
     name: Annotated[str, msgspec.Meta(max_length=64)] = ""
     body: msgspec.Raw = msgspec.Raw(_NIL)
-    age_ms: Annotated[int, msgspec.Meta(ge=0)] = 0
+    age_ms: Annotated[int, msgspec.Meta(ge=0)] | None = None
+
+    @property
+    def age_s(self) -> float | None:
+        """How old the sender's end of the link was, if it says so."""
+        return None if self.age_ms is None else self.age_ms / MS
 
 
 class _Bare(msgspec.Struct, array_like=True, frozen=True, gc=False):
@@ -173,8 +178,8 @@ class Codec:
     def open(self, envelope: _Envelope) -> Frame:
         """The frame in an envelope; raises `MalformedFrame`."""
         message = self.read(envelope.name, envelope.body) if envelope.name else None
-        duration_s, age_s = envelope.duration_us / US, envelope.age_ms / MS
-        return Frame(envelope.kind, envelope.number, duration_s, message, age_s)
+        duration_s = envelope.duration_us / US
+        return Frame(envelope.kind, envelope.number, duration_s, message, envelope.age_s)
 
     def read(self, name: str, body: msgspec.Raw) -> Any:
         """What is in an envelope that is not empty, which has no name; raises `MalformedFrame`."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chord.transit import DRIFT, USUAL_FOR_S, Transit
+from chord.transit import DRIFT, DRIFT_FOR_EVER, DRIFT_S_MAX, USUAL_FOR_S, Transit
 
 STEPS = st.lists(st.tuples(st.floats(0.001, 30.0), st.floats(0.0, 20.0)), min_size=1, max_size=40)
 """Since the request before, and how long this one lay; seconds."""
@@ -33,8 +33,9 @@ def twin(came: list[tuple[float, float]]) -> list[float]:
         stretches[-1].append((now_s, now_s - age_s))
         usual = [min(lag_s for _, lag_s in stretches[-1])]
         if len(stretches) > 1:
-            began_s = stretches[-2][0][0]
-            usual.append(min(lag_s for _, lag_s in stretches[-2]) + DRIFT * (now_s - began_s))
+            idle_s = now_s - stretches[-2][0][0]
+            allowed_s = min(DRIFT * idle_s, DRIFT_S_MAX) + DRIFT_FOR_EVER * idle_s
+            usual.append(min(lag_s for _, lag_s in stretches[-2]) + allowed_s)
         known.append(max(0.0, now_s - age_s - min(usual)))
     return known
 
@@ -48,7 +49,7 @@ def test_it_is_what_all_that_came_shows(steps: list[tuple[float, float]], apart_
     assert shown(came) == pytest.approx(twin(came))
 
 
-@given(STEPS, st.floats(-DRIFT, DRIFT))
+@given(STEPS, st.floats(-DRIFT_FOR_EVER, DRIFT_FOR_EVER))
 def test_what_did_not_lie_never_seems_to_have(
     steps: list[tuple[float, float]], drift: float
 ) -> None:
@@ -56,7 +57,7 @@ def test_what_did_not_lie_never_seems_to_have(
     for pause_s, _ in steps:
         now_s += pause_s
         came.append((now_s, (now_s - OPENED_S) * (1 - drift)))
-    assert max(shown(came)) < 2 * DRIFT * USUAL_FOR_S
+    assert max(shown(came)) < 0.01
 
 
 def test_what_lay_over_a_cut_is_told_from_what_came_before_and_behind_it() -> None:
@@ -66,7 +67,20 @@ def test_what_lay_over_a_cut_is_told_from_what_came_before_and_behind_it() -> No
 
 
 def test_the_first_request_of_a_link_shows_it_as_well() -> None:
-    assert shown([(OPENED_S + 25.0, 4.0)]) == pytest.approx([21.0], abs=25.0 * DRIFT)
+    assert shown([(OPENED_S + 25.0, 4.0)]) == pytest.approx([21.0], abs=0.6)
+
+
+def test_a_link_that_was_idle_for_an_hour_shows_it_too() -> None:
+    came = [(OPENED_S + 1.0, 1.0), (OPENED_S + 3600.0, 3596.0), (OPENED_S + 3600.0, 3600.0)]
+    assert shown(came) == pytest.approx([0.0, 4.0, 0.0], abs=1.3)
+
+
+def test_what_says_nothing_is_taken_for_new() -> None:
+    """A peer of before does not say how old its end is."""
+    transit = Transit(OPENED_S)
+    transit.came(4.0, OPENED_S + 25.0)
+    transit.unknown()
+    assert transit.late_s == 0.0
 
 
 def test_who_was_held_with_his_clock_is_late_no_longer_than_it_takes_to_know() -> None:

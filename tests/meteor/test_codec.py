@@ -15,7 +15,15 @@ from hypothesis import strategies as st
 from chord import Contact, FrameKind, WideInt
 from meteor.errors import LimitExceeded, VersionMismatch
 from meteor.wire import codec as codec_module
-from meteor.wire.codec import FRAMES_MAX, Codec, MalformedFrame, decode, encode, wire_codec
+from meteor.wire.codec import (
+    FRAMES_MAX,
+    WIRE_VERSION,
+    Codec,
+    MalformedFrame,
+    decode,
+    encode,
+    wire_codec,
+)
 from meteor.wire.copy_messages import Ended, View, ViewsNote
 from meteor.wire.packers import COUNT_MAX, WIDE_BYTES_MAX
 
@@ -146,8 +154,17 @@ def test_frames_travel_together_in_order(drawn: list[Any]) -> None:
     assert [(f.kind, f.number, f.message) for f in back] == [(k, n, m) for k, n, _, m, _ in drawn]
     for frame, (kind, _, duration_s, message, age_s) in zip(back, drawn, strict=True):
         assert 0 <= duration_s - frame.duration_s < 2e-6 + duration_s * 1e-9
-        has_age = kind is FrameKind.REQUEST and message is not None
-        assert 0 <= (age_s if has_age else 0.0) - frame.age_s < 1.1e-3
+        if kind is FrameKind.REQUEST and message is not None:
+            assert frame.age_s is not None
+            assert 0 <= age_s - frame.age_s < 1.1e-3
+        else:
+            assert frame.age_s is None
+
+
+def test_a_request_of_before_says_no_age() -> None:
+    before = msgspec.msgpack.encode([(0, 7, 1_000_000, "Empty", [])])
+    (frame,) = CODEC.decode_frames(bytes((WIRE_VERSION,)) + before)
+    assert (frame.number, frame.message, frame.age_s) == (7, Empty(), None)
 
 
 def test_many_frames_travel_together() -> None:

@@ -36,10 +36,18 @@ def test_a_store_lives_no_longer_for_it(cut_s: float) -> None:
         assert isinstance(lain(overlay, stranger, kept, cut_s), PostReply)
     else:
         assert isinstance(another.ask(kept), PostReply)
-        with pytest.raises(RemoteFault, match=r"lay for long.*ask again"):
-            lain(overlay, stranger, kept, cut_s)
+        assert isinstance(lain(overlay, stranger, kept, cut_s), PostReply)
     assert lives(overlay)
     overlay.run_for(TTL_S - cut_s + 0.2)
+    assert not lives(overlay)
+
+
+def test_a_store_whose_time_was_over_as_it_came_is_refused() -> None:
+    overlay = built()
+    stranger = Stranger(overlay)
+    assert isinstance(stranger.ask(replace(post(), ttl_s=0.0), peer=4), PostReply)
+    with pytest.raises(RemoteFault, match=r"lay for long.*ask again"):
+        lain(overlay, stranger, post(timeout_s=60.0), TTL_S + 1.0)
     assert not lives(overlay)
 
 
@@ -58,8 +66,8 @@ def test_a_delete_takes_nothing_that_came_since(verb: str) -> None:
     assert lives(overlay)
 
 
-@pytest.mark.parametrize(("cut_s", "is_kept"), [(0.1, True), (2.0, False)])
-def test_a_copy_keeps_nothing_that_its_primary_gave_up(cut_s: float, is_kept: bool) -> None:
+@pytest.mark.parametrize("cut_s", [0.1, 2.0, 5.0])
+def test_a_copy_keeps_no_longer_what_its_primary_gave_up(cut_s: float) -> None:
     """Found by `meteor-sim scenario partitions --seed 9`."""
     overlay = built()
     overlay.run_for(5.0)
@@ -69,9 +77,19 @@ def test_a_copy_keeps_nothing_that_its_primary_gave_up(cut_s: float, is_kept: bo
     placed = primary.core.shelf.find(("", stem_of(stored.id)))
     assert placed is not None
     carried = primary.core.shelf.outgoing(placed.carried)
-    keep = Keep(view_of(overlay, stored.id).intervals, (carried,))
+    later = replace(carried, version=carried.version + 1, ttl_ms=4000)
+    over_ms = (overlay.kernel.now() + 4.0) * 1000
+    keep = Keep(view_of(overlay, stored.id).intervals, (later,))
     cut = overlay.faults.partition([copy.contact], [primary.contact])
     late = overlay.kernel.spawn(primary.runtime.call(copy.contact, keep, 60.0))
     overlay.run_for(cut_s)
     cut.heal()
-    assert overlay.kernel.run_until(late) == Kept(known=is_kept)
+    assert overlay.kernel.run_until(late) == Kept()
+    kept = copy.core.shelf.find(("", stem_of(stored.id)))
+    assert kept is not None
+    if cut_s > 4.0:
+        assert kept.carried.version == carried.version
+    else:
+        ends_ms = kept.carried.ttl_ms - copy.core.shelf.wall_ms() + overlay.kernel.now() * 1000
+        assert kept.carried.version == later.version
+        assert abs(ends_ms - over_ms) < 200

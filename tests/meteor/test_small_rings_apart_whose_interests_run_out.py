@@ -11,7 +11,6 @@ from tests.meteor.small_ring_world import CUT_PAUSES_S
 from tests.meteor.test_small_rings_apart_whose_records_run_out import CutRing
 from tests.meteor.test_small_rings_whose_interests_run_out import LapsingRing
 
-
 FOUND = {20: "a store that was a link's first request lay there until the cut was over"}
 """A seed that found a bug, and what it was."""
 

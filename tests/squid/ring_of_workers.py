@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from chord import ChordConfig, ChordNode, Contact, ideal_ring
+from chord import ChordConfig, ChordNode, Contact, Fault, ideal_ring
 from meteor.wire.codec import wire_codec
 from sim.kernel import Kernel
 from sim.network import Network
@@ -55,8 +55,13 @@ class NotingWorker:
         assert timeout_s >= 0
         assert index >= 0
 
-    def may_come_late(self, share: HandOn, late_s: float = 0.0) -> bool:
+    def may_come_late(self, share: HandOn) -> bool:
         return share.body != b"delete"
+
+    def having_lain(self, share: HandOn, late_s: float) -> HandOn:
+        if late_s > 5.0:
+            raise Fault("Late", "its time is over")
+        return share
 
     def may_be_done(self, share: HandOn, part: Intervals) -> bool:
         return False

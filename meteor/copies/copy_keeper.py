@@ -55,9 +55,8 @@ class CopyKeeper:
         shelf: Shelf,
         passed_over: Callable[[tuple[View, ...]], None],
     ) -> None:
-        self._runtime, self._curve = runtime, curve
+        self._runtime, self._curve, self._passed_over = runtime, curve, passed_over
         self._views, self._holdings, self._shelf = views, holdings, shelf
-        self._passed_over = passed_over
         self._marks: dict[int, Admission] = {}
         self._since_lost: list[Intervals] = []
         """What is just pulled here, and came since the past of it was lost."""

@@ -67,6 +67,7 @@ from chord.runtime import Link as Link
 from chord.runtime import Runtime as Runtime
 from chord.runtime import Task as Task
 from chord.runtime import Unhurried as Unhurried
+from chord.waiting_links import WaitingLinks as WaitingLinks
 from chord.world import Counters as Counters
 from chord.world import Waiter as Waiter
 from chord.world import World as World
@@ -88,7 +89,7 @@ __all__ = [
     "ask_for_place", "FindPlace", "split_id",
     "Runtime", "Handler", "Deferred", "Unhurried", "Link", "NO_LINK", "Task",
     "Exchange", "ExchangingRuntime", "World", "Waiter", "Counters", "LinkEnd", "FrameKind",
-    "FaultReport",
+    "FaultReport", "WaitingLinks",
     "ACKNOWLEDGE_WITHIN_S", "CALLS_PER_LINK",
     "dataclass", "replace",
 ]  # fmt: skip

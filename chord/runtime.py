@@ -163,7 +163,10 @@ class Runtime(Protocol):
     async def call(self, contact: Contact, request: object, timeout_s: float) -> Any:
         """The reply; raises only `DialRefused`, `LinkClosed`, `RequestTimeout`, `Busy`,
         `RemoteFault` (all `chord.errors.CallError`).  A contact whose id is
-        `chord.contact.UNKNOWN_ID` is dialled by its address alone."""
+        `chord.contact.UNKNOWN_ID` is dialled by its address alone.
+
+        Where another peer is just being dialled at the contact's address, it waits, as whatever is
+        sent there, until it is known who is there: `AnotherAnswers` if that is somebody else."""
 
     def ask(self, contact: Contact, request: object, timeout_s: float) -> Awaitable[Any]:
         """As `call`, but it is sent now, and the reply is awaited later: several may be asked at

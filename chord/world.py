@@ -57,10 +57,11 @@ class World(Protocol):
         """Run a conversation owned by the peer and hand its value or error to `concluded`."""
 
     def link_to(self, contact: Contact) -> LinkEnd:
-        """The link to a contact, open or being opened.
+        """The link to a contact, open or being opened; or one that waits, where another peer is
+        being dialled at the contact's address, until it is known who is there.
 
         Raises `LinkClosed` to a client without link, `AnotherAnswers` if another peer is known to
-        answer at the contact's address, or is being dialled there."""
+        answer at the contact's address, `Busy` where too many wait for one dial."""
 
     def failed(self, error: BaseException) -> None:
         """Hear of a bug in a handler (contract rule 5)."""

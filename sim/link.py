@@ -12,7 +12,6 @@ from typing import Any, Final, Protocol
 from chord import (
     ACKNOWLEDGE_WITHIN_S,
     CALLS_PER_LINK,
-    CallError,
     Contact,
     Exchange,
     FrameKind,
@@ -66,16 +65,17 @@ class Station(Protocol):
     def ends(self) -> Sequence[SimLinkEnd]:
         """The near ends of its links, in the order in which they were opened."""
 
-    def accept(self, contact: Contact) -> SimLinkEnd:
-        """The near end of a link that `contact` opens."""
+    def accept(self, far: SimLinkEnd) -> SimLinkEnd:
+        """The near end of a link that another peer opens by its end, joined to that."""
+
+    def take_waiting(self, end: SimLinkEnd) -> list[SimLinkEnd]:
+        """What waited for the dial of a link, which is open now."""
 
     def lose(self, end: SimLinkEnd, reason: str) -> None:
         """A link is gone."""
 
-    def refuse(
-        self, end: SimLinkEnd, reason: str, kind: Callable[[str], CallError] = ...
-    ) -> None:
-        """Nobody took the dial, or another peer than was meant is there."""
+    def refuse(self, end: SimLinkEnd, who: Contact | None) -> None:
+        """Nobody took the dial, or `who` is there, another peer than was meant."""
 
     def give_up_dial(self, end: SimLinkEnd, reason: str) -> None:
         """Nobody answered the dial."""
@@ -85,6 +85,22 @@ class Station(Protocol):
 
     def close(self) -> None:
         """End it."""
+
+
+class Held:
+    """Carries nothing yet: keeps the frames of a link that waits for the dial of another one."""
+
+    __slots__ = ("codec", "frames")
+
+    def __init__(self, codec: MessageCodec | None) -> None:
+        self.codec = codec
+        self.frames: list[tuple[SimLinkEnd, FrameKind, int, float, object]] = []
+
+    def carry(
+        self, end: SimLinkEnd, kind: FrameKind, number: int, duration_s: float, message: object
+    ) -> None:
+        """Keep one frame."""
+        self.frames.append((end, kind, number, duration_s, message))
 
 
 Frame = tuple[float, int, int, Callable[..., None], "SimLinkEnd", FrameKind, int, float, object]
@@ -133,6 +149,19 @@ class SimLinkEnd(LinkEnd):
                 del self.ages_s[next(iter(self.ages_s))]
             self.ages_s[number] = self.age_s(self.owner.clock.reader())
         network.carry(self, kind, number, duration_s, message)
+
+    def join(self, far: SimLinkEnd) -> None:
+        """The link is open: these are its two ends."""
+        self.other, far.other = far, self
+        for end in (self, far):
+            end.since_s = end.owner.clock.reader()
+
+    def travel_by(self, network: Carrier) -> None:
+        """Let what waited travel, and what comes from now on."""
+        before, self._network = self._network, network
+        if isinstance(before, Held):
+            for frame in before.frames:
+                network.carry(*frame)
 
     def acknowledged(self, left_s: float, arrives_s: float, number: int) -> None:
         """The far end acknowledges `number` in a frame that leaves and arrives then, in true time.

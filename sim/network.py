@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Protocol
 
-from chord import ACKNOWLEDGE_WITHIN_S, AnotherAnswers, Contact, FrameKind
+from chord import ACKNOWLEDGE_WITHIN_S, Contact, FrameKind
 from sim.clockwork import NORMAL
 from sim.kernel import Kernel
 from sim.link import DIAL_TIMEOUT_S, Frame, MessageCodec, SimLinkEnd, Station, link_key
@@ -237,10 +237,10 @@ class Network:
             who = listener.contact if listener is not None else None
             self.kernel.call_later(self._draw_s(), self._refuse, end, who)
             return None
-        other = listener.accept(end.owner.contact)
-        end.other, other.other = other, end
-        end.since_s, other.since_s = end.owner.clock.reader(), listener.clock.reader()
+        other = listener.accept(end)
         end.contact = listener.contact
+        for waiting in end.owner.take_waiting(end):  # others were sought there
+            self.kernel.call_later(self._draw_s(), self._refuse, waiting, listener.contact)
         return other
 
     def _refuse(self, end: SimLinkEnd, who: Contact | None) -> None:
@@ -250,10 +250,7 @@ class Network:
         if end.other is not None:
             return  # whoever listens there now has dialled us meanwhile
         self._note("refuse", end, end.contact.address)
-        if who is None:
-            end.owner.refuse(end, "nobody listens")
-        else:
-            end.owner.refuse(end, f"{who} answers there", partial(AnotherAnswers, who=who))
+        end.owner.refuse(end, who)
 
     def _close(self, end: SimLinkEnd) -> None:
         if end.lost or self._delayed(end, self._close):

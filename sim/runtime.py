@@ -8,7 +8,7 @@ on both.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -23,10 +23,11 @@ from chord import (
     Link,
     LinkClosed,
     LinkEnd,
+    WaitingLinks,
 )
 from sim.clock import MachineClock
 from sim.kernel import Kernel
-from sim.link import SimLinkEnd, link_key
+from sim.link import DIAL_TIMEOUT_S, Held, SimLinkEnd, link_key
 from sim.network import Network
 from sim.pausing import LATELY_S, PausableTurns
 from sim.task import Pause, Task, Waiter
@@ -67,6 +68,7 @@ class SimRuntime(ExchangingRuntime):
         self._sweeps: list[float] = []
         """By this machine's clock, when its deadlines will be looked at."""
         self._links: dict[object, LinkEnd] = {link_key(contact): self.exchange.own_link}
+        self._waiting: WaitingLinks[SimLinkEnd] = WaitingLinks()
         network.enter(self)
 
     # ---- the verbs of chord.runtime.Runtime --------------------------------------------------
@@ -116,6 +118,8 @@ class SimRuntime(ExchangingRuntime):
         for task in list(self._owned):
             task.cancel()
         ends = self.ends
+        for end in self._waiting:
+            self._forget(end)
         self._links.clear()
         self._network.sever(self, ends)
 
@@ -149,7 +153,7 @@ class SimRuntime(ExchangingRuntime):
 
     def link(self, contact: Contact) -> Link:
         """What is known of the link to `contact`."""
-        end = self._links.get(contact.address or contact)
+        end = self._find(contact)
         if end is None:
             return NO_LINK
         end.settle(self.now())
@@ -157,18 +161,24 @@ class SimRuntime(ExchangingRuntime):
 
     def drop(self, contact: Contact) -> None:
         """Close the link to `contact` now, if there is one."""
-        end = self._links.get(link_key(contact))
+        end = self._find(contact)
         if isinstance(end, SimLinkEnd):
             self._network.hang_up(end)
             self.lose(end, "it is not wanted any more")
 
     def suspects(self, contact: Contact) -> bool:
         """Whether the link to `contact` is silent about a forwarded frame."""
-        end = self._links.get(link_key(contact))
+        end = self._find(contact)
         if end is None or not end.suspected:
             return False
         end.settle(self.now())
         return end.suspected
+
+    def _find(self, contact: Contact) -> LinkEnd | None:
+        end = self._links.get(contact.address or contact)  # its `link_key`
+        if isinstance(end, SimLinkEnd) and end.other is None:
+            return self._waiting.of(end, contact) or end
+        return end
 
     # ---- what the exchange and the network ask -----------------------------------------------
 
@@ -205,7 +215,8 @@ class SimRuntime(ExchangingRuntime):
         Task(self._turns, conversation, self._owned).concluded = concluded
 
     def link_to(self, contact: Contact) -> LinkEnd:
-        """The link to `contact`; a new one opens with its first frame."""
+        """The link to `contact`; a new one opens with its first frame, or waits where another
+        peer is being dialled at the address."""
         end = self._links.get(contact.address or contact)
         if end is None:
             if not contact.address:
@@ -215,7 +226,7 @@ class SimRuntime(ExchangingRuntime):
             return end
         elif contact.known and end.contact.known and end.contact.id != contact.id:
             if isinstance(end, SimLinkEnd) and end.other is None:  # nobody has said who is there
-                raise AnotherAnswers(f"{end.contact} is dialled at the address of {contact}")
+                return self._behind(end, contact)
             message = f"{end.contact} answers at the address of {contact}"
             raise AnotherAnswers(message, end.contact)
         return end
@@ -225,45 +236,96 @@ class SimRuntime(ExchangingRuntime):
         if not self.is_machine_failure(error):
             self._kernel.fail(error)
 
-    def accept(self, contact: Contact) -> SimLinkEnd:
-        """The near end of a link that `contact` opens: the one dialled at the same time, or new."""
+    def _behind(self, dialled: SimLinkEnd, contact: Contact) -> SimLinkEnd:
+        """The link to `contact`, for which the dial to another at its address decides too."""
+        end = self._waiting.of(dialled, contact)
+        if end is None:
+            end = SimLinkEnd(Held(self._network.codec), self, contact)
+            self._waiting.add(dialled, end)
+            # Of a dial nothing may be on its way any more, where a transport loses frames.
+            self._network.expect_dial(dialled, DIAL_TIMEOUT_S)
+        return end
+
+    def accept(self, far: SimLinkEnd) -> SimLinkEnd:
+        """The near end of a link that another peer opens by its end: of the one dialled at the
+        same time, of one that waits for that dial and is for this peer, or new."""
+        contact = far.owner.contact
         key = link_key(contact)
         present = self._links.get(key)
-        if isinstance(present, SimLinkEnd):
-            is_another = present.contact.known and present.contact.id != contact.id
-            if present.other is None and not is_another:
-                present.contact = contact
-                return present
-            if present.other is None:
-                kind = partial(AnotherAnswers, who=contact)
-                self.refuse(present, f"{contact} answers there", kind)
-            else:
+        if not isinstance(present, SimLinkEnd) or present.other is not None:
+            if isinstance(present, SimLinkEnd):
                 self._forget(present)
                 self.exchange.link_lost(
                     present, "replaced by a newer link", tell=present.contact != contact
                 )
-        end = self._links[key] = SimLinkEnd(self._network, self, contact)
+            end = self._links[key] = SimLinkEnd(self._network, self, contact)
+            end.join(far)
+            return end
+        waiting = self._waiting.take(present)
+        others = list(waiting.values())
+        end = present
+        if present.contact.known and present.contact.id != contact.id:
+            wanting = waiting.pop(contact.id, None)
+            others = [present, *waiting.values()]
+            end = SimLinkEnd(self._network, self, contact) if wanting is None else wanting
+        self._links[key] = end
+        end.contact = contact
+        end.join(far)
+        end.travel_by(self._network)
+        self._refuse(others, contact)
         return end
+
+    def take_waiting(self, end: SimLinkEnd) -> list[SimLinkEnd]:
+        """What waited for the dial of a link, which is open now."""
+        return list(self._waiting.take(end).values())
 
     def lose(self, end: SimLinkEnd, reason: str) -> None:
         """A link is gone: forget it, then let the exchange fail and re-route what hung on it."""
         self._forget(end)
+        self._dial_for(self.take_waiting(end))
         self.exchange.link_lost(end, reason)
 
-    def refuse(
-        self, end: SimLinkEnd, reason: str, kind: Callable[[str], CallError] = DialRefused
-    ) -> None:
-        """Nobody took the dial, or another peer than was meant is there."""
+    def refuse(self, end: SimLinkEnd, who: Contact | None) -> None:
+        """Nobody took the dial, or `who` is there, another peer than was meant: that one is dialled
+        if a link to it waits."""
+        waiting = self._waiting.take(end)
+        wanting = waiting.pop(who.id, None) if who is not None else None
         self._forget(end)
-        self.exchange.link_lost(end, reason, kind=kind, tell=False)
+        if wanting is not None:
+            self._dial_for([wanting])
+        self._refuse([end, *waiting.values()], who)
 
     def give_up_dial(self, end: SimLinkEnd, reason: str) -> None:
         """Nobody answered the dial, which proves nothing."""
-        self._forget(end)
-        self.exchange.link_lost(end, reason, tell=False)
+        self._fail([end, *self.take_waiting(end)], reason, LinkClosed)
+
+    def _refuse(self, ends: Iterable[SimLinkEnd], who: Contact | None) -> None:
+        if who is None:
+            self._fail(ends, "nobody listens", DialRefused)
+        else:
+            self._fail(ends, f"{who} answers there", partial(AnotherAnswers, who=who))
+
+    def _fail(
+        self, ends: Iterable[SimLinkEnd], reason: str, kind: Callable[[str], CallError]
+    ) -> None:
+        """End links that never opened: all, before what is sent elsewhere for it dials anew."""
+        ended = list(ends)
+        for end in ended:
+            self._forget(end)
+        for end in ended:
+            self.exchange.link_lost(end, reason, kind=kind, tell=False)
+
+    def _dial_for(self, waiting: Sequence[SimLinkEnd]) -> None:
+        """What waited for a dial that has ended without an answer for it needs one of its own."""
+        for end in waiting[:1]:
+            self._links[link_key(end.contact)] = end
+            for other in waiting[1:]:
+                self._waiting.add(end, other)
+            end.travel_by(self._network)
 
     def _forget(self, end: SimLinkEnd) -> None:
         end.lost = True
+        self._waiting.remove(end)
         key = link_key(end.contact)
         if self._links.get(key) is end:
             del self._links[key]

@@ -124,24 +124,6 @@ def test_another_peer_at_the_address_is_not_the_one_that_was_asked(
     world.run(scenario)
 
 
-def test_who_is_dialled_at_an_address_is_not_named_as_who_is_there(world: World) -> None:
-    """It was, and whoever asked went on to look for that one, who is not there either."""
-
-    async def scenario() -> None:
-        a, b = await two(world)
-        stranger = Contact(77, b.contact.address)
-        looking = a.runtime.spawn(outcome_of(a, stranger, Ask("none")))
-        meanwhile = await a.runtime.spawn(outcome_of(a, b.contact, Ask("echo")))
-        assert isinstance(meanwhile, AnotherAnswers)
-        assert meanwhile.who is None
-        found = await looking
-        assert isinstance(found, AnotherAnswers)
-        assert found.who == b.contact
-        assert await a.runtime.call(b.contact, Ask("echo", 2), 5.0) == Told(2, "echo")
-
-    world.run(scenario)
-
-
 def test_a_call_to_a_peer_that_crashes_ends_with_link_closed(world: World) -> None:
     async def scenario() -> None:
         a, b = await two(world)

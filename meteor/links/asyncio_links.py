@@ -2,14 +2,16 @@
 
 Law of this file: frames of one loop turn leave as one, or with the conversation that ends in it; an
 acknowledgement waits at most `ACKNOWLEDGE_WITHIN_S` for company.  When two peers dial each other,
-the dial of the one with the smaller address stands.  An idle link ends by agreement (GOODBYE both
-ways), so that no frame is lost by it; a link that ends otherwise is reported to the exchange once.
+the dial of the one with the smaller address stands.  A link to who is sought where another is being
+dialled waits for that dial: the channel is for the one who answers, whichever of them that is.  An
+idle link ends by agreement (GOODBYE both ways), so that no frame is lost by it; a link that ends
+otherwise is reported to the exchange once.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
 
@@ -24,6 +26,7 @@ from chord import (
     LinkClosed,
     LinkEnd,
     RemoteFault,
+    WaitingLinks,
 )
 from meteor.errors import VersionMismatch
 from meteor.links.asyncio_link import PeerLink
@@ -62,6 +65,7 @@ class PeerLinks:
         self._transport = transport
         self._exchange = exchange
         self._links: NamedLinks[PeerLink] = NamedLinks()
+        self._waiting: WaitingLinks[PeerLink] = WaitingLinks()
         self._retiring: dict[PeerLink, None] = {}
         self._owing: dict[PeerLink, None] = {}
         self._filled: list[PeerLink] = []
@@ -71,10 +75,11 @@ class PeerLinks:
         self._stopped = False
 
     def to(self, contact: Contact) -> LinkEnd:
-        """The link to `contact`, dialled if there is none.
+        """The link to `contact`, dialled if there is none; one that waits where another peer is
+        being dialled at its address.
 
         Raises `LinkClosed` to a client without one, `AnotherAnswers` to a contact at whose address
-        another peer answers, or is being looked for."""
+        another peer answers, `Busy` where too many wait."""
         link = self._links.find(contact.address or contact)
         if link is None:
             if contact == self._contact or contact.address == self._contact.address != "":
@@ -84,7 +89,7 @@ class PeerLinks:
             return self._dialled(contact)
         if _is_another(link.contact, contact):
             if link.channel is None:  # nobody has said yet who is there
-                raise AnotherAnswers(f"{link.contact} is dialled at the address of {contact}")
+                return self._behind(link, contact)
             raise _another(link.contact, contact)
         return link
 
@@ -95,15 +100,29 @@ class PeerLinks:
 
     def find(self, contact: Contact) -> LinkEnd | None:
         """The link to `contact` if there is one."""
-        return self._links.find(contact.address or contact)  # its `name_of`
+        link = self._links.find(contact.address or contact)  # its `name_of`
+        if link is not None and link.channel is None:
+            return self._waiting.of(link, contact) or link
+        return link
 
     # ---- opening -----------------------------------------------------------------------------
 
     def _dialled(self, contact: Contact) -> PeerLink:
         link = PeerLink(self, contact)
-        self._links.add(contact.address, link)
-        link.dial = task_of(self.loop, self._dial(link))
+        self._begin_dial(link)
         self._tidy_later()
+        return link
+
+    def _begin_dial(self, link: PeerLink) -> None:
+        self._links.add(link.contact.address, link)
+        link.dial = task_of(self.loop, self._dial(link))
+
+    def _behind(self, dialled: PeerLink, contact: Contact) -> PeerLink:
+        """The link to `contact`, for which the dial to another at its address decides too."""
+        link = self._waiting.of(dialled, contact)
+        if link is None:
+            link = PeerLink(self, contact)
+            self._waiting.add(dialled, link)
         return link
 
     async def _dial(self, link: PeerLink) -> None:
@@ -117,36 +136,59 @@ class PeerLinks:
         except (DialsCrossed, LinkClosed) as error:
             reason = str(error)
             kind = LinkClosed
-        except AnotherAnswers as error:
-            reason, kind = str(error), partial(AnotherAnswers, who=error.who)
         except DialRefused as error:
             reason, kind = str(error), type(error)
         else:
             if link.lost:
                 channel.close("no longer wanted")
+            elif _is_another(channel.contact, link.contact):
+                self._found_another(link, channel)
             else:
                 self._attach(link, channel)
             return
         if not link.lost:
-            self._forget(link)
-            self._exchange.link_lost(link, reason, kind=kind, tell=False)
+            self._fail([link, *self._waiting.take(link).values()], reason, kind)
 
     async def _open_channel(self, link: PeerLink) -> Channel:
         for attempt in range(1, DIALS_MAX + 1):
             try:
-                channel = await self._transport.dial(link.contact.address)
+                return await self._transport.dial(link.contact.address)
             except DialsCrossed:
                 if attempt == DIALS_MAX:
                     raise
                 # The other side's channel is on its way and will cancel this task.
                 await asyncio.sleep(DIAL_TIMEOUT_S / DIALS_MAX)
-            else:
-                wanted = link.contact
-                if _is_another(channel.contact, wanted):
-                    channel.close("another peer was expected here")
-                    raise _another(channel.contact, wanted)
-                return channel
         raise AssertionError("unreachable: the last attempt returned or raised")
+
+    def _found_another(self, link: PeerLink, channel: Channel, *, keep: bool = False) -> None:
+        """Not who was dialled is there: the channel is for the link that waits for who is, if one
+        does, or for a new one if we are to `keep` it."""
+        who = channel.contact
+        waiting = self._waiting.take(link)
+        wanting = waiting.pop(who.id, None)
+        if wanting is None and keep:
+            wanting = PeerLink(self, who)
+        if wanting is None:
+            channel.close("another peer was expected here")
+        else:  # found under the name that was dialled too
+            self._links.add(link.contact.address, wanting)
+            self._attach(wanting, channel)
+        self._refuse([link, *waiting.values()], who)
+
+    def _refuse(self, links: Iterable[PeerLink], who: Contact) -> None:
+        """Somebody else is there than these links are for."""
+        kind = partial(AnotherAnswers, who=who)
+        self._fail(links, f"{who} answers at the address of who was meant", kind)
+
+    def _fail(
+        self, links: Iterable[PeerLink], reason: str, kind: Callable[[str], CallError]
+    ) -> None:
+        """End links that never opened: all, before what is sent elsewhere for it dials anew."""
+        ended = list(links)
+        for link in ended:
+            self._forget(link)
+        for link in ended:
+            self._exchange.link_lost(link, reason, kind=kind, tell=False)
 
     def refusal(self, contact: Contact) -> str | None:
         """Whether our own dial to that contact stands (`meteor.links.transport.Acceptor`)."""
@@ -162,20 +204,16 @@ class PeerLinks:
             return
         contact = channel.contact
         link = self._links.find(name_of(contact))
-        if link is not None and link.channel is None and _is_another(link.contact, contact):
-            self._forget(link)  # what waits for it is not for this one
-            if link.dial is not None:
-                link.dial.cancel()
-            reason = str(_another(contact, link.contact))
-            kind = partial(AnotherAnswers, who=contact)
-            self._exchange.link_lost(link, reason, kind=kind, tell=False)
-            link = None
         if link is None or link.channel is not None:
-            link = PeerLink(self, contact)
             self._tidy_later()
-        elif link.dial is not None:
+            self._attach(PeerLink(self, contact), channel)
+            return
+        if link.dial is not None:
             link.dial.cancel()
-        self._attach(link, channel)
+        if _is_another(link.contact, contact):
+            self._found_another(link, channel, keep=True)
+        else:
+            self._attach(link, channel)
 
     def _take_name(self, link: PeerLink, contact: Contact) -> None:
         """Let a link be found as the one to this contact, whose older one it replaces.  One that is
@@ -195,6 +233,7 @@ class PeerLinks:
         link.opened_s, link.since_s = self.now(), steady_clock()
         channel.read_with(partial(self._received, link), partial(self._ended, link))
         link.flush()
+        self._refuse(self._waiting.take(link).values(), channel.contact)
 
     # ---- arriving ----------------------------------------------------------------------------
 
@@ -277,11 +316,22 @@ class PeerLinks:
         self._forget(link)
         if link.channel is not None:
             link.channel.close(reason)
+        self._dial_for(self._waiting.take(link).values())
         self._exchange.link_lost(link, reason, tell=tell)
+
+    def _dial_for(self, waiting: Iterable[PeerLink]) -> None:
+        """What waited for a dial that is not wanted any more needs one of its own."""
+        dialled: PeerLink | None = None
+        for link in waiting:
+            if dialled is None:
+                self._begin_dial(dialled := link)
+            else:
+                self._waiting.add(dialled, link)
 
     def _forget(self, link: PeerLink) -> None:
         link.lost = True
         self._retiring.pop(link, None)
+        self._waiting.remove(link)
         self._links.remove(link)
 
     def _tidy_later(self) -> None:
@@ -323,7 +373,7 @@ class PeerLinks:
         self._stopped = True
         if self._tidying is not None:
             self._tidying.cancel()
-        for link in [*self._links, *self._retiring]:
+        for link in [*self._links, *self._waiting, *self._retiring]:
             if link.dial is not None:
                 link.dial.cancel()
             link.flush()

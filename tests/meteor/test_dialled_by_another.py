@@ -1,14 +1,17 @@
-"""Whoever dials from an address that is being dialled for another peer is not that peer."""
+"""Whoever dials from an address that is being dialled for another peer is not that peer; who is
+sought there too waits for either dial."""
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
-from chord import Contact, DialRefused
+from chord import AnotherAnswers, CallError, Contact, DialRefused, LinkClosed, Runtime
 from meteor.links.asyncio_runtime import AsyncioRuntime
-from meteor.links.transport import MemoryHub, MemoryTransport
+from meteor.links.transport import MemoryChannel, MemoryHub, MemoryTransport
 from meteor.wire.messages import Greet
-from sim import Kernel, Network, SimRuntime
+from sim import Faults, FrameFaults, Kernel, Network, SimRuntime
 
 FIRST, LAST = "memory:1", "memory:9"
 """Of two dials that cross, the one of the smaller address stands."""
@@ -48,3 +51,107 @@ def test_nor_does_it_in_virtual_time() -> None:
     assert kernel.run_until(dials) == Greet()
     again = asker.spawn(asker.call(moved.contact, Greet(), 5.0))
     assert kernel.run_until(again) == Greet()
+
+
+async def error_of(runtime: Runtime, contact: Contact) -> CallError | None:
+    try:
+        await runtime.call(contact, Greet(), 5.0)
+    except CallError as error:
+        return error
+    return None
+
+
+async def all_sought_at_once(asker: Runtime, moved: Runtime) -> None:
+    """The asker dials who was there, and seeks who is and a stranger, as that one dials it."""
+    sought = [Contact(2, FIRST), moved.contact, Contact(4, FIRST)]
+    tasks = [
+        moved.spawn(error_of(moved, asker.contact)),
+        *(asker.spawn(error_of(asker, contact)) for contact in sought),
+    ]
+    dials, former, found, stranger = [await task for task in tasks]
+    assert dials is found is None
+    for error in (former, stranger):
+        assert isinstance(error, AnotherAnswers)
+        assert error.who == moved.contact
+    assert await asker.call(moved.contact, Greet(), 5.0) == Greet()
+    assert await moved.call(asker.contact, Greet(), 5.0) == Greet()
+
+
+@pytest.mark.parametrize("one_turn_later", [False, True])
+async def test_who_is_sought_where_it_dials_from_is_reached(one_turn_later: bool) -> None:
+    hub = MemoryHub()
+    asker, moved = await a_peer(hub, 1, LAST), await a_peer(hub, 3, FIRST)
+    if one_turn_later:  # both dials cross, and the other side's stands
+        moved.send(asker.contact, Greet())
+    await all_sought_at_once(asker, moved)
+    await asker.aclose()
+    await moved.aclose()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_and_so_it_is_in_virtual_time(seed: int) -> None:
+    kernel = Kernel(seed)
+    network = Network(kernel)
+    asker = SimRuntime(kernel, network, Contact(1, LAST))
+    moved = SimRuntime(kernel, network, Contact(3, FIRST))
+    for peer in (asker, moved):
+        peer.serve(lambda sender, request, remaining_s: request, lambda contact: None)
+    kernel.run_until(kernel.spawn(all_sought_at_once(asker, moved)))
+
+
+class SlowTransport(MemoryTransport):
+    """Dials nobody before it is told to, and then finds that nobody can be reached."""
+
+    async def dial(self, address: str) -> MemoryChannel:
+        await self.gone.wait()
+        raise LinkClosed(f"{address} does not answer")
+
+    def __init__(self, hub: MemoryHub, address: str) -> None:
+        super().__init__(hub, address)
+        self.gone = asyncio.Event()
+
+
+async def test_a_dial_that_nobody_answers_proves_nothing_about_any_of_them() -> None:
+    transport = SlowTransport(MemoryHub(), LAST)
+    asker = AsyncioRuntime(Contact(1, await transport.listen()), transport, seed=1)
+    sought = [Contact(2, FIRST), Contact(3, FIRST)]
+    tasks = [asker.spawn(error_of(asker, contact)) for contact in sought]
+    await asyncio.sleep(0.01)
+    assert not any(task.done() for task in tasks)
+    transport.gone.set()
+    assert [type(await task) for task in tasks] == [LinkClosed, LinkClosed]
+    await asker.aclose()
+
+
+async def test_who_dials_while_its_address_does_not_answer_is_reached() -> None:
+    hub = MemoryHub()
+    transport = SlowTransport(hub, LAST)
+    asker = AsyncioRuntime(Contact(1, await transport.listen()), transport, seed=1)
+    asker.serve(lambda sender, request, remaining_s: request, lambda contact: None)
+    moved = await a_peer(hub, 3, FIRST)
+    await all_sought_at_once(asker, moved)
+    await asker.aclose()
+    await moved.aclose()
+
+
+def test_nor_does_it_prove_anything_in_virtual_time() -> None:
+    kernel = Kernel(1)
+    network = Network(kernel)
+    asker = SimRuntime(kernel, network, Contact(1, LAST))
+    Faults(network).partition([asker.contact])
+    tasks = [asker.spawn(error_of(asker, Contact(id, FIRST))) for id in (2, 3)]
+    assert [type(kernel.run_until(task)) for task in tasks] == [LinkClosed, LinkClosed]
+
+
+def test_nobody_waits_for_ever_for_a_dial_whose_only_frame_was_lost() -> None:
+    kernel = Kernel(1)
+    network = Network(kernel)
+    asker = SimRuntime(kernel, network, Contact(1, LAST))
+    there = SimRuntime(kernel, network, Contact(3, FIRST))
+    there.serve(lambda sender, request, remaining_s: request, lambda contact: None)
+    faults = Faults(network)
+    faults.frames = FrameFaults(loss=1.0, raw=True)
+    asker.send(Contact(2, FIRST), Greet())
+    faults.clear()
+    assert type(kernel.run_until(asker.spawn(error_of(asker, there.contact)))) is LinkClosed
+    assert kernel.run_until(asker.spawn(error_of(asker, there.contact))) is None

@@ -229,7 +229,8 @@ class Churn:
     async def _come_back(self, peer: SimPeer) -> None:
         self._count("restarts")
         self._moving[peer.contact] = None
-        again = self._overlay.reincarnate(peer, incarnation=self._gone_back(peer))
+        self._go_back(peer)
+        again = self._overlay.reincarnate(peer)
         await self._done(again, self._rejoin(again))
         self._copies.was_restarted(again)
         if again.alive:
@@ -238,20 +239,18 @@ class Churn:
             self._count("restarts that failed")
         self._moving.pop(peer.contact, None)
 
-    def _gone_back(self, peer: SimPeer) -> int | None:
-        """Put a backup in the place of a crashed peer's journal, if that is its lot; which life
-        comes after the one that it tells of."""
+    def _go_back(self, peer: SimPeer) -> None:
+        """Put a backup in the place of a crashed peer's journal, if that is its lot.  Its next life
+        is a new one all the same, as on sockets, where that goes by the clock
+        (`meteor.peer_start.next_incarnation`)."""
         disk, plan = self._overlay.disk, self._plan
         if disk is None or not plan.behind or self._stream.random() >= plan.behind:
-            return None
+            return
         if not self._copies.is_kept_elsewhere(peer):
-            return None
-        life = disk.go_back(peer.address, self._stream.uniform(0, plan.behind_s_max))
-        if life is None:
-            return None
-        self._count("journals put back")
-        self._copies.went_back(peer)
-        return life + 1
+            return
+        if disk.go_back(peer.address, self._stream.uniform(0, plan.behind_s_max)):
+            self._count("journals put back")
+            self._copies.went_back(peer)
 
     async def _crash_group(self) -> None:
         first = self._drawn()

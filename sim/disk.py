@@ -42,7 +42,7 @@ class SimDisk:
         self._kernel = kernel
         self._content: dict[str, dict[bytes, _Stored]] = {}
         self._born: dict[str, int] = {}
-        self._backups: dict[str, list[tuple[float, int, dict[bytes, _Stored]]]] = {}
+        self._backups: dict[str, list[tuple[float, dict[bytes, _Stored]]]] = {}
         self._handles: dict[str, SimJournal] = {}
         self._waiting: list[_Job] = []
         self._busy = False
@@ -101,21 +101,19 @@ class SimDisk:
         """The incarnation in which one journal began: this one, if it is new."""
         return self._born.setdefault(name, incarnation)
 
-    def back_up(self, name: str, life: int) -> None:
-        """Keep what one journal holds now, in that life of its peer."""
+    def back_up(self, name: str) -> None:
+        """Keep what one journal holds now."""
         content = dict(self._content.get(name, {}))
-        self._backups.setdefault(name, []).append((self._kernel.now(), life, content))
+        self._backups.setdefault(name, []).append((self._kernel.now(), content))
 
-    def go_back(self, name: str, by_s: float) -> int | None:
+    def go_back(self, name: str, by_s: float) -> bool:
         """Put the content of a closed journal in place that was kept so long before the last one;
-        from which life it is, None where there is none.  Nobody can tell by looking at it."""
+        whether there is one.  Nobody can tell by looking at it."""
         kept = self._backups.get(name, [])
         old = [one for one in kept if one[0] <= kept[-1][0] - by_s]
-        if not old:
-            return None
-        _, life, content = old[-1]
-        self._content[name] = dict(content)
-        return life
+        if old:
+            self._content[name] = dict(old[-1][1])
+        return bool(old)
 
     def ask(self, job: _Job) -> Waiter:
         """Queue a job; its waiter is settled when it is durable, or read."""

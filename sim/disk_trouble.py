@@ -94,7 +94,7 @@ class DiskTrouble:
     async def _back_up(self, disk: SimDisk) -> None:
         while not self._stopped:
             for peer in self._overlay.living:
-                disk.back_up(peer.address, peer.incarnation)
+                disk.back_up(peer.address)
             await self._overlay.kernel.sleep(self._plan.backups_every_s)
 
     async def _fill(self, disk: SimDisk) -> None:

@@ -220,12 +220,9 @@ class Overlay:
         await self.rejoin(again)
         return again
 
-    def reincarnate(
-        self, peer: SimPeer, peer_id: int | None = None, *, incarnation: int | None = None
-    ) -> SimPeer:
+    def reincarnate(self, peer: SimPeer, peer_id: int | None = None) -> SimPeer:
         """The first half of a restart: the new incarnation listens and has not started.  It is the
-        next one, unless its journal says otherwise: one that is behind may tell of an earlier life.
-        """
+        next one, whatever its journal tells of: on sockets that goes by the clock."""
         if peer.alive:
             raise ValueError(f"restart: {peer.address} is alive; crash() or leave() first")
         if peer not in self.peers:  # its journal is the later one's now
@@ -236,8 +233,7 @@ class Overlay:
         else:
             journal = self._journal(peer.address)
         contact = peer.contact if peer_id is None else Contact(peer_id, peer.address)
-        following = peer.incarnation + 1 if incarnation is None else incarnation
-        again = SimPeer(self, contact, journal, following)
+        again = SimPeer(self, contact, journal, peer.incarnation + 1)
         again.via = peer.via
         self.peers[self.peers.index(peer)] = again
         return again

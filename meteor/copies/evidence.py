@@ -129,6 +129,35 @@ def as_settled(piece: Interval, evidence: Iterable[Evidence]) -> Iterator[Eviden
             yield replace(one, view=before, fresh=False)
 
 
+def put_back(piece: Interval, evidence: Collection[Evidence], begun: Iterable[View]) -> set[int]:
+    """Who was started again with a backup of its journal: it knows only of what came before the
+    view that a brief one stands for, both of which name it, and nothing is known to have begun
+    after that.  What it does not know of says nothing."""
+    known = [*(one.view for one in evidence), *begun]
+    last = max((_kept_until(one, piece).epoch for one in known), default=0)
+    found = set()
+    for view in (one for one in known if one.is_brief):
+        before = _kept_until(view, piece)
+        if before.is_brief or before.epoch < last:
+            continue
+        for one in (one for one in view.holders if one.id in before.holder_ids):
+            its = [e for e in evidence if _is_back(e.contact, one)]
+            if its and all(e.view.epoch < last for e in its):
+                found.add(one.id)
+    return found
+
+
+def _is_back(contact: Contact, named: Contact) -> bool:
+    same = (contact.id, contact.address) == (named.id, named.address)
+    return same and contact.incarnation > named.incarnation
+
+
+def _kept_until(view: View, piece: Interval) -> View:
+    """The last view under which anything was kept, of what a view has of a piece."""
+    before = None if view.settled is None else view.settled.within(view.intervals)
+    return view if before is None or not has_piece(before, piece) else before
+
+
 def _took_the_place_of(one: Evidence, evidence: Iterable[Evidence]) -> View | None:
     """The last view of which a copy has all beside the one that it has now, if anybody names it."""
     past = [ended for ended in one.taken_in if ended.epoch < one.view.epoch] if one.fresh else []

@@ -17,10 +17,11 @@ began; one that remembers nothing is just about to begin it, as its copies know 
 waited for.  Where all would be lost, a view counts as never begun as well whose
 primary is back from a crash without any memory of the piece, if nobody was told that it began; and
 a copy whose last view before one that never began is the newest has not moved on. What a peer does
-not know of before it was restarted says nothing when its journal has lost more than records: it is
-as one that is silent. And what anybody was told to have begun later stands against whoever cannot
-show that as well, though nobody is left who has it; while a holder that lived all the time, and
-heard of nothing so late, has not moved on (`meteor.keeping.chronicle`; DESIGN section 5).
+not know of before it was restarted says nothing when its journal has lost more than records, or was
+put back from a backup, as a brief view shows: it is as one that is silent. And what anybody was
+told to have begun later stands against whoever cannot show that as well, though nobody is left who
+has it; while a holder that lived all the time, and heard of nothing so late, has not moved on
+(`meteor.keeping.chronicle`; DESIGN section 5).
 What never began hides nothing that did, though a copy has it whole (`meteor.copies.evidence`); nor
 does what ended as one of an earlier epoch took all of it in, beside who can show to have that.
 What is left of a view goes on under another number: to those who were not told yet it is the same.
@@ -45,6 +46,7 @@ from meteor.copies.evidence import (
     is_next_of,
     keys_of,
     of_both,
+    put_back,
     without_passed_over,
 )
 from meteor.wire.operations import HeardOf
@@ -110,6 +112,10 @@ class Asked:
         torn = contact.id in self.forgetful and contact.incarnation > named.incarnation
         return torn or named.incarnation < self.born.get(contact.id, 0)
 
+    def without_a_word_of(self, put_back: Collection[int]) -> Asked:
+        """The same, where these do not know what they had."""
+        return replace(self, forgetful={*self.forgetful, *put_back}) if put_back else self
+
     def begun_after(self, view: View, piece: Interval) -> list[View]:
         """What is known to have begun after a view of a piece."""
         return [one for one in self.begun if one.epoch > view.epoch and has_piece(one, piece)]
@@ -172,8 +178,9 @@ def plan(
         known = as_it_was(its, asked.given_up)
         began = [one for one in asked.begun if has_piece(one, piece)]
         of_piece = Told(without_passed_over(known, asked.passed_over, began))
-        step = _decide(piece, of_piece, asked, orphaned)
-        for left, so_asked in _without_what_ended(piece, of_piece, asked):
+        here = asked.without_a_word_of(put_back(piece, of_piece, began))
+        step = _decide(piece, of_piece, here, orphaned)
+        for left, so_asked in _without_what_ended(piece, of_piece, here):
             if step.kind != "lost":
                 break
             if left and left != of_piece:

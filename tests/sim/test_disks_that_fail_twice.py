@@ -29,12 +29,12 @@ def test_an_empty_disk_has_nothing_of_the_one_before() -> None:
     disk = SimDisk(kernel, write_latency_s=0.01)
     journal = disk.journal("peer")
     kernel.run_until(kernel.spawn(journal.append([KEPT])))
-    disk.back_up("peer", 1)
+    disk.back_up("peer")
     kernel.spawn(journal.append([Entry(b"late", b"v")]))
     kernel.spawn(journal.close())
     kernel.run(until_s=kernel.now() + 0.005)
     disk.wipe("peer")
-    assert disk.go_back("peer", 0.0) is None
+    assert not disk.go_back("peer", 0.0)
     kernel.run(until_s=kernel.now() + 1.0)
     assert kernel.run_until(kernel.spawn(disk.journal("peer").scan())) == Scan((), ())
 

@@ -58,8 +58,11 @@ def is_too_much(answer: ClaimAnswer) -> bool:
     """Whether this is more than a peer has to say."""
     views = (*answer.copies, *answer.former, *answer.learning, *answer.gave)
     notes = (answer.begun, answer.heard, answer.tried, answer.passed_over, answer.gifts)
+    before = [one.settled for one in views if one.settled is not None]
     return (
         sum(max(len(one.intervals), 1) for one in views) > NAMED_MAX
+        or sum(max(len(one.intervals), 1) for one in before) > NAMED_MAX
+        or sum(len(one.copies) for one in before) > COPIES_MAX
         or sum(len(one.copies) for one in views) > COPIES_MAX
         or _count(answer.taken_in) > ENDED_MAX
         or _count(chain(*answer.former_taken_in)) > ENDED_MAX

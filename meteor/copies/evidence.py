@@ -134,22 +134,33 @@ def put_back(piece: Interval, evidence: Collection[Evidence], begun: Iterable[Vi
     view that a brief one stands for, both of which name it, and nothing is known to have begun
     after that.  What it does not know of says nothing."""
     known = [*(one.view for one in evidence), *begun]
-    last = max((_kept_until(one, piece).epoch for one in known), default=0)
-    found = set()
-    for view in (one for one in known if one.is_brief):
-        before = _kept_until(view, piece)
-        if before.is_brief or before.epoch < last:
-            continue
-        for one in (one for one in view.holders if one.id in before.holder_ids):
-            its = [e for e in evidence if _is_back(e.contact, one)]
-            if its and all(e.view.epoch < last for e in its):
-                found.add(one.id)
+    until = [(view, _kept_until(view, piece)) for view in known]
+    last = max((before.epoch for _, before in until), default=0)
+    due = [
+        (view, before) for view, before in until
+        if view.is_brief and not before.is_brief and before.epoch == last
+    ]  # fmt: skip
+    latest: dict[Contact, int] = {}
+    for one in evidence if due else ():
+        latest[one.contact] = max(latest.get(one.contact, 0), one.view.epoch)
+    found = set[int]()
+    for view, before in due:  # each once: what an answer may name is bounded, their product is not
+        ids = before.holder_ids
+        lives = {(one.id, one.address): one.incarnation for one in view.holders if one.id in ids}
+        found |= _behind(lives, latest, last)
     return found
 
 
-def _is_back(contact: Contact, named: Contact) -> bool:
-    same = (contact.id, contact.address) == (named.id, named.address)
-    return same and contact.incarnation > named.incarnation
+def _behind(
+    lives: Mapping[tuple[int, str], int], latest: Mapping[Contact, int], last: int
+) -> set[int]:
+    """Who of these was started again since the named life, and knows of nothing so late."""
+    its: dict[int, int] = {}
+    for contact, epoch in latest.items():
+        named = lives.get((contact.id, contact.address))
+        if named is not None and contact.incarnation > named:
+            its[contact.id] = max(its.get(contact.id, 0), epoch)
+    return {one for one, epoch in its.items() if epoch < last}
 
 
 def _kept_until(view: View, piece: Interval) -> View:

@@ -316,6 +316,8 @@ class PeerLinks:
         self._forget(link)
         if link.channel is not None:
             link.channel.close(reason)
+        elif link.dial is not None:  # else it comes after the one of who waits for it
+            link.dial.cancel()
         self._dial_for(self._waiting.take(link).values())
         self._exchange.link_lost(link, reason, tell=tell)
 

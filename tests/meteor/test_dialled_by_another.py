@@ -7,9 +7,17 @@ import asyncio
 
 import pytest
 
-from chord import AnotherAnswers, CallError, Contact, DialRefused, LinkClosed, Runtime
+from chord import (
+    AnotherAnswers,
+    CallError,
+    Contact,
+    Deferred,
+    DialRefused,
+    LinkClosed,
+    Runtime,
+)
 from meteor.links.asyncio_runtime import AsyncioRuntime
-from meteor.links.transport import MemoryChannel, MemoryHub, MemoryTransport
+from meteor.links.transport import Channel, MemoryChannel, MemoryHub, MemoryTransport
 from meteor.wire.messages import Greet
 from sim import Faults, FrameFaults, Kernel, Network, SimRuntime
 
@@ -130,6 +138,40 @@ async def test_who_dials_while_its_address_does_not_answer_is_reached() -> None:
     asker.serve(lambda sender, request, remaining_s: request, lambda contact: None)
     moved = await a_peer(hub, 3, FIRST)
     await all_sought_at_once(asker, moved)
+    await asker.aclose()
+    await moved.aclose()
+
+
+async def test_a_dial_that_is_not_wanted_any_more_does_not_come_after_the_next() -> None:
+    class FirstIsSlow(MemoryTransport):
+        """Its first dial takes longer than its second."""
+
+        dials = 0
+
+        async def dial(self, address: str) -> Channel:
+            self.dials += 1
+            if self.dials == 1:
+                await asyncio.sleep(0.02)
+            return await super().dial(address)
+
+    hub = MemoryHub()
+    transport = FirstIsSlow(hub, FIRST)
+    asker = AsyncioRuntime(Contact(1, await transport.listen()), transport, seed=1)
+    lost: list[Contact] = []
+    asker.serve(lambda sender, request, remaining_s: request, lost.append)
+    moved = await a_peer(hub, 3, LAST)
+
+    async def slowly() -> Greet:
+        await moved.sleep(0.1)
+        return Greet()
+
+    moved.serve(lambda sender, request, remaining_s: Deferred(slowly()), lambda contact: None)
+    sought = [asker.spawn(error_of(asker, Contact(id, LAST))) for id in (2, 3)]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    asker.drop(Contact(2, LAST))
+    assert [type(await one) for one in sought] == [LinkClosed, type(None)]
+    assert moved.contact not in lost
     await asker.aclose()
     await moved.aclose()
 

@@ -6,6 +6,7 @@ Law of this file: answers as hostile peers, and as ours, would give them; work i
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -41,6 +42,12 @@ def notes(count: int) -> tuple[Ended, ...]:
     return tuple(Ended(n + 1, 1, (PART,)) for n in range(count))
 
 
+def brief(**before: Any) -> tuple[View, ...]:
+    """One that stands for that."""
+    (view,) = views(1)
+    return (replace(view, settled=replace(view.as_settled(), **before)),)
+
+
 TOO_MUCH = {
     "copies": {"copies": views(NAMED_MAX + 1)},
     "former": {"former": views(NAMED_MAX + 1)},
@@ -49,6 +56,8 @@ TOO_MUCH = {
     "both": {"copies": views(NAMED_MAX), "gave": views(1)},
     "intervals": {"former": (replace(views(1)[0], intervals=((1, 1),) * (NAMED_MAX + 1)),)},
     "holders": {"copies": views(NAMED_MAX, copies=1 + COPIES_MAX // NAMED_MAX)},
+    "stands for intervals": {"copies": brief(intervals=((1, 1),) * (NAMED_MAX + 1))},
+    "stands for holders": {"copies": brief(copies=tuple(others(COPIES_MAX + 1)))},
     "taken in": {"taken_in": notes(ENDED_MAX + 1)},
     "taken in before": {"former_taken_in": (notes(ENDED_MAX), notes(1))},
     "begun": {"begun": views(NOTES_MAX + 1)},

@@ -13,9 +13,11 @@ from __future__ import annotations
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chord import Contact, replace
-from meteor.copies.evidence import Evidence, put_back
+from meteor.copies.evidence import Evidence, has_piece, put_back
 from meteor.copies.takeover import Asked, Step, plan
 from meteor.wire.view import View
 from sim.copy_watch import current_parts
@@ -94,6 +96,55 @@ def test_what_began_since_is_not_hidden_by_it() -> None:
     """Dora went on with what came before."""
     later = View(DORA, 7, 7, (PIECE,), (BOB,))
     assert planned(WITH_ANN, WITH_BOB, WITH_CLARA, begun=(LAST, later)).kind == "lost"
+
+
+LIVES = [Contact(one, f"10.0.0.{one}:1", life) for one in range(4) for life in range(3)]
+PIECES = st.sampled_from([PIECE, PIECE, (0, 5)])
+
+
+@st.composite
+def drawn_views(draw: st.DrawFn) -> View:
+    def one() -> View:
+        primary, *copies = draw(st.lists(st.sampled_from(LIVES), min_size=2, max_size=4))
+        epoch = draw(st.integers(1, 6))
+        return View(primary, draw(st.integers(1, 3)), epoch, (draw(PIECES),), tuple(copies))
+
+    view = one()
+    return replace(view, settled=one().as_settled()) if draw(st.booleans()) else view
+
+
+def stood_for(view: View) -> View:
+    before = view.settled and view.settled.within(view.intervals)
+    return before if before and has_piece(before, PIECE) else view
+
+
+def dumb_put_back(evidence: list[Evidence], begun: list[View]) -> set[int]:
+    """Everybody in every view, against everything that anybody said."""
+    known = [*(one.view for one in evidence), *begun]
+    last = max((stood_for(one).epoch for one in known), default=0)
+    return {
+        one.id
+        for view in known
+        if view.is_brief and not stood_for(view).is_brief and stood_for(view).epoch == last
+        for one in view.holders
+        if one.id in stood_for(view).holder_ids
+        and (its := [
+            said.view.epoch for said in evidence
+            if (said.contact.id, said.contact.address) == (one.id, one.address)
+            and said.contact.incarnation > one.incarnation
+        ])
+        and max(its) < last
+    }  # fmt: skip
+
+
+@given(
+    st.lists(st.builds(Evidence, st.sampled_from(LIVES), drawn_views(), st.just(False))),
+    st.lists(drawn_views(), max_size=2),
+)
+def test_it_is_as_looking_at_everybody_in_every_view(
+    evidence: list[Evidence], begun: list[View]
+) -> None:
+    assert put_back(PIECE, evidence, begun) == dumb_put_back(evidence, begun)
 
 
 def is_kept(overlay: Overlay, peer: SimPeer) -> bool:

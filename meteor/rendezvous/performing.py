@@ -12,15 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from chord import (
-    CallError,
-    Contact,
-    Deferred,
-    Fault,
-    Handler,
-    RemoteFault,
-    Runtime,
-)
+from chord import CallError, Contact, Deferred, Fault, Handler, RemoteFault, Runtime
 from meteor.admission import ACTIONS, place, read_document
 from meteor.errors import MeteorError, UnknownAction, to_fault
 from meteor.rendezvous.application_actions import (

@@ -101,7 +101,7 @@ class Task:
 
     def overlives(self, late_s: float) -> bool:
         """Whether it is to be kept, and would live too long, or come back, should it have lain for
-        `late_s` seconds: it is kept elsewhere by now, or was.  It is asked for again."""
+        `late_s` seconds: it is kept elsewhere by now, or was."""
         ttl_ms = self.operation.ttl_ms if self.operation.verb in KEPT_KINDS else 0
         return 0 < ttl_ms <= late_s * 1000 or overlives(ttl_ms, late_s)
 

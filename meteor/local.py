@@ -16,7 +16,7 @@ from typing import Final, Literal, Self
 
 from chord import ChordConfig, Contact
 from meteor.client.client import Client
-from meteor.copies.config import check_copies
+from meteor.copies.config import check_copies, check_copies_min
 from meteor.links.asyncio_runtime import AsyncioRuntime
 from meteor.links.asyncio_steady_clock import steady_clock
 from meteor.links.transport import MemoryHub, MemoryTransport, Transport
@@ -48,6 +48,7 @@ class LocalOverlay:
         config: ChordConfig | None = None,
         seed: int = 1,
         copies: int = 3,
+        copies_min: int | None = None,
         policy: Policy | None = None,
     ) -> None:
         if checked_whole("peers", peers) < 1:
@@ -58,7 +59,7 @@ class LocalOverlay:
         check_kinds(config=config, policy=policy)
         checked_whole("seed", seed)
         check_ring(config or ChordConfig.local(), space)
-        check_copies(copies, config or ChordConfig.local())
+        check_copies_min(copies_min, check_copies(copies, config or ChordConfig.local()))
         if not (isinstance(transport, str) and transport in {"memory", "websocket"}):
             raise ValueError(f"transport is 'memory' or 'websocket', not {said(transport)}")
         check_kind("ids", ids, (list, tuple, range))
@@ -67,7 +68,7 @@ class LocalOverlay:
         self.peers: list[Peer] = []
         self._count, self._space, self._name = peers, space, transport
         self._ids, self._config, self._seed, self._copies = ids, config, seed, copies
-        self._policy = policy
+        self._copies_min, self._policy = copies_min, policy
         self._hub = MemoryHub()
         self._clients: list[Client] = []
         self._collections = RareCollections()
@@ -130,6 +131,7 @@ class LocalOverlay:
             config=self._config,
             seed=self._seed + number,
             copies=self._copies,
+            copies_min=self._copies_min,
             policy=self._policy,
         )
         await peer.start()

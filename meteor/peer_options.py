@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from chord import HASH_BITS, ChordConfig, Contact, RelocationConfig
-from meteor.copies.config import check_copies
+from meteor.copies.config import check_copies, check_copies_min
 from meteor.errors import Refused
 from meteor.links.address import checked_address, checked_listen, is_loopback
 from meteor.links.transport import Transport
@@ -51,6 +51,7 @@ class PeerOptions:
     seed: int | None
     moves: RelocationConfig | None
     copies: int
+    copies_min: int | None
     tls: TLS | None
     insecure: bool
     routing: RouterConfig | None
@@ -105,7 +106,7 @@ class PeerOptions:
             check_numbers(self.routing, ())
         if self.id is not None and not 0 <= checked_whole("id", self.id) < 1 << self.config.bits:
             raise ValueError(f"id: {said(self.id)} is not between 0 and 2**{self.config.bits} - 1")
-        check_copies(self.copies, self.config)
+        check_copies_min(self.copies_min, check_copies(self.copies, self.config))
 
     @property
     def policy_file(self) -> PolicyFile | None:

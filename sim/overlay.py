@@ -55,8 +55,9 @@ SETTLE_S = 30.0
 class Overlay:
     """N peers over a simulated network, and what drives them.
 
-    `copies` peers keep every record.  With a `disk` their journals take time; with a `codec` every
-    message travels as bytes; with `clocks` those of peers and clients are wrong as planned.  A
+    `copies` peers keep every record; where fewer than `copies_min` do, nothing counts.  With a
+    `disk` their journals take time; with a `codec` every message travels as bytes; with `clocks`
+    those of peers and clients are wrong as planned.  A
     `network` brings its own kernel, latency and codec; raises `ValueError` for both, and for `ids`
     that are too few or make no ring.  A kernel that is given, or the network's, has its own seed:
     `seed` counts where there is none."""
@@ -77,6 +78,7 @@ class Overlay:
         clocks: ClockPlan | None = None,
         moves: RelocationConfig | None = None,
         copies: int = 3,
+        copies_min: int | None = None,
         routing: RouterConfig | None = None,
         policy: Policy | None = None,
     ) -> None:
@@ -93,7 +95,7 @@ class Overlay:
         _check_peers(peers, ids, self.config.bits)
         self.moves = moves
         """When light peers move to where more is to be carried; None: they stay."""
-        self.copies, self.routing = copies, routing
+        self.copies, self.copies_min, self.routing = copies, copies_min, routing
         self.policy = policy
         """What the peers allow; those that start later, too."""
         self.on_new: Callable[[SimPeer], None] = lambda _: None

@@ -29,6 +29,7 @@ class Surroundings(Protocol):
     space: KeywordSpace
     config: ChordConfig
     copies: int
+    copies_min: int | None
     policy: Policy | None
     routing: RouterConfig | None
     events: Callable[[bytes], None] | None
@@ -67,6 +68,7 @@ class SimPeer:
             wall_clock=clock.wall,
             config=overlay.config,
             copies=overlay.copies,
+            copies_min=overlay.copies_min,
             policy=overlay.policy or Policy(),
             routing=overlay.routing,
             born=journal.born(incarnation) if isinstance(journal, SimJournal) else 0,

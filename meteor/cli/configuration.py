@@ -28,8 +28,8 @@ from click.core import ParameterSource
 SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "peer": (
         "listen", "advertise", "join", "join_file", "zeroconf", "found_if_alone", "space",
-        "data_dir", "placement", "token_file", "cors_origins", "copies", "preset", "insecure",
-        "client_certificates", "policy", "event_log", "loop", "log_format", "log_level",
+        "data_dir", "placement", "token_file", "cors_origins", "copies", "copies_min", "preset",
+        "insecure", "client_certificates", "policy", "event_log", "loop", "log_format", "log_level",
     ),
     "client": ("peer", "timeout", "json", "identity"),
     "tls": ("ca", "cert", "key"),

@@ -88,6 +88,10 @@ _OPTIONS = (
         help="How many peers keep what is posted to this one's part of the ring.",
     ),
     setting(
+        "peer", "copies_min", type=click.IntRange(2, 4),
+        help="Acknowledge nothing, and call no answer complete, where fewer peers have it.",
+    ),
+    setting(
         "peer", "placement", type=click.Choice(["load", "hash"]), default="load", show_default=True,
         help="Where a new peer goes: where it halves the heaviest arc that it finds, and elsewhere "
         "when it is far lighter than others later; or where the hash of its address says.",

@@ -22,6 +22,9 @@ class CopiesConfig:
 
     copies: int = 3
     """k: the primary and k - 1 others keep every record."""
+    copies_min: int = 0
+    """Nothing is acknowledged, and no answer is complete, where fewer hold it.  0: one holder
+    answers, and what is acknowledged has two where there is another peer."""
     silence_s: float = 0.6
     """A copy that is silent for so long is evicted; longer than a link stands still for a collector
     pause, shorter than anybody waits for a store."""
@@ -40,6 +43,10 @@ class CopiesConfig:
     shun_s: float = 3.0
     """A peer that could not become a copy is asked again after this."""
 
+    def is_too_few(self, holders: int) -> bool:
+        """Whether nothing counts where so many hold it."""
+        return holders < self.copies_min
+
     @property
     def vouches_s(self) -> float:
         """For how long a peer vouches to clients for an owner that it heard: what that owner
@@ -56,13 +63,13 @@ class CopiesConfig:
         return replace(ring, stabilise_interval_s_max=longest_s)
 
     @classmethod
-    def beside(cls, ring: ChordConfig, copies: int) -> CopiesConfig:
+    def beside(cls, ring: ChordConfig, copies: int, copies_min: int = 0) -> CopiesConfig:
         """The waits that fit a ring's own, so that a preset says both: a ring that names another
         owner after twice the silence has copies that are waited for twice as long.
 
         Left as they are with the Internet's: a copy was given up for the second or so in which a
         packet that was lost is sent again."""
-        usual = cls(copies=copies)
+        usual = cls(copies=copies, copies_min=copies_min)
         scale = ring.silence_s / ChordConfig().silence_s
         return replace(
             usual,
@@ -85,3 +92,15 @@ def check_copies(copies: int, config: ChordConfig) -> int:
             "successor_count"
         )
     return copies
+
+
+def check_copies_min(copies_min: int | None, copies: int) -> int:
+    """The least of holders as the configuration has it; raises `ValueError` for what is not between
+    two and all `copies`, and `TypeError` for what is no number."""
+    if copies_min is None:
+        return 0
+    if not 2 <= checked_whole("copies_min", copies_min) <= copies:
+        raise ValueError(
+            f"copies_min: {said(copies_min)} is not between 2 and {copies}, the number of copies"
+        )
+    return copies_min

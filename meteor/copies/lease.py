@@ -43,6 +43,8 @@ class Lease:
     ) -> None:
         self._runtime, self._views, self._config = runtime, views, config
         self._replication, self._later = replication, later
+        self._needed = max(1, config.copies_min - 1)
+        """How many others have to say so: whoever went on without them has not enough."""
         self._pulse_s = runtime.now()
         self._doubted: Intervals = ()
         """Of which all copies were silent for too long: until one vouched for just that.  Not by
@@ -64,18 +66,24 @@ class Lease:
         """Whether somebody must be asked: nobody has a copy who would have said so unasked, or all
         who have one were silent for too long since they were asked last."""
         now = self._runtime.now()
-        heard_s = max([self._runtime.link(one).last_heard_s for one in view.copies], default=0.0)
-        if now - heard_s > self._config.lease_s:
+        heard = [self._runtime.link(one).last_heard_s for one in view.copies]
+        if now - self._enough_heard_s(heard) > self._config.lease_s:
             self._doubted = merge(self._doubted, view.intervals)
         if not view.copies or not self._doubted:
             return not view.copies
         return bool(intersect(self._doubted, intersect(view.intervals, part)))
 
+    def _enough_heard_s(self, heard: list[float]) -> float:
+        """Since when not as many were heard as have to be."""
+        if self._needed == 1:
+            return max(heard, default=0.0)
+        return sorted(heard)[-self._needed] if len(heard) >= self._needed else 0.0
+
     async def confirm(self, part: Intervals) -> None:
         """Ask the copies whether the views of `part` still stand, and give up what does not.
 
-        One that says so is enough, once the others had the time to say otherwise: who is silent is
-        waited for, and given up, while the question is answered."""
+        One that says so is enough, or as many as have to hold it, once the others had the time to
+        say otherwise: who is silent is waited for, and given up, while the question is answered."""
         silent: set[int] = set()
         rounds = 0
         while part and rounds < ROUNDS:
@@ -104,7 +112,8 @@ class Lease:
         if not view.copies:
             silent |= self._later.silent()
         witnesses = [one for one in self._witnesses(view, silent) if one.id not in silent]
-        tasks = [self._runtime.spawn(self._touch(one, view, token)) for one in witnesses]
+        said: set[int] = set()
+        tasks = [self._runtime.spawn(self._touch(one, view, token, said)) for one in witnesses]
         vouched, gone = not (view.copies or witnesses), []
         for witness, task in zip(witnesses, tasks, strict=True):
             reply = await task
@@ -112,21 +121,26 @@ class Lease:
             if reply is None or (view.copies and not (reply.copy or reply.newer)):
                 gone.append(witness)
             elif not reply.newer:
-                vouched = True
+                said.add(witness.id)
+                vouched = len(said) >= self._needed or not view.copies
         if view.copies:
             await self._replication.evict(*gone)
         self._settle(view, token, vouched=vouched)
         if not view.copies:  # they are copies of others at most: nobody waits until those go on
             await self._replication.evict(*gone)
 
-    async def _touch(self, witness: Contact, view: View, token: Token) -> Touched | None:
+    async def _touch(
+        self, witness: Contact, view: View, token: Token, said: set[int]
+    ) -> Touched | None:
         reply = await self._replication.ask(witness, Touch(view.epoch, view.intervals))
         if not isinstance(reply, Touched):
             return None
         if reply.newer:
             self._replication.passed_over(reply.newer)
         elif reply.copy or not view.copies:
-            self._runtime.spawn(self._suffices(view, token))
+            said.add(witness.id)
+            if len(said) >= self._needed or not view.copies:
+                self._runtime.spawn(self._suffices(view, token))
         return reply
 
     async def _suffices(self, view: View, token: Token) -> None:
@@ -177,17 +191,18 @@ class Lease:
         return now - heard_s >= self._config.silence_s
 
     async def _counts(self, view: View, others: tuple[Contact, ...]) -> bool:
-        """Whether one of the others has the same epoch, the first that says so counts; or this peer
-        took the view over meanwhile, as those who are dead do not answer.  Nobody waits for holders
-        at whose addresses nobody listens any more."""
+        """Whether one of the others has the same epoch, or as many as have to, the first that say
+        so count; or this peer took the view over meanwhile, as those who are dead do not answer.
+        Nobody waits for holders at whose addresses nobody listens any more."""
         token = self._next_token()
         at_first_s = max(self._config.silence_s - self._later.patience_s, 0.0)
         settled = self._runtime.expect(token, at_first_s)
         request = Touch(view.epoch, view.intervals, view.primary.id)
         objected = self._runtime.spawn(self._later.objected(view))
         there, began_s = {view.primary.id, *(one.id for one in others)}, self._runtime.now()
+        said: set[int] = set()
         for holder in (view.primary, *others):
-            self._runtime.spawn(self._confirms(holder, view, request, token, there))
+            self._runtime.spawn(self._confirms(holder, view, request, token, there, said))
         self._runtime.spawn(self._takes_over(view.intervals, token))
         counts = False
         with suppress(RequestTimeout):
@@ -217,10 +232,16 @@ class Lease:
         self._runtime.deliver(token, True)
 
     async def _confirms(
-        self, holder: Contact, view: View, request: Touch, token: Token, there: set[int]
+        self,
+        holder: Contact,
+        view: View,
+        request: Touch,
+        token: Token,
+        there: set[int],
+        said: set[int],
     ) -> None:
-        """Ask one holder; `there` are those that were not found to be gone.  What the primary says
-        does not count: whoever asks has found that one silent."""
+        """Ask one holder; `there` are those that were not found to be gone, and some `said` so by
+        now.  What the primary says does not count: whoever asks has found that one silent."""
         reply, silence_s = None, self._config.silence_s
         try:
             try:
@@ -234,4 +255,6 @@ class Lease:
                     self._runtime.deliver(token, False)
         is_copy = isinstance(reply, Touched) and reply.copy and not reply.newer
         if is_copy and holder.id != view.primary.id:
-            self._runtime.deliver(token, True)
+            said.add(holder.id)
+            if len(said) >= self._needed:
+                self._runtime.deliver(token, True)

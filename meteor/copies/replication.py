@@ -56,7 +56,7 @@ class Replication:
         self.among, self.wanted = choosing.among, choosing.wanted
         self._witnesses = Witnesses(node, runtime, views, config, self.ask)
         self.lacks, self.note_left = self._witnesses.lacks, self._witnesses.note_left
-        self.note_dead = self._witnesses.note_dead
+        self.note_dead, self.is_pressing = self._witnesses.note_dead, self._witnesses.is_pressing
         self.settling = Settling(
             runtime, views, config, change=self.change, may_fall=self._witnesses.may_fall
         )

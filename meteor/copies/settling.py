@@ -47,9 +47,13 @@ class Settling:
                 self._turn.leave()
 
     async def look(self) -> None:
-        """Settle what need not be brief any more, or has been so for long."""
+        """Settle what need not be brief any more, or has been so for long; not what too few hold,
+        as nothing is kept under that."""
         now, may_fall = self._runtime.now(), self._may_fall()
-        brief = [view for view in self._views.own.values() if view.is_brief]
+        brief = [
+            view for view in self._views.own.values()
+            if view.is_brief and not self._config.is_too_few(1 + len(view.copies))
+        ]  # fmt: skip
         self._since_s = {one.number: self._since_s.get(one.number, now) for one in brief}
         due = [
             view for view in brief

@@ -65,7 +65,7 @@ class Tending:
             await self._bell.wait(pause_s)
 
     def _is_pressing(self) -> bool:
-        return any(self._replication.lacks(view) for view in self._views.own.values())
+        return any(self._replication.is_pressing(view) for view in self._views.own.values())
 
     async def _look(self) -> None:
         await self._replication.gifts.begun(self._is_pressing)

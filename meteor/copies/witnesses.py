@@ -127,9 +127,22 @@ class Witnesses:
         return [one for one in (*self._node.successors, self._node.predecessor) if one]
 
     def lacks(self, view: View) -> bool:
-        """Whether nobody else has it, though there are others, or it seems that all are falling:
-        nothing is acknowledged then."""
-        return self._is_alone(view) or any(
+        """Whether nobody else has it, though there are others, or fewer than there have to be, or
+        it seems that all are falling: nothing is acknowledged then."""
+        return self._is_alone(view) or self._is_small(view) or self._began_as_all_fell(view)
+
+    def is_pressing(self, view: View) -> bool:
+        """Whether others are to have a view at once: it lacks some, and they are there."""
+        if self._is_alone(view) or self._began_as_all_fell(view):
+            return True
+        others = (one.id for one in self._node.successors if not view.counts_on(one))
+        return self._is_small(view) and any(others)
+
+    def _is_small(self, view: View) -> bool:
+        return self._config.is_too_few(1 + len(view.copies))
+
+    def _began_as_all_fell(self, view: View) -> bool:
+        return any(
             self._may_fall(at_s) and intersect(of, view.intervals) for at_s, of in self._few
         )
 

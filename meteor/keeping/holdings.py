@@ -35,6 +35,10 @@ class Holdings:
         self._grants = self._hand_offs = 0
         self.hope: Callable[[], Intervals] = tuple
         """Of what it will soon be known whether anything is missing; who settles it sets it."""
+        self.waited_for: Callable[[], Intervals] = tuple
+        """What fewer hold than have to, which may be over soon; ..."""
+        self.held_by_few: Callable[[], Intervals] = tuple
+        """... and what has been so for long."""
         self.heard: Callable[[], Intervals] = tuple
         """Of what others were heard of that is not written down yet, whatever else is found."""
         self.on_gain: Callable[[Intervals], None] = lambda _: None
@@ -53,7 +57,17 @@ class Holdings:
     def doubted(self, part: Intervals) -> Intervals:
         """What of `part` may be known elsewhere alone, and is about to be settled: worth a wait."""
         unknown = intersect(part, self._lost) if self._lost else ()
-        return intersect(unknown, self.hope()) if unknown else ()
+        hoped = intersect(unknown, self.hope()) if unknown else ()
+        return merge(hoped, few) if (few := self.awaits_more(part)) else hoped
+
+    def awaits_more(self, part: Intervals) -> Intervals:
+        """What of `part` waits for more holders, before which nothing is known to be all."""
+        return intersect(part, few) if (few := self.waited_for()) else ()
+
+    def missing(self, part: Intervals) -> Intervals:
+        """What of `part` has no complete answer here."""
+        lost = intersect(part, self._lost)
+        return merge(lost, intersect(part, few)) if (few := self.held_by_few()) else lost
 
     def gain(self, part: Intervals, *, lost: Intervals = ()) -> Intervals:
         """Hold `part` from now on, `lost` of it without its past; returns what is new."""

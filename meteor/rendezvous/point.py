@@ -165,6 +165,7 @@ class RendezvousPoint:
         copied = subtract(part, subtract(self._holdings.held, self._holdings.lost))
         unknown = intersect(copied, self._views.copied_lost())
         doubted = intersect(copied, self._views.copied_rivals())
+        doubted = merge(doubted, self._holdings.awaits_more(part))
         work = await self._pass(task, part)
         return replace(work, missing=merge(work.missing, unknown), doubted=doubted)
 
@@ -289,7 +290,7 @@ class RendezvousPoint:
 
     def _told_at_once(self, task: Task, part: Intervals) -> Work | None:
         """The answer to a question that is not for matching."""
-        lost = intersect(part, self._holdings.lost)
+        lost = self._holdings.missing(part)
         if task.operation.verb == FIND:
             frames, summary = self.changes.find(task)
             return Work(frames=frames, body=codec.encode(summary), missing=lost)
@@ -307,7 +308,7 @@ class RendezvousPoint:
     def _missing_of(self, task: Task, part: Intervals) -> Intervals:
         """What a question can have no answer about; data that passes asks nothing."""
         is_data = KEPT_KINDS.get(task.operation.verb) == DATA
-        lost = () if is_data else intersect(part, self._holdings.lost)
+        lost = () if is_data else self._holdings.missing(part)
         return merge(lost, self.halfway.untold(task, part)) if self.halfway else lost
 
     def _passed(

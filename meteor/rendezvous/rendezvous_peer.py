@@ -22,9 +22,10 @@ from chord import (
     Runtime,
 )
 from meteor.copies.comparing import HoldingsSource
-from meteor.copies.config import CopiesConfig, check_copies
+from meteor.copies.config import CopiesConfig, check_copies, check_copies_min
 from meteor.copies.copy_keeper import CopyKeeper
 from meteor.copies.entropy import AntiEntropy
+from meteor.copies.few_holders import FewHolders
 from meteor.copies.forgetting import Forgetting
 from meteor.copies.handoff import Handoff
 from meteor.copies.lease import Lease
@@ -81,6 +82,7 @@ class RendezvousPeer:
         steady_clock: Callable[[], float] | None = None,
         config: ChordConfig | None = None,
         copies: int = 3,
+        copies_min: int | None = None,
         routing: RouterConfig | None = None,
         actions: ApplicationActions | None = None,
         policy: Policy = OPEN,
@@ -88,8 +90,8 @@ class RendezvousPeer:
     ) -> None:
         self._runtime, self.space = runtime, space
         self._config = replace(config or ChordConfig.local(), realm=space.digest)
-        kept_by = check_copies(copies, self._config)
-        self.copies_config = CopiesConfig.beside(self._config, kept_by)
+        least = check_copies_min(copies_min, check_copies(copies, self._config))
+        self.copies_config = CopiesConfig.beside(self._config, copies, least)
         self._ready, ring = False, self.copies_config.in_touch(self._config)
         self.restored: Restored | None = None
         self._foreign: dict[type, Handler] = {}
@@ -178,6 +180,9 @@ class RendezvousPeer:
     def _assemble_copies(self) -> None:
         """Who keeps what, and how that changes hands."""
         runtime, curve, bits = self._runtime, self.space.curve, self._config.bits
+        if self.copies_config.copies_min:
+            few = FewHolders(runtime, self.views, self.copies_config)
+            self.holdings.waited_for, self.holdings.held_by_few = few.waited_for, few.missing
         self.replication = Replication(
             self.node, runtime, self.views, self.holdings, self.shelf, self.copies_config
         )

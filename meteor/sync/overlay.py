@@ -33,6 +33,7 @@ class LocalOverlay(OverlayLife):
         config: ChordConfig | None = None,
         seed: int = 1,
         copies: int = 3,
+        copies_min: int | None = None,
         policy: Policy | None = None,
     ) -> None:
         super().__init__(
@@ -44,6 +45,7 @@ class LocalOverlay(OverlayLife):
                 config=config,
                 seed=seed,
                 copies=copies,
+                copies_min=copies_min,
                 policy=policy,
             )
         )

@@ -31,14 +31,14 @@ class Peer(Verbs, PeerLife):
     and interests over restarts; without it they live as long as the peer.  A new peer gets its
     identifier from the ring (`ChordConfig.placement`) unless `id` gives one.  With `moves` it looks
     whether it is far lighter than others; `wait_place` tells when it should go elsewhere.
-    `copies` peers, this one included, keep what is posted to its part of the ring.  The ring's
-    numbers are those of a `preset` (`local`, `lan`, `wan`) or a `config`.  `tls` encrypts the port
-    and lets only peers of its CA in; without it a peer that other machines reach is refused
-    unless `insecure` says that the network is trusted.  `rest` sets the limits of its HTTP routes
-    and the token that lets other machines change things through them.  `routing` says how queries
-    are handed on.  An `identity` signs what the peer itself posts.  The `policy`, a file that is
-    read again when it changes, says who may do what here.  What happens here is written as JSON
-    lines to files in the directory `event_log`, which `meteor-sim logs` reads; peers may share one.
+    `copies` peers, this one included, keep what is posted to its part of the ring, and where fewer
+    than `copies_min` do nothing is acknowledged and no answer complete.  The ring's numbers are
+    those of a `preset` (`local`, `lan`, `wan`) or a `config`.  `tls` encrypts the port and lets
+    only peers of its CA in; without it a peer that others reach is refused unless `insecure` says
+    that the network is trusted.  `rest` limits its HTTP routes, and has the token to change things
+    through them.  `routing` says how queries are handed on.  An `identity` signs what the peer
+    itself posts.  The `policy`, a file that is read again when it changes, says who may do what
+    here.  Events go as JSON lines to the directory `event_log`, for `meteor-sim logs`.
 
     Raises `ValueError` and `Refused("insecure")`; starting raises `JoinFailed`, `SpaceMismatch`,
     `AddressInUse`, `DataDirLocked`, `CertificateError`, `PolicyError`."""
@@ -58,6 +58,7 @@ class Peer(Verbs, PeerLife):
         seed: int | None = None,
         moves: RelocationConfig | None = None,
         copies: int = 3,
+        copies_min: int | None = None,
         preset: Preset | None = None,
         tls: TLS | None = None,
         insecure: bool = False,
@@ -81,6 +82,7 @@ class Peer(Verbs, PeerLife):
                 seed=seed,
                 moves=moves,
                 copies=copies,
+                copies_min=copies_min,
                 preset=preset,
                 tls=tls,
                 insecure=insecure,

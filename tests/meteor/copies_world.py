@@ -23,6 +23,7 @@ from squid import covers, intersect, merge, subtract
 from tests.meteor.building import SPACE, draw_data
 
 COPIES = 3
+COPIES_MIN: int | None = None
 SIZE = SPACE.curve.size
 EVERYTHING = ((0, SIZE - 1),)
 WHOLE_WITHIN_S = 15.0
@@ -49,6 +50,7 @@ def build(
     return Overlay(
         peers=peers, space=SPACE, seed=seed, kernel=kernel, ids=ids, codec=wire_codec(),
         disk=SimDisk(kernel, write_latency_s=disk_s), copies=COPIES, clocks=clocks,
+        copies_min=COPIES_MIN,
     )  # fmt: skip
 
 

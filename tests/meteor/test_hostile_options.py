@@ -33,6 +33,7 @@ OF_A_PEER: Final[dict[str, set[str]]] = {
     },
     "moves": ALL_NONE,
     "copies": {"one", "whole"},
+    "copies_min": {"none"},
     "preset": ALL_NONE,
     "tls": ALL_NONE,
     "transport": ALL_NONE,
@@ -53,6 +54,7 @@ OF_AN_OVERLAY: Final[dict[str, set[str]]] = {
     "config": ALL_NONE,
     "seed": OF_A_PEER["seed"] - {"none"},
     "copies": OF_A_PEER["copies"],
+    "copies_min": OF_A_PEER["copies_min"],
     "policy": PATHS | {"none"},
 }  # fmt: skip
 OF_A_CLIENT: Final = ("space", "config", "tls", "identity")

@@ -39,7 +39,7 @@ def test_copies_are_waited_for_as_long_as_the_preset_says(name: Any) -> None:
     assert kept.silence_s < kept.lease_s < config.silence_s
     assert kept.lease_s < kept.ask_s_max
     if name == "wan":
-        assert kept == CopiesConfig(2, 1.2, 2.0, 0.6, 16.0, 1.0, 6.0, 6.0)
+        assert kept == CopiesConfig(2, 0, 1.2, 2.0, 0.6, 16.0, 1.0, 6.0, 6.0)
     else:
         assert kept == CopiesConfig(2)
 

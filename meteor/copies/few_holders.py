@@ -1,0 +1,46 @@
+"""Few holders: what does not count, where an operator wants more of them (`copies_min`).
+
+Law of this file: it looks at this peer's views and its clock, and sends nothing.  One survivor is
+enough by itself (DESIGN section 5), so that what the last one acknowledged may be unknown to those
+that come back before it.  Who would rather wait than that says how many holders there have to be:
+under a view with fewer nothing is acknowledged, and no answer is complete.  For as long as a ring
+that falls takes to fall a question waits for more of them; then it names the part at once.  Nor
+does a copy answer in its primary's stead unless as many copies say the same (`Lease`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chord import Runtime
+from meteor.copies.config import CopiesConfig
+from meteor.keeping.views import Views
+from meteor.wire.view import View
+from squid import Intervals, merge
+
+
+class FewHolders:
+    """Which of the views that one peer knows have too few holders to count."""
+
+    def __init__(self, runtime: Runtime, views: Views, config: CopiesConfig) -> None:
+        self._runtime, self._views, self._config = runtime, views, config
+        self._since_s: dict[int, float] = {}
+        """Since when an own view has had too few, by its number."""
+
+    def waited_for(self) -> Intervals:
+        """Of what is held here, what has had too few holders for a short time only."""
+        return merge(*(of for of, is_new in self._small() if is_new))
+
+    def missing(self) -> Intervals:
+        """The same of what has had too few for longer."""
+        return merge(*(of for of, is_new in self._small() if not is_new))
+
+    def _small(self) -> Iterator[tuple[Intervals, bool]]:
+        """The own views that are small, and whether they have not been so for long."""
+        now, small = self._runtime.now(), [*filter(self._is_small, self._views.own.values())]
+        self._since_s = {one.number: self._since_s.get(one.number, now) for one in small}
+        for one in small:
+            yield one.intervals, now < self._since_s[one.number] + self._config.falling_s
+
+    def _is_small(self, view: View) -> bool:
+        return self._config.is_too_few(1 + len(view.copies))

@@ -1,0 +1,292 @@
+"""Nothing counts where fewer than `copies_min` peers hold it: nothing is acknowledged there, and no
+answer is complete.  Where that is more than half of all peers, two groups that do not know of each
+other, on two sides of a cut or one after the other, never both go on."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import meteor
+from arms import Profile
+from chord import ChordConfig, Contact
+from meteor import Client, Incomplete, profile
+from meteor.copies.config import CopiesConfig, check_copies_min
+from meteor.copies.few_holders import FewHolders
+from meteor.keeping.views import Views
+from meteor.wire.view import View
+from sim.overlay import Overlay
+from squid import covers
+from tests.meteor import copies_world
+from tests.meteor.building import SPACE, draw_data
+from tests.meteor.copies_world import (
+    ask,
+    assert_whole_within,
+    build,
+    copies_of,
+    crash,
+    index_of,
+    primary_of,
+    restart_all,
+    seeds,
+)
+
+OWN, *OTHERS = (Contact(one, f"10.0.0.{one}:1") for one in range(1, 6))
+SMALL_S = CopiesConfig().falling_s
+SLOWLY_S = 4.0
+"""Longer than peers are taken to fall together."""
+
+
+def ring(monkeypatch: pytest.MonkeyPatch, seed: int, peers: int, least: int | None) -> Overlay:
+    monkeypatch.setattr(copies_world, "COPIES_MIN", least)
+    overlay = build(seed, peers, disk_s=0.001)
+    assert_whole_within(overlay)
+    return overlay
+
+
+def store(overlay: Overlay, client: Client, seed: int) -> str:
+    data = profile(draw_data(random.Random(seed)))
+    return overlay.run(client.store(data, b"x", ttl=7200, timeout=12.0)).id
+
+
+def refused(overlay: Overlay, client: Client, seed: int) -> bool:
+    try:
+        store(overlay, client, seed)
+    except Incomplete:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("seed", seeds(2))
+def test_one_of_three_that_is_alone_promises_nothing(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    overlay = ring(monkeypatch, seed, 3, 2)
+    last, *others = overlay.peers
+    early = store(overlay, overlay.client(), seed)
+    crash(others[0])
+    overlay.run_for(SLOWLY_S)
+    later = store(overlay, overlay.client(), seed + 100)  # two are enough
+    assert ask(overlay, overlay.client()) == ({early, later}, True)
+    crash(others[1])
+    overlay.run_for(SLOWLY_S)
+    client = overlay.client()
+    found, complete = ask(overlay, client)
+    assert found == {early, later}
+    assert not complete
+    assert refused(overlay, client, seed + 200)
+    began_s = overlay.kernel.now()
+    with pytest.raises(Incomplete):
+        overlay.run(client.retrieve("type=*", everywhere=True, timeout=30.0).all())
+    assert overlay.kernel.now() - began_s < 1.0, "it has been so for long: it is named at once"
+    overlay.run(overlay.restart(others[1]))
+    assert_whole_within(overlay, 30)
+    found, complete = ask(overlay, overlay.client())
+    assert {early, later} <= found
+    assert complete
+    assert last.alive
+
+
+@pytest.mark.parametrize("seed", seeds(2))
+def test_the_smaller_side_of_a_cut_names_what_the_larger_one_may_know(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    overlay = ring(monkeypatch, seed, 3, 2)
+    alone, *others = overlay.peers
+    cut = overlay.faults.partition([alone.contact], [one.contact for one in others])
+    here, there = overlay.client(peer=0), overlay.client(peer=1)
+    stored = store(overlay, there, seed)
+    assert ask(overlay, there) == ({stored}, True)
+    assert ask(overlay, here) == (set(), False)
+    assert refused(overlay, here, seed + 100)
+    assert ask(overlay, here)[1] is False
+    cut.heal()
+    assert_whole_within(overlay, 30)
+    found, complete = ask(overlay, here)
+    assert stored in found
+    assert complete
+
+
+@pytest.mark.parametrize(("least", "is_told"), [(None, True), (3, False)])
+def test_the_last_two_of_five_acknowledge_nothing_that_the_others_will_not_know(
+    least: int | None, is_told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without, they do so once it is clear that they do not fall as well: it is unknown to the
+    others, should they fall after all (docs/guide/failures.md)."""
+    overlay = ring(monkeypatch, 1, 5, least)
+    first, last = overlay.peers[:3], overlay.peers[3:]
+    crash(*first)
+    overlay.run_for(2 * SLOWLY_S)
+    client = overlay.client()
+    assert refused(overlay, client, 1) is not is_told
+    crash(*last)
+    restart_all(overlay, first)
+    assert_whole_within(overlay, 30)
+    found, complete = ask(overlay, overlay.client())
+    assert complete
+    assert not found
+    restart_all(overlay, last)
+    assert_whole_within(overlay, 30)
+    found, complete = ask(overlay, overlay.client())
+    assert complete
+    assert found or not is_told  # what nobody was told of may be there as well
+
+
+def test_nothing_is_kept_under_what_too_few_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It goes on standing for what enough held: who had that lacks nothing."""
+    overlay = ring(monkeypatch, 1, 3, 3)
+    crash(overlay.peers[0])
+    overlay.run_for(SLOWLY_S)
+    client = overlay.client()
+    answer = client.retrieve("type=*", everywhere=True, allow_partial=True, timeout=SLOWLY_S)
+    overlay.run(answer.all())  # it looks who has it still
+    overlay.run_for(SLOWLY_S)
+    own = [view for one in overlay.living for view in one.core.views.own.values()]
+    assert own
+    assert all(view.is_brief for view in own)
+    restart_all(overlay, overlay.peers[:1])
+    assert_whole_within(overlay, 30)
+    overlay.run_for(SLOWLY_S)
+    own = [view for one in overlay.living for view in one.core.views.own.values()]
+    assert not any(view.is_brief for view in own)
+
+
+def test_nor_is_it_complete_what_the_last_copy_says_in_its_primarys_stead(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It goes on alone, as nobody else is there; the primary may be with others."""
+    overlay = ring(monkeypatch, 1, 3, 2)
+    stored = store(overlay, overlay.client(), 1)
+    held = primary_of(overlay, stored)
+    crash(next(one for one in overlay.peers if one is not held))
+    overlay.run_for(SLOWLY_S)
+    later = store(overlay, overlay.client(), 1)  # where that one is not a copy any more
+    client = overlay.client(peer=next(n for n, one in enumerate(overlay.living) if one is not held))
+    held.pause()
+    answer = client.retrieve("type=*", everywhere=True, allow_partial=True, timeout=2.0)
+    assert {match.id for match in overlay.run(answer.all())} == {stored, later}
+    assert covers(answer.missing, index_of(stored))
+    held.resume()
+
+
+@pytest.mark.parametrize("seed", seeds(6, 40))
+def test_two_of_three_holders_that_are_cut_off_from_three_of_five_peers_know_it(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it is the primary and a copy, or two copies: the third one goes on with others."""
+    overlay = ring(monkeypatch, seed, 5, 3)
+    early = store(overlay, overlay.client(), seed)
+    drawn = random.Random(seed)
+    two = drawn.sample([primary_of(overlay, early), *copies_of(overlay, early)], 2)
+    three = [one for one in overlay.peers if one not in two]
+    here, there = (overlay.client(peer=overlay.peers.index(one)) for one in (two[0], three[0]))
+    overlay.run_for(drawn.choice([0.0, 0.3, 2.0]))
+    overlay.faults.partition([one.contact for one in two], [one.contact for one in three])
+    data = profile(draw_data(random.Random(seed)))
+    asking = overlay.kernel.spawn(ask_soon(there, data))  # so a copy that is alone goes on at once
+    late = [overlay.kernel.spawn(store_soon(there, data)) for _ in range(3)]
+    ends_s, told = overlay.kernel.now() + 12.0, 0
+    while told < 5 and overlay.kernel.now() < ends_s:
+        known = {task.result() for task in late if task.done()}
+        answer = here.retrieve(data, allow_partial=True, timeout=drawn.choice([0.3, 1.0]))
+        found = {match.id for match in overlay.run(answer.all())}
+        assert known <= found or not answer.complete
+        told += bool(known - found)
+        overlay.run_for(0.05)
+    assert told, "nobody went on"
+    overlay.kernel.run_until(asking)
+
+
+async def ask_soon(client: Client, data: Profile) -> None:
+    await client.retrieve(data, allow_partial=True, timeout=6.0).all()
+
+
+async def store_soon(client: Client, data: Profile) -> str:
+    receipt = await client.store(data, b"x", ttl=7200, timeout=12.0)
+    return receipt.id
+
+
+class World:
+    """A clock, and views with so many copies."""
+
+    def __init__(self, least: int) -> None:
+        self.now_s = 0.0
+        self.views = Views.of(OWN)
+        config = CopiesConfig(copies=4, copies_min=least)
+        self.few = FewHolders(self, self.views, config)  # type: ignore[arg-type]
+
+    def now(self) -> float:
+        return self.now_s
+
+    def hold(self, number: int, first: int, copies: int) -> View:
+        view = View(OWN, number, 1, ((first, first + 9),), tuple(OTHERS[:copies]))
+        self.views.own[number] = view
+        return view
+
+
+def test_a_question_waits_for_as_long_as_a_ring_takes_to_fall() -> None:
+    world = World(3)
+    world.hold(1, 0, 1)
+    world.hold(2, 20, 2)
+    assert world.few.waited_for() == ((0, 9),)
+    assert world.few.missing() == ()
+    world.now_s = SMALL_S
+    assert world.few.waited_for() == ()
+    assert world.few.missing() == ((0, 9),)
+    world.hold(1, 0, 2)
+    assert world.few.waited_for() == world.few.missing() == ()
+    world.hold(1, 0, 0)  # not the same as before: it begins anew
+    assert world.few.waited_for() == ((0, 9),)
+
+
+@pytest.mark.parametrize("least", [1, 4, 0, -1])
+def test_the_least_is_between_two_and_all_copies(least: int) -> None:
+    wanted = f"copies_min: {least} is not between 2 and 3, the number of copies"
+    with pytest.raises(ValueError, match=wanted):
+        check_copies_min(least, 3)
+    with pytest.raises(ValueError, match=wanted):
+        meteor.Peer(space=SPACE, copies_min=least)
+    with pytest.raises(ValueError, match=wanted):
+        meteor.LocalOverlay(1, space=SPACE, copies_min=least)
+    with pytest.raises(ValueError, match=wanted):
+        Overlay(1, space=SPACE, copies_min=least)
+
+
+def test_one_copy_leaves_nothing_to_choose() -> None:
+    assert check_copies_min(None, 1) == 0
+    with pytest.raises(ValueError, match="copies_min: 2 is not between 2 and 1"):
+        check_copies_min(2, 1)
+    no_number: Any = "two"
+    with pytest.raises(TypeError, match="copies_min"):
+        check_copies_min(no_number, 3)
+
+
+def test_who_waits_for_others_that_are_not_there_does_not_look_all_the_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(copies_world, "COPIES_MIN", 3)
+    overlay = build(1, 2, disk_s=0.0)
+    looks = 0
+
+    def counted() -> Any:
+        nonlocal looks
+        looks += 1
+        return look()
+
+    tending = overlay.peers[0].core._tending
+    look = tending._look
+    monkeypatch.setattr(tending, "_look", counted)
+    overlay.run_for(20.0)
+    assert looks <= 2 * 20.0 / CopiesConfig().tend_s
+
+
+async def test_a_peer_of_a_program_waits_for_as_many_as_it_was_told() -> None:
+    async with meteor.LocalOverlay(1, space=SPACE, copies_min=2, config=ChordConfig.local()) as one:
+        client = await one.connect()
+        with pytest.raises(Incomplete):
+            await client.store("type=light temperature=1 humidity=1", b"x", timeout=0.3)
+        await one.add_peer()
+        receipt = await client.store("type=light temperature=1 humidity=1", b"x", timeout=10)
+        assert receipt.complete

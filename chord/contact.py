@@ -42,6 +42,11 @@ class Contact:
         same = self.id == gone.id and self.address == gone.address
         return same and self.incarnation <= gone.incarnation
 
+    def is_another(self, other: Contact) -> bool:
+        """Whether, of two of one address, this is another peer than that: one of them may have
+        moved.  Whoever is meant by an address alone is not."""
+        return self.known and other.known and self.id != other.id
+
     def __str__(self) -> str:
         where = self.address or "client"
         return f"{where}#{self.id:x}"[:32] if self.known else where

@@ -42,6 +42,11 @@ class DeadlineTable(Generic[EntryT]):
             self._forget_stale()
         return number
 
+    def put(self, number: int, entry: EntryT) -> None:
+        """Keep another entry in place of a living one, by the same number and deadline."""
+        if number in self._entries:
+            self._entries[number] = entry
+
     def _forget_stale(self) -> None:
         entries, deadlines = self._entries, self._deadlines
         if len(deadlines) > 2 * len(entries):

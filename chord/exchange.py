@@ -16,9 +16,11 @@ from chord.contact import Contact
 from chord.deadline_table import DeadlineTable
 from chord.errors import Busy, CallError, Fault, LinkClosed, RemoteFault, RequestTimeout
 from chord.expectations import Expectation, Expectations
+from chord.frozen import replace
 from chord.link import SILENCE, FaultReport, Forwarded, FrameKind, LinkEnd, LoopBack, RoundTrip
-from chord.pending_call import PendingCall
+from chord.pending_call import PendingCall, calls_over
 from chord.runtime import Deferred, Handler, Unhurried
+from chord.sweep import Sweep
 from chord.world import Counters, Waiter, World
 
 CALLS_PER_LINK: Final = 1024
@@ -26,13 +28,6 @@ CALLS_PER_LINK: Final = 1024
 SERVING_PER_LINK: Final = 512
 """Deferred conversations that one link may keep running; more are answered `Busy`, and as many that
 its one-way messages began; while there are so many, further ones vanish."""
-LATE_S: Final = 0.010
-"""A sweep that runs later than this looks again, after as long as it was late, before it gives
-anything up: what came in meanwhile has not been read yet."""
-LATE_S_MAX: Final = 0.250
-"""No longer than this."""
-EARLY_S: Final = 1e-6
-"""Timers may fire this much early: virtual time is rounded, and so are event loops."""
 
 _REQUEST, _REPLY, _FAULT = FrameKind.REQUEST, FrameKind.REPLY, FrameKind.FAULT
 _BUSY, _SEND = FrameKind.BUSY, FrameKind.SEND
@@ -52,9 +47,8 @@ class Exchange:
         self._handler: Handler | None = None
         self._link_closed: Callable[[Contact], None] = lambda _: None
         self._pending: DeadlineTable[_Entry] = DeadlineTable()
+        self._sweep = Sweep(self._pending, world.sweep_at)
         self._expected = Expectations()
-        self._sweep_s = float("inf")
-        self._looks_again = False
         self._round_trip = RoundTrip()
         self.own_link = LoopBack(world.contact, world.call_soon, self.receive)
         self.counters = Counters()
@@ -76,7 +70,7 @@ class Exchange:
                 raise Busy(f"{type(request).__name__}: {link.asking} calls wait for {contact}")
             now_s = now()
             pending = PendingCall(waiter, link, type(request), now_s, timeout_s)
-            number = self._add(now_s + timeout_s, pending)
+            number = self._sweep.add(now_s + timeout_s, pending)
             try:
                 link.transmit(_REQUEST, number, timeout_s, request)
                 link.asking += 1
@@ -140,7 +134,7 @@ class Exchange:
         silent_s = link.silent_at_s()
         if silent_s is not None and not link.watched:
             link.watched = True
-            self._add(silent_s, link)
+            self._sweep.add(silent_s, link)
 
     # ---- expecting -------------------------------------------------------------------------
 
@@ -152,7 +146,7 @@ class Exchange:
             return waiter
         expectation = Expectation(token, waiter, timeout_s)
         if timeout_s is not None:
-            expectation.number = self._add(self._now() + timeout_s, expectation)
+            expectation.number = self._sweep.add(self._now() + timeout_s, expectation)
         self._expected.add(expectation)
         return waiter
 
@@ -280,14 +274,22 @@ class Exchange:
         if self.closed:
             return
         link.settle(self._now())
-        for number, entry in self._pending.items():
-            if isinstance(entry, PendingCall) and entry.link is link:
-                self._pending.take(number)
-                entry.waiter.fail(kind(f"{entry.request} to {link.contact}: {reason}"))
+        for number, call in calls_over(self._pending, link):
+            self._pending.take(number)
+            call.waiter.fail(kind(f"{call.request} to {link.contact}: {reason}"))
         link.asking = 0
         self._reroute(link, reason)
         if tell:
             self._guarded(self._link_closed, link.contact)
+
+    def link_merged(self, link: LinkEnd, into: LinkEnd) -> int:
+        """What depends on a link that never opened goes over another one to the same peer, behind
+        what does already; returns by how much the numbers of its forwarded frames grow."""
+        for number, call in calls_over(self._pending, link):
+            self._pending.put(number, replace(call, link=into))
+        more = into.take_over(link)
+        self._watch(into)
+        return more
 
     def _reroute(self, link: LinkEnd, reason: str) -> None:
         for forwarded in link.take_unacknowledged():
@@ -297,31 +299,12 @@ class Exchange:
     def sweep_is_due(self, when_s: float) -> bool:
         """Whether something waits for the sweep that was asked for at `when_s`; if not, it is
         called off.  A world whose timers cannot be cancelled asks before it sets one."""
-        next_s = self._pending.next_deadline_s()
-        if next_s is not None and next_s <= when_s:
-            return True
-        if self._sweep_s == when_s and not self._looks_again:
-            self._sweep_s = float("inf") if next_s is None else next_s
-            if next_s is not None:
-                self._world.sweep_at(next_s)
-        return self._looks_again
+        return self._sweep.is_due(when_s)
 
     def sweep(self) -> None:
         """Give up what its deadline has passed for; the world calls it at the time asked for."""
-        now_s = self._now()
-        if self.closed or now_s < self._sweep_s - EARLY_S:
-            return  # the timer of an earlier deadline that was settled, or of a later one
-        now_s = max(now_s, self._sweep_s)
-        late_s = now_s - self._sweep_s
-        if late_s > LATE_S and not self._looks_again:
-            self._looks_again = True
-            self._sweep_s = now_s + min(late_s, LATE_S_MAX)
-            self._world.sweep_at(self._sweep_s)
-            return
-        self._looks_again, self._sweep_s = False, float("inf")
-        for entry in self._pending.expire(now_s):
-            self._give_up(entry, now_s)
-        self._arm()
+        if not self.closed:
+            self._sweep.look(self._now(), self._give_up)
 
     def _give_up(self, entry: _Entry, now_s: float) -> None:
         if isinstance(entry, PendingCall):
@@ -356,19 +339,6 @@ class Exchange:
         self._expected.clear()
 
     # ---- small parts -----------------------------------------------------------------------
-
-    def _add(self, deadline_s: float, entry: _Entry) -> int:
-        number = self._pending.add(deadline_s, entry)
-        if deadline_s < self._sweep_s:
-            self._sweep_s = deadline_s
-            self._world.sweep_at(deadline_s)
-        return number
-
-    def _arm(self) -> None:
-        next_s = self._pending.next_deadline_s()
-        if next_s is not None and next_s < self._sweep_s:
-            self._sweep_s = next_s
-            self._world.sweep_at(next_s)
 
     def _transmit(
         self, link: LinkEnd, kind: FrameKind, number: int, duration_s: float, message: object

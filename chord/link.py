@@ -290,6 +290,19 @@ class LinkEnd(ABC):
         frames, self.unacknowledged = self.unacknowledged, []
         return [frame.forwarded for frame in frames]
 
+    def take_over(self, other: LinkEnd) -> int:
+        """Keep what another link to the same peer, which never opened, was to see acknowledged, as
+        if it had been sent over this one; returns by how much the numbers of its frames grow."""
+        before = self.sent_number
+        for frame in other.unacknowledged:
+            frame.number += before
+        self.unacknowledged += other.unacknowledged
+        other.unacknowledged = []
+        self.sent_number += other.sent_number
+        self.asking += other.asking
+        other.asking = 0
+        return before
+
     def accompany(self, number: int, reply: object) -> None:
         """Send a reply with what leaves next, soon: here at once, for want of anything better."""
         with suppress(CallError):

@@ -5,10 +5,15 @@ Law of this file: plain bookkeeping of `chord.exchange`.
 
 from __future__ import annotations
 
+from typing import TypeVar
+
+from chord.deadline_table import DeadlineTable
 from chord.errors import Busy, RemoteFault, RequestTimeout
 from chord.frozen import dataclass
 from chord.link import FaultReport, FrameKind, LinkEnd
 from chord.world import Waiter
+
+EntryT = TypeVar("EntryT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +50,12 @@ class PendingCall:
         self.waiter.fail(
             RequestTimeout(f"{self.request} to {link.contact}: no reply in {self.timeout_s:.3g} s")
         )
+
+
+def calls_over(pending: DeadlineTable[EntryT], link: LinkEnd) -> list[tuple[int, PendingCall]]:
+    """The calls, among what is pending, that wait for this link's replies, by their numbers."""
+    return [
+        (number, entry)
+        for number, entry in pending.items()
+        if isinstance(entry, PendingCall) and entry.link is link
+    ]

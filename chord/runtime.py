@@ -166,7 +166,8 @@ class Runtime(Protocol):
         `chord.contact.UNKNOWN_ID` is dialled by its address alone.
 
         Where another peer is just being dialled at the contact's address, it waits, as whatever is
-        sent there, until it is known who is there: `AnotherAnswers` if that is somebody else."""
+        sent there, until it is known who is there: `AnotherAnswers` if that is somebody else.  By
+        an address alone nobody is somebody else, and whom is dialled so is not known yet."""
 
     def ask(self, contact: Contact, request: object, timeout_s: float) -> Awaitable[Any]:
         """As `call`, but it is sent now, and the reply is awaited later: several may be asked at

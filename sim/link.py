@@ -23,6 +23,7 @@ from chord import (
 from sim.clock import MachineClock
 
 _REQUEST: Final = FrameKind.REQUEST
+_FORWARD: Final = FrameKind.FORWARD
 DIAL_TIMEOUT_S: Final = 3.0
 """A dial that is not answered for this long is given up, as by `meteor`'s transports."""
 
@@ -68,8 +69,8 @@ class Station(Protocol):
     def accept(self, far: SimLinkEnd) -> SimLinkEnd:
         """The near end of a link that another peer opens by its end, joined to that."""
 
-    def take_waiting(self, end: SimLinkEnd) -> list[SimLinkEnd]:
-        """What waited for the dial of a link, which is open now."""
+    def opened(self, end: SimLinkEnd) -> list[SimLinkEnd]:
+        """A link that was dialled is open: what waited for its dial and is for others."""
 
     def lose(self, end: SimLinkEnd, reason: str) -> None:
         """A link is gone."""
@@ -162,6 +163,18 @@ class SimLinkEnd(LinkEnd):
         if isinstance(before, Held):
             for frame in before.frames:
                 network.carry(*frame)
+
+    def take_frames(self, other: SimLinkEnd, more: int) -> None:
+        """Let what waits on another link, which was never dialled, travel by this one; the numbers
+        of its forwarded frames grow by `more`."""
+        before = other._network
+        assert isinstance(before, Held)
+        for _, kind, number, duration_s, message in before.frames:
+            if kind is _REQUEST:
+                self.ages_s[number] = other.ages_s[number]
+            sent_number = number + more if kind is _FORWARD else number
+            self._network.carry(self, kind, sent_number, duration_s, message)
+        before.frames = []
 
     def acknowledged(self, left_s: float, arrives_s: float, number: int) -> None:
         """The far end acknowledges `number` in a frame that leaves and arrives then, in true time.

@@ -239,7 +239,7 @@ class Network:
             return None
         other = listener.accept(end)
         end.contact = listener.contact
-        for waiting in end.owner.take_waiting(end):  # others were sought there
+        for waiting in end.owner.opened(end):  # others were sought there
             self.kernel.call_later(self._draw_s(), self._refuse, waiting, listener.contact)
         return other
 

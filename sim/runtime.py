@@ -177,7 +177,7 @@ class SimRuntime(ExchangingRuntime):
     def _find(self, contact: Contact) -> LinkEnd | None:
         end = self._links.get(contact.address or contact)  # its `link_key`
         if isinstance(end, SimLinkEnd) and end.other is None:
-            return self._waiting.of(end, contact) or end
+            return self._waiting.of(end, contact)
         return end
 
     # ---- what the exchange and the network ask -----------------------------------------------
@@ -224,11 +224,12 @@ class SimRuntime(ExchangingRuntime):
             end = self._links[link_key(contact)] = SimLinkEnd(self._network, self, contact)
         elif end.contact is contact:
             return end
-        elif contact.known and end.contact.known and end.contact.id != contact.id:
+        elif end.contact.id != contact.id or end.contact.known is not contact.known:
             if isinstance(end, SimLinkEnd) and end.other is None:  # nobody has said who is there
-                return self._behind(end, contact)
-            message = f"{end.contact} answers at the address of {contact}"
-            raise AnotherAnswers(message, end.contact)
+                return self._waiting.of(end, contact) or self._behind(end, contact)
+            if contact.is_another(end.contact):
+                message = f"{end.contact} answers at the address of {contact}"
+                raise AnotherAnswers(message, end.contact)
         return end
 
     def failed(self, error: BaseException) -> None:
@@ -238,12 +239,10 @@ class SimRuntime(ExchangingRuntime):
 
     def _behind(self, dialled: SimLinkEnd, contact: Contact) -> SimLinkEnd:
         """The link to `contact`, for which the dial to another at its address decides too."""
-        end = self._waiting.of(dialled, contact)
-        if end is None:
-            end = SimLinkEnd(Held(self._network.codec), self, contact)
-            self._waiting.add(dialled, end)
-            # Of a dial nothing may be on its way any more, where a transport loses frames.
-            self._network.expect_dial(dialled, DIAL_TIMEOUT_S)
+        end = SimLinkEnd(Held(self._network.codec), self, contact)
+        self._waiting.add(dialled, end)
+        # Of a dial nothing may be on its way any more, where a transport loses frames.
+        self._network.expect_dial(dialled, DIAL_TIMEOUT_S)
         return end
 
     def accept(self, far: SimLinkEnd) -> SimLinkEnd:
@@ -261,43 +260,50 @@ class SimRuntime(ExchangingRuntime):
             end = self._links[key] = SimLinkEnd(self._network, self, contact)
             end.join(far)
             return end
-        waiting = self._waiting.take(present)
-        others = list(waiting.values())
-        end = present
-        if present.contact.known and present.contact.id != contact.id:
-            wanting = waiting.pop(contact.id, None)
-            others = [present, *waiting.values()]
-            end = SimLinkEnd(self._network, self, contact) if wanting is None else wanting
+        meant, others = self._waiting.take_parted(present, contact)
+        end = meant[0] if meant else SimLinkEnd(self._network, self, contact)
         self._links[key] = end
         end.contact = contact
         end.join(far)
         end.travel_by(self._network)
+        self._merge(meant[1:], end)
         self._refuse(others, contact)
         return end
 
-    def take_waiting(self, end: SimLinkEnd) -> list[SimLinkEnd]:
-        """What waited for the dial of a link, which is open now."""
-        return list(self._waiting.take(end).values())
+    def opened(self, end: SimLinkEnd) -> list[SimLinkEnd]:
+        """A link that was dialled is open: what waited for its dial travels by it, and what is for
+        others is returned."""
+        meant, others = self._waiting.take_parted(end, end.contact)
+        self._merge(meant[1:], end)
+        return others
+
+    def _merge(self, ends: Iterable[SimLinkEnd], into: SimLinkEnd) -> None:
+        """What waited is for the peer to which another link opened: there it goes."""
+        for end in ends:
+            into.take_frames(end, self.exchange.link_merged(end, into))
+            end.lost = True
 
     def lose(self, end: SimLinkEnd, reason: str) -> None:
         """A link is gone: forget it, then let the exchange fail and re-route what hung on it."""
         self._forget(end)
-        self._dial_for(self.take_waiting(end))
+        self._dial_for(self._waiting.take(end))
         self.exchange.link_lost(end, reason)
 
     def refuse(self, end: SimLinkEnd, who: Contact | None) -> None:
         """Nobody took the dial, or `who` is there, another peer than was meant: that one is dialled
         if a link to it waits."""
-        waiting = self._waiting.take(end)
-        wanting = waiting.pop(who.id, None) if who is not None else None
+        meant: list[SimLinkEnd] = []
+        if who is None:
+            others = [end, *self._waiting.take(end)]
+        else:
+            meant, others = self._waiting.take_parted(end, who)
         self._forget(end)
-        if wanting is not None:
-            self._dial_for([wanting])
-        self._refuse([end, *waiting.values()], who)
+        self._dial_for(meant)
+        self._refuse(others, who)
 
     def give_up_dial(self, end: SimLinkEnd, reason: str) -> None:
         """Nobody answered the dial, which proves nothing."""
-        self._fail([end, *self.take_waiting(end)], reason, LinkClosed)
+        self._fail([end, *self._waiting.take(end)], reason, LinkClosed)
 
     def _refuse(self, ends: Iterable[SimLinkEnd], who: Contact | None) -> None:
         if who is None:

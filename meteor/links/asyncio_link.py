@@ -23,7 +23,7 @@ HEAD_BYTES: Final = 16
 BATCH_BYTES: Final = 256 * 1024
 """Frames are put together up to this size; larger ones travel alone."""
 
-_REQUEST, _REPLY = FrameKind.REQUEST, FrameKind.REPLY
+_REQUEST, _REPLY, _FORWARD = FrameKind.REQUEST, FrameKind.REPLY, FrameKind.FORWARD
 _ACKNOWLEDGE, _GOODBYE = FrameKind.ACKNOWLEDGE, FrameKind.GOODBYE
 """By names of this file: until Python 3.12 a class of constants is asked for one in 400 steps."""
 
@@ -100,6 +100,25 @@ class PeerLink(LinkEnd):
         if not self.lost:
             self._unhurried.append((number, self._links.now(), reply))
             self._links.owe_soon(self)
+
+    def take_frames(self, other: PeerLink, more: int) -> None:
+        """Let what waits on another link, which never opened, leave by this one; the numbers of its
+        forwarded frames grow by `more`."""
+        frames, other._frames, other._queued = other._frames, [], 0
+        if more and other.frames:
+            frames = [self._renumbered(frame, more) for frame in frames]
+        if frames and not self._frames and self.channel is not None:
+            self._links.flush_soon(self)
+        self._frames += frames
+        self._queued += sum(len(frame) + HEAD_BYTES for frame in frames)
+
+    def _renumbered(self, frame: bytes, more: int) -> bytes:
+        codec = self._links.codec
+        (envelope,) = codec.split(codec.join([frame]))
+        if envelope.kind is not _FORWARD:
+            return frame
+        message = codec.read(envelope.name, envelope.body)
+        return codec.encode_frame(_FORWARD, envelope.number + more, 0.0, message)
 
     def flush(self) -> None:
         """Let everything that waits leave, and the acknowledgement that is due with it."""

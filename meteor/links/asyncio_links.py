@@ -87,9 +87,9 @@ class PeerLinks:
             if not contact.address:
                 raise LinkClosed(f"{contact} has no link to this peer")
             return self._dialled(contact)
-        if _is_another(link.contact, contact):
-            if link.channel is None:  # nobody has said yet who is there
-                return self._behind(link, contact)
+        if link.channel is None:  # nobody has said yet who is there
+            return self._waiting.of(link, contact) or self._behind(link, contact)
+        if contact.is_another(link.contact):
             raise _another(link.contact, contact)
         return link
 
@@ -102,7 +102,7 @@ class PeerLinks:
         """The link to `contact` if there is one."""
         link = self._links.find(contact.address or contact)  # its `name_of`
         if link is not None and link.channel is None:
-            return self._waiting.of(link, contact) or link
+            return self._waiting.of(link, contact)
         return link
 
     # ---- opening -----------------------------------------------------------------------------
@@ -119,10 +119,8 @@ class PeerLinks:
 
     def _behind(self, dialled: PeerLink, contact: Contact) -> PeerLink:
         """The link to `contact`, for which the dial to another at its address decides too."""
-        link = self._waiting.of(dialled, contact)
-        if link is None:
-            link = PeerLink(self, contact)
-            self._waiting.add(dialled, link)
+        link = PeerLink(self, contact)
+        self._waiting.add(dialled, link)
         return link
 
     async def _dial(self, link: PeerLink) -> None:
@@ -141,13 +139,11 @@ class PeerLinks:
         else:
             if link.lost:
                 channel.close("no longer wanted")
-            elif _is_another(channel.contact, link.contact):
-                self._found_another(link, channel)
             else:
-                self._attach(link, channel)
+                self._found(link, channel)
             return
         if not link.lost:
-            self._fail([link, *self._waiting.take(link).values()], reason, kind)
+            self._fail([link, *self._waiting.take(link)], reason, kind)
 
     async def _open_channel(self, link: PeerLink) -> Channel:
         for attempt in range(1, DIALS_MAX + 1):
@@ -160,25 +156,25 @@ class PeerLinks:
                 await asyncio.sleep(DIAL_TIMEOUT_S / DIALS_MAX)
         raise AssertionError("unreachable: the last attempt returned or raised")
 
-    def _found_another(self, link: PeerLink, channel: Channel, *, keep: bool = False) -> None:
-        """Not who was dialled is there: the channel is for the link that waits for who is, if one
-        does, or for a new one if we are to `keep` it."""
+    def _found(self, dialled: PeerLink, channel: Channel, *, keep: bool = False) -> None:
+        """It is known who is at an address: what was sent to that one, or to whoever is there,
+        leaves by the channel, which has a new link if there is none and we are to `keep` it."""
         who = channel.contact
-        waiting = self._waiting.take(link)
-        wanting = waiting.pop(who.id, None)
-        if wanting is None and keep:
-            wanting = PeerLink(self, who)
-        if wanting is None:
+        meant, others = self._waiting.take_parted(dialled, who)
+        if not meant and keep:
+            meant = [PeerLink(self, who)]
+        if not meant:
             channel.close("another peer was expected here")
-        else:  # found under the name that was dialled too
-            self._links.add(link.contact.address, wanting)
-            self._attach(wanting, channel)
-        self._refuse([link, *waiting.values()], who)
-
-    def _refuse(self, links: Iterable[PeerLink], who: Contact) -> None:
-        """Somebody else is there than these links are for."""
-        kind = partial(AnotherAnswers, who=who)
-        self._fail(links, f"{who} answers at the address of who was meant", kind)
+        else:
+            link, *merged = meant
+            if link is not dialled:  # found under the name that was dialled too
+                self._links.add(dialled.contact.address, link)
+            self._attach(link, channel)
+            for other in merged:
+                link.take_frames(other, self._exchange.link_merged(other, link))
+                other.lost = True
+        reason = f"{who} answers at the address of who was meant"
+        self._fail(others, reason, partial(AnotherAnswers, who=who))
 
     def _fail(
         self, links: Iterable[PeerLink], reason: str, kind: Callable[[str], CallError]
@@ -210,10 +206,7 @@ class PeerLinks:
             return
         if link.dial is not None:
             link.dial.cancel()
-        if _is_another(link.contact, contact):
-            self._found_another(link, channel, keep=True)
-        else:
-            self._attach(link, channel)
+        self._found(link, channel, keep=True)
 
     def _take_name(self, link: PeerLink, contact: Contact) -> None:
         """Let a link be found as the one to this contact, whose older one it replaces.  One that is
@@ -233,7 +226,6 @@ class PeerLinks:
         link.opened_s, link.since_s = self.now(), steady_clock()
         channel.read_with(partial(self._received, link), partial(self._ended, link))
         link.flush()
-        self._refuse(self._waiting.take(link).values(), channel.contact)
 
     # ---- arriving ----------------------------------------------------------------------------
 
@@ -318,7 +310,7 @@ class PeerLinks:
             link.channel.close(reason)
         elif link.dial is not None:  # else it comes after the one of who waits for it
             link.dial.cancel()
-        self._dial_for(self._waiting.take(link).values())
+        self._dial_for(self._waiting.take(link))
         self._exchange.link_lost(link, reason, tell=tell)
 
     def _dial_for(self, waiting: Iterable[PeerLink]) -> None:
@@ -381,11 +373,6 @@ class PeerLinks:
             link.flush()
             self._forget(link)
         self._transport.stop()
-
-
-def _is_another(one: Contact, other: Contact) -> bool:
-    """Whether two contacts of one address are different peers: one of them may have moved."""
-    return one.known and other.known and one.id != other.id
 
 
 def _another(there: Contact, wanted: Contact) -> AnotherAnswers:

@@ -17,8 +17,9 @@ from chord import (
     LinkEnd,
     RequestTimeout,
 )
-from chord.exchange import LATE_S, LATE_S_MAX, SERVING_PER_LINK
+from chord.exchange import SERVING_PER_LINK
 from chord.link import SILENCE_FIRST_S
+from chord.sweep import LATE_S, LATE_S_MAX
 from sim.task import Waiter
 
 OWN, B, C = Contact(1, "own:1"), Contact(2, "b:1"), Contact(3, "c:1")

@@ -70,14 +70,15 @@ async def error_of(runtime: Runtime, contact: Contact) -> CallError | None:
 
 
 async def all_sought_at_once(asker: Runtime, moved: Runtime) -> None:
-    """The asker dials who was there, and seeks who is and a stranger, as that one dials it."""
-    sought = [Contact(2, FIRST), moved.contact, Contact(4, FIRST)]
+    """The asker dials who was there, and seeks who is, a stranger and whoever is there, as that one
+    dials it."""
+    sought = [Contact(2, FIRST), moved.contact, Contact(4, FIRST), Contact.at(FIRST)]
     tasks = [
         moved.spawn(error_of(moved, asker.contact)),
         *(asker.spawn(error_of(asker, contact)) for contact in sought),
     ]
-    dials, former, found, stranger = [await task for task in tasks]
-    assert dials is found is None
+    dials, former, found, stranger, anybody = [await task for task in tasks]
+    assert dials is found is anybody is None
     for error in (former, stranger):
         assert isinstance(error, AnotherAnswers)
         assert error.who == moved.contact

@@ -163,6 +163,12 @@ class SimLinkEnd(LinkEnd):
         if isinstance(before, Held):
             for frame in before.frames:
                 network.carry(*frame)
+            if not before.frames and self.other is None:
+                self.dial()
+
+    def dial(self) -> None:
+        """Open it though there is nothing to say: by a frame that acknowledges none."""
+        self._network.carry(self, FrameKind.ACKNOWLEDGE, 0, 0.0, None)
 
     def take_frames(self, other: SimLinkEnd, more: int) -> None:
         """Let what waits on another link, which was never dialled, travel by this one; the numbers

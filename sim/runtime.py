@@ -291,15 +291,22 @@ class SimRuntime(ExchangingRuntime):
 
     def refuse(self, end: SimLinkEnd, who: Contact | None) -> None:
         """Nobody took the dial, or `who` is there, another peer than was meant: that one is dialled
-        if a link to it waits."""
+        if a link to it waits, and by a peer in any case, as on sockets it has the connection."""
         meant: list[SimLinkEnd] = []
         if who is None:
             others = [end, *self._waiting.take(end)]
         else:
             meant, others = self._waiting.take_parted(end, who)
         self._forget(end)
+        if not meant and who is not None and self._keeps(who):
+            meant = [SimLinkEnd(Held(self._network.codec), self, who)]
         self._dial_for(meant)
         self._refuse(others, who)
+
+    def _keeps(self, who: Contact) -> bool:
+        """Whether a link to whom was found in place of another is wanted, and is not there."""
+        is_peer = bool(self._contact.address) and not self.exchange.closed
+        return is_peer and link_key(who) not in self._links
 
     def give_up_dial(self, end: SimLinkEnd, reason: str) -> None:
         """Nobody answered the dial, which proves nothing."""

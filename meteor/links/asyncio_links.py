@@ -156,12 +156,13 @@ class PeerLinks:
                 await asyncio.sleep(DIAL_TIMEOUT_S / DIALS_MAX)
         raise AssertionError("unreachable: the last attempt returned or raised")
 
-    def _found(self, dialled: PeerLink, channel: Channel, *, keep: bool = False) -> None:
+    def _found(self, dialled: PeerLink, channel: Channel) -> None:
         """It is known who is at an address: what was sent to that one, or to whoever is there,
-        leaves by the channel, which has a new link if there is none and we are to `keep` it."""
+        leaves by the channel.  It is kept where nobody sought that one, too, as its own dial may
+        have ended for it, or its calls be on their way by it: but by a client, which none dials."""
         who = channel.contact
         meant, others = self._waiting.take_parted(dialled, who)
-        if not meant and keep:
+        if not meant and not self.is_client:
             meant = [PeerLink(self, who)]
         if not meant:
             channel.close("another peer was expected here")
@@ -206,7 +207,7 @@ class PeerLinks:
             return
         if link.dial is not None:
             link.dial.cancel()
-        self._found(link, channel, keep=True)
+        self._found(link, channel)
 
     def _take_name(self, link: PeerLink, contact: Contact) -> None:
         """Let a link be found as the one to this contact, whose older one it replaces.  One that is

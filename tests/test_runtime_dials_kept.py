@@ -1,0 +1,95 @@
+"""What a dial that finds somebody else leaves behind, whom a drop ends, and what begins a dial: in
+virtual time as on sockets."""
+
+from __future__ import annotations
+
+import pytest
+
+from chord import NO_LINK, AnotherAnswers, Contact
+from tests.runtime_worlds import PARAMETERS, WORLDS, Ask, Peer, Told, World, outcome_of, two
+
+
+@pytest.fixture(params=PARAMETERS)
+def world(request: pytest.FixtureRequest) -> World:
+    return WORLDS[request.param]()
+
+
+async def by_address(world: World) -> list[Peer]:
+    """Two peers, the one whose dial stands where both dial each other before the other."""
+    return sorted(await two(world), key=lambda peer: peer.contact.address)
+
+
+@pytest.mark.parametrize("seeker_first", [True, False])
+@pytest.mark.parametrize("stands", [True, False])
+def test_who_dials_where_its_former_self_is_sought_is_not_cut_off(
+    world: World, stands: bool, seeker_first: bool
+) -> None:
+    """The dial that stood found another than it was for, and its channel was the other's too."""
+
+    async def scenario() -> None:
+        peers = await by_address(world)
+        seeker, other = peers if stands else peers[::-1]
+        seeks = (seeker, Contact(77, other.contact.address), Ask("echo", 77))
+        dials = (other, seeker.contact, Ask("echo", 1))
+        asked = [
+            one[0].runtime.spawn(outcome_of(*one))
+            for one in ((seeks, dials) if seeker_first else (dials, seeks))
+        ]
+        outcomes = [await one for one in asked]
+        error, reply = outcomes if seeker_first else outcomes[::-1]
+        assert isinstance(error, AnotherAnswers)
+        assert error.who == other.contact
+        assert reply == Told(1, "echo")
+        assert await seeker.runtime.call(other.contact, Ask("echo", 2), 5.0) == Told(2, "echo")
+        assert [message for _, message in other.heard] == [Ask("echo", 2)]
+        assert seeker.closed == other.closed == []
+
+    world.run(scenario)
+
+
+def test_who_was_found_in_place_of_another_is_linked(world: World) -> None:
+    """Who is there may have used the connection since: its own call by it was cut off."""
+
+    async def scenario() -> None:
+        a, b = await two(world)
+        error = await outcome_of(a, Contact(77, b.contact.address), Ask("none"))
+        assert isinstance(error, AnotherAnswers)
+        assert a.runtime.link(b.contact) is not NO_LINK
+        assert await b.runtime.call(a.contact, Ask("echo", 1), 5.0) == Told(1, "echo")
+        assert a.closed == b.closed == b.heard == []
+        b.runtime.drop(a.contact)
+        await a.runtime.expect("closed", 5.0)
+        assert (a.closed, b.closed) == ([b.contact], [a.contact])
+
+    world.run(scenario)
+
+
+def test_who_is_closed_as_it_hears_who_is_there_is_gone(world: World) -> None:
+    async def scenario() -> None:
+        a, b = await two(world)
+        c = Peer(await world.peer(3))
+        a.runtime.send(b.contact, Told(1))
+        a.runtime.send(Contact(77, b.contact.address), Told(77))
+        await b.hear(1)
+        closed = b.runtime.expect("closed", 5.0)
+        await world.crash(a.runtime)
+        await closed
+        for number in range(20):  # what is on its way comes in meanwhile
+            await c.runtime.call(b.contact, Ask("echo", number), 5.0)
+        assert b.runtime.link(a.contact) is NO_LINK
+        assert b.closed == [a.contact]
+
+    world.run(scenario)
+
+
+def test_a_client_keeps_nobody_whom_it_did_not_seek(world: World) -> None:
+    """Nobody dials a client, and it would never be rid of that link."""
+
+    async def scenario() -> None:
+        client, b = Peer(await world.client(9)), Peer(await world.peer(2))
+        error = await outcome_of(client, Contact(77, b.contact.address), Ask("none"))
+        assert isinstance(error, AnotherAnswers)
+        assert client.runtime.link(b.contact) is NO_LINK
+        assert await client.runtime.call(b.contact, Ask("echo", 1), 5.0) == Told(1, "echo")
+
+    world.run(scenario)

@@ -202,7 +202,8 @@ class Runtime(Protocol):
 
     def drop(self, contact: Contact) -> None:
         """Close the link to `contact` now, if there is one: calls over it raise `LinkClosed`, and
-        both sides are told that it closed."""
+        both sides are told that it closed.  One to another peer at that address, or its dial, stays
+        as it is."""
 
     def suspects(self, contact: Contact) -> bool:
         """Whether a forwarded frame on the link to `contact`, or a call whose time is up, met with

@@ -162,7 +162,7 @@ class SimRuntime(ExchangingRuntime):
     def drop(self, contact: Contact) -> None:
         """Close the link to `contact` now, if there is one."""
         end = self._find(contact)
-        if isinstance(end, SimLinkEnd):
+        if isinstance(end, SimLinkEnd) and not contact.is_another(end.contact):
             self._network.hang_up(end)
             self.lose(end, "it is not wanted any more")
 

@@ -3,6 +3,8 @@ virtual time as on sockets."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from chord import NO_LINK, AnotherAnswers, Contact
@@ -91,5 +93,45 @@ def test_a_client_keeps_nobody_whom_it_did_not_seek(world: World) -> None:
         assert isinstance(error, AnotherAnswers)
         assert client.runtime.link(b.contact) is NO_LINK
         assert await client.runtime.call(b.contact, Ask("echo", 1), 5.0) == Told(1, "echo")
+
+    world.run(scenario)
+
+
+@pytest.mark.parametrize(
+    "dialled",
+    [
+        pytest.param(lambda there: there, id="by name"),
+        pytest.param(lambda there: Contact.at(there.address), id="by address"),
+    ],
+)
+def test_whom_nothing_is_sent_to_may_be_dropped_while_another_is_dialled(
+    world: World, dialled: Callable[[Contact], Contact]
+) -> None:
+    """It ended the dial of the other, whose calls were lost."""
+
+    async def scenario() -> None:
+        a, b = await two(world)
+        reply = a.runtime.ask(dialled(b.contact), Ask("echo", 1), 5.0)
+        for other in (Contact(77, b.contact.address), b.contact, Contact.at(b.contact.address)):
+            if other != dialled(b.contact):
+                a.runtime.drop(other)
+                assert a.runtime.link(other) is NO_LINK
+                assert not a.runtime.suspects(other)
+        assert await reply == Told(1, "echo")
+        assert a.closed == b.closed == []
+
+    world.run(scenario)
+
+
+def test_whom_nothing_is_sent_to_may_be_dropped_where_another_answers(world: World) -> None:
+    async def scenario() -> None:
+        a, b = await two(world)
+        assert await a.runtime.call(b.contact, Ask("echo", 1), 5.0) == Told(1, "echo")
+        reply = a.runtime.ask(b.contact, Ask("later", 2), 5.0)
+        a.runtime.drop(Contact(77, b.contact.address))
+        assert await reply == Told(2, "later")
+        assert a.closed == b.closed == []
+        a.runtime.drop(Contact.at(b.contact.address))
+        assert a.closed == [b.contact]
 
     world.run(scenario)

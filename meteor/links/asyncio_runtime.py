@@ -185,7 +185,7 @@ class AsyncioRuntime(ExchangingRuntime):
     def drop(self, contact: Contact) -> None:
         """Close the link to `contact` now, if there is one."""
         end = self._links.find(contact)
-        if isinstance(end, PeerLink):
+        if isinstance(end, PeerLink) and not contact.is_another(end.contact):
             self._links.lose(end, "it is not wanted any more")
 
     def suspects(self, contact: Contact) -> bool:

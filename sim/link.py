@@ -144,7 +144,12 @@ class SimLinkEnd(LinkEnd):
             raise LinkClosed(f"the link to {self.contact} is closed")
         network = self._network
         if network.codec is not None and message is not None:
-            message = _travelled(network.codec, message)
+            try:
+                message = _travelled(network.codec, message)
+            except (RemoteFault, TypeError):
+                if self.other is None:  # on sockets it is dialled by now: others may wait for it
+                    self.dial()
+                raise
         if kind is _REQUEST:
             if len(self.ages_s) >= CALLS_PER_LINK:  # of what was lost on the way
                 del self.ages_s[next(iter(self.ages_s))]
@@ -163,11 +168,9 @@ class SimLinkEnd(LinkEnd):
         if isinstance(before, Held):
             for frame in before.frames:
                 network.carry(*frame)
-            if not before.frames and self.other is None:
-                self.dial()
 
     def dial(self) -> None:
-        """Open it though there is nothing to say: by a frame that acknowledges none."""
+        """Open it though nothing is to be said: by a frame that acknowledges none."""
         self._network.carry(self, FrameKind.ACKNOWLEDGE, 0, 0.0, None)
 
     def take_frames(self, other: SimLinkEnd, more: int) -> None:

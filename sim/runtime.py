@@ -300,6 +300,7 @@ class SimRuntime(ExchangingRuntime):
         self._forget(end)
         if not meant and who is not None and self._keeps(who):
             meant = [SimLinkEnd(Held(self._network.codec), self, who)]
+            meant[0].dial()
         self._dial_for(meant)
         self._refuse(others, who)
 
@@ -335,6 +336,7 @@ class SimRuntime(ExchangingRuntime):
             for other in waiting[1:]:
                 self._waiting.add(end, other)
             end.travel_by(self._network)
+            self._network.expect_dial(end, DIAL_TIMEOUT_S)
 
     def _forget(self, end: SimLinkEnd) -> None:
         end.lost = True

@@ -7,13 +7,23 @@ from collections.abc import Callable
 
 import pytest
 
-from chord import NO_LINK, AnotherAnswers, Contact
+from chord import NO_LINK, AnotherAnswers, Contact, LinkClosed, RemoteFault
+from meteor.wire.codec import FRAME_BYTES_MAX
 from tests.runtime_worlds import PARAMETERS, WORLDS, Ask, Peer, Told, World, outcome_of, two
+
+TOO_LARGE = bytes(FRAME_BYTES_MAX)
+"""With what travels round it, more than a frame carries."""
 
 
 @pytest.fixture(params=PARAMETERS)
 def world(request: pytest.FixtureRequest) -> World:
     return WORLDS[request.param]()
+
+
+async def heard_meanwhile(one: Peer, other: Peer) -> None:
+    """So much that what was on its way to the other has come in."""
+    for number in range(20):
+        await one.runtime.call(other.contact, Ask("echo", number), 5.0)
 
 
 async def by_address(world: World) -> list[Peer]:
@@ -54,11 +64,14 @@ def test_who_was_found_in_place_of_another_is_linked(world: World) -> None:
 
     async def scenario() -> None:
         a, b = await two(world)
+        c = Peer(await world.peer(3))
         error = await outcome_of(a, Contact(77, b.contact.address), Ask("none"))
         assert isinstance(error, AnotherAnswers)
+        await heard_meanwhile(c, b)
         assert a.runtime.link(b.contact) is not NO_LINK
+        assert b.runtime.link(a.contact) is not NO_LINK
         assert await b.runtime.call(a.contact, Ask("echo", 1), 5.0) == Told(1, "echo")
-        assert a.closed == b.closed == b.heard == []
+        assert a.closed == b.closed == []
         b.runtime.drop(a.contact)
         await a.runtime.expect("closed", 5.0)
         assert (a.closed, b.closed) == ([b.contact], [a.contact])
@@ -76,8 +89,7 @@ def test_who_is_closed_as_it_hears_who_is_there_is_gone(world: World) -> None:
         closed = b.runtime.expect("closed", 5.0)
         await world.crash(a.runtime)
         await closed
-        for number in range(20):  # what is on its way comes in meanwhile
-            await c.runtime.call(b.contact, Ask("echo", number), 5.0)
+        await heard_meanwhile(c, b)
         assert b.runtime.link(a.contact) is NO_LINK
         assert b.closed == [a.contact]
 
@@ -133,5 +145,54 @@ def test_whom_nothing_is_sent_to_may_be_dropped_where_another_answers(world: Wor
         assert a.closed == b.closed == []
         a.runtime.drop(Contact.at(b.contact.address))
         assert a.closed == [b.contact]
+
+    world.run(scenario)
+
+
+def test_a_first_frame_that_cannot_travel_holds_nobody_up(world: World) -> None:
+    async def scenario() -> None:
+        a, b = await two(world)
+        asked = [
+            a.runtime.ask(contact, request, 5.0)
+            for contact, request in (
+                (Contact(77, b.contact.address), Ask("echo", 77, TOO_LARGE)),
+                (b.contact, Ask("echo", 1)),
+                (Contact(78, b.contact.address), Ask("echo", 78)),
+            )
+        ]
+        with pytest.raises(RemoteFault):
+            await asked[0]
+        assert await asked[1] == Told(1, "echo")
+        with pytest.raises(AnotherAnswers):
+            await asked[2]
+        assert [message for _, message in b.heard] == [Ask("echo", 1)]
+        assert a.closed == b.closed == []
+
+    world.run(scenario)
+
+
+def test_nor_does_one_that_waits_and_is_dialled_then(world: World) -> None:
+    async def scenario() -> None:
+        a, b = await two(world)
+        contacts = [Contact(id, b.contact.address) for id in (77, 78)]
+        dropped = a.runtime.ask(contacts[0], Ask("echo", 77), 5.0)
+        refused = a.runtime.ask(contacts[1], Ask("echo", 78, TOO_LARGE), 5.0)
+        found = a.runtime.ask(b.contact, Ask("echo", 1), 5.0)
+        a.runtime.drop(contacts[0])
+        with pytest.raises(LinkClosed):
+            await dropped
+        with pytest.raises(RemoteFault):
+            await refused
+        assert await found == Told(1, "echo")
+
+    world.run(scenario)
+
+
+def test_nor_one_that_is_no_message(world: World) -> None:
+    async def scenario() -> None:
+        a, b = await two(world)
+        with pytest.raises(TypeError):
+            a.runtime.ask(Contact(77, b.contact.address), object(), 5.0)
+        assert await a.runtime.call(b.contact, Ask("echo", 1), 5.0) == Told(1, "echo")
 
     world.run(scenario)

@@ -186,6 +186,32 @@ def test_nor_does_it_prove_anything_in_virtual_time() -> None:
     assert [type(kernel.run_until(task)) for task in tasks] == [LinkClosed, LinkClosed]
 
 
+async def left_by_who_is_dropped(asker: Runtime) -> None:
+    """The first that waited is dialled anew, and the others wait for that."""
+    tasks = [asker.spawn(error_of(asker, Contact(id, FIRST))) for id in (2, 3, 4)]
+    await asker.sleep(0.001)
+    asker.drop(Contact(2, FIRST))
+    assert [type(await task) for task in tasks] == [LinkClosed] * 3
+
+
+async def test_nor_does_the_dial_that_is_made_again_as_who_was_dialled_is_dropped() -> None:
+    transport = SlowTransport(MemoryHub(), LAST)
+    asker = AsyncioRuntime(Contact(1, await transport.listen()), transport, seed=1)
+    left = asker.spawn(left_by_who_is_dropped(asker))
+    await asyncio.sleep(0.01)
+    transport.gone.set()
+    await left
+    await asker.aclose()
+
+
+def test_nor_does_such_a_dial_in_virtual_time_where_frames_are_lost() -> None:
+    kernel = Kernel(1)
+    network = Network(kernel)
+    asker = SimRuntime(kernel, network, Contact(1, LAST))
+    Faults(network).frames = FrameFaults(loss=1.0, raw=True)
+    kernel.run_until(asker.spawn(left_by_who_is_dropped(asker)))
+
+
 def test_nobody_waits_for_ever_for_a_dial_whose_only_frame_was_lost() -> None:
     kernel = Kernel(1)
     network = Network(kernel)

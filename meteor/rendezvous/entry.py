@@ -33,7 +33,7 @@ from meteor.admission import (
     read_document,
 )
 from meteor.errors import MeteorError, to_fault
-from meteor.keeping.expiry_clock import HELD_S, overlives
+from meteor.keeping.expiry_clock import HELD_S, left_ms
 from meteor.rendezvous.amending import Amending
 from meteor.rendezvous.asking import Asking
 from meteor.rendezvous.fair_queue import FairQueue
@@ -56,7 +56,7 @@ from meteor.wire.messages import (
 )
 from meteor.wire.operations import Notices, Operation, Route
 from meteor.wire.record_id import check_stem, make_id
-from squid import Box, KeywordSpace, Router, Wanted
+from squid import Box, KeywordSpace, LimitExceeded, Router, Wanted
 
 DOOR: Final = "door"
 TURNS_A_ROUND: Final = 4
@@ -68,10 +68,6 @@ with 4 2.6 times, with 6 2.2; what the flooding client got was the same."""
 LOOKED_AT_ONCE: Final = 64
 """Records that a delete may have taken, looked at in one turn for the quota that they count for:
 some 20 microseconds each."""
-
-
-LEAST_S: Final = 0.002
-"""What has no more than this to live as it comes is not kept: none at all means another thing."""
 WANTED_S: Final = 1.0
 WANTED_PAUSE_S: Final = 0.1
 """How long a client is waited for that is asked whether it still wants what it posted, and the
@@ -160,10 +156,8 @@ class Entry:
         if self._late_s(sender) >= HELD_S and _deletes(message):
             raise _to_be_asked_again()
         late_s = self._runtime.request_late_s()
-        if not overlives(message.ttl_s * 1000, late_s):
-            late_s = 0.0
-        elif late_s >= message.ttl_s - LEAST_S:
-            raise _to_be_asked_again()
+        with suppress(LimitExceeded):  # which is refused in its turn
+            _left_ms(message, late_s)
         return self._in_turn(sender, message, lambda: self._post(sender, message, late_s))
 
     def _on_vouch(self, sender: Contact, message: object, _: float) -> Deferred:
@@ -306,7 +300,7 @@ class Entry:
             id=make_id(post.stem, box, self._curve) if kept or not asks else post.stem,
             version=post.version,
             owner=owner,
-            ttl_ms=check_ttl_ms(post.ttl_s) - round(late_s * 1000),
+            ttl_ms=_left_ms(post, late_s),
             document=post.document,
             route=self._route(sender, post) if kept else None,
             mode=post.mode,
@@ -381,6 +375,15 @@ class Entry:
 
 def _to_be_asked_again() -> Fault:
     return Fault(LAIN, "the request lay for long, and may be an old one: ask again")
+
+
+def _left_ms(post: Post, late_s: float) -> int:
+    """How long it is to live, of what it asked for as it was sent; raises `LimitExceeded`, and
+    `Fault` where nothing is left of that."""
+    left = left_ms(check_ttl_ms(post.ttl_s), late_s)
+    if left is None:
+        raise _to_be_asked_again()
+    return left
 
 
 def _deletes(post: Post) -> bool:

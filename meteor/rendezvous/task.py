@@ -15,7 +15,7 @@ from arms import Profile
 from chord import Fault, dataclass, replace
 from meteor.admission import DELETES, KEPT_KINDS
 from meteor.errors import MeteorError
-from meteor.keeping.expiry_clock import overlives
+from meteor.keeping.expiry_clock import is_over, left_ms, overlives
 from meteor.keeping.out_of_reach import gives_way
 from meteor.keeping.placement import GONE, MOVED, Key, Placed
 from meteor.lifetimes import TTL_S_MAX
@@ -99,21 +99,26 @@ class Task:
         """Whether it harms nobody to do it when others may have done it long ago."""
         return self.passes or self.operation.verb in KEPT_KINDS
 
+    @property
+    def kept_ms(self) -> int:
+        """How long it is to be kept; 0: it is not."""
+        return self.operation.ttl_ms if self.operation.verb in KEPT_KINDS else 0
+
     def overlives(self, late_s: float) -> bool:
         """Whether it is to be kept, and would live too long, or come back, should it have lain for
         `late_s` seconds: it is kept elsewhere by now, or was."""
-        ttl_ms = self.operation.ttl_ms if self.operation.verb in KEPT_KINDS else 0
-        return 0 < ttl_ms <= late_s * 1000 or overlives(ttl_ms, late_s)
+        return is_over(self.kept_ms, late_s) or overlives(self.kept_ms, late_s)
 
     def having_lain(self, share: HandOn, late_s: float) -> HandOn:
         """Its share with what is left of its time to live, where it lay for long; raises `Fault`
         when that is over."""
-        if not self.overlives(late_s):
-            return share
-        left_ms = self.operation.ttl_ms - round(late_s * 1000)
-        if left_ms <= 0:
+        # Its sender gave it up, however short that is: what is over by now lived elsewhere.
+        left = None if is_over(self.kept_ms, late_s) else left_ms(self.kept_ms, late_s)
+        if left is None:
             raise Fault("Late", "its time was over as it came")
-        return replace(share, body=codec.encode(replace(self.operation, ttl_ms=left_ms)))
+        if left == self.kept_ms:
+            return share
+        return replace(share, body=codec.encode(replace(self.operation, ttl_ms=left)))
 
     @property
     def key(self) -> Key:

@@ -24,7 +24,7 @@ SAID_MAX: Final = 256
 _log = logging.getLogger("meteor.copies")
 
 _EVICTED: Final = "goes on without the copies at {}, which is silent or refuses"
-_DISMISSED: Final = "lets go of the copies at {}: others are nearer on the ring"
+_DISMISSED: Final = "lets go of the copies at {}: others are nearer on the ring, or it left"
 _RECRUITED: Final = "has copies at {} now"
 _TOOK_OVER: Final = "takes over what {} answered for, from its copies"
 _LOST: Final = "answers for a part of the ring whose past nobody knows: see `meteor ring`"

@@ -54,9 +54,9 @@ class Replication:
         self.ask, self.ask_all = inquiry.ask, inquiry.ask_all
         choosing = Choosing(node, config)
         self.among, self.wanted = choosing.among, choosing.wanted
-        self._witnesses = Witnesses(node, runtime, views, config, self.ask)
-        self.lacks, self.note_left = self._witnesses.lacks, self._witnesses.note_left
-        self.note_dead, self.is_pressing = self._witnesses.note_dead, self._witnesses.is_pressing
+        self._witnesses = its = Witnesses(node, runtime, views, config, self.ask)
+        self.lacks, self.is_pressing, self.has_left = its.lacks, its.is_pressing, its.has_left
+        self.note_left, self.note_dead = its.note_left, its.note_dead
         self.settling = Settling(
             runtime, views, config, change=self.change, may_fall=self._witnesses.may_fall
         )

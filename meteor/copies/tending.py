@@ -97,8 +97,11 @@ class Tending:
             return
         ids = {one.id for one in wanted}
         surplus = [copy for copy in view.copies if copy.id not in ids]
-        enough = len(view.copies) - len(surplus) >= self._config.copies - 1
-        if surplus and enough:
+        if len(view.copies) - len(surplus) < self._config.copies - 1:
+            # Who said that it leaves gives nothing any more.  Who is silent may be back with all
+            # that it had: it is evicted by what it misses, and not before.
+            surplus = [copy for copy in surplus if self._replication.has_left(copy)]
+        if surplus:
             await self._replication.change(number, without=surplus, patient=True)
 
     async def _fill(self, view: View, contact: Contact) -> bool:

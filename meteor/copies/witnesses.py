@@ -44,8 +44,8 @@ class Witnesses:
         """Who had a part in an own view, or in what became one, and went lately, and when."""
         self._dead: dict[int, Contact] = {}
         """Of these whom the ring gave up."""
-        self._left: dict[int, float] = {}
-        """Who said lately that it leaves, and when."""
+        self._left: dict[int, tuple[Contact, float]] = {}
+        """Who said lately that it leaves, by identifier, and when."""
         self._few: list[tuple[float, Intervals]] = []
         """Of what few knew as it began, or with few left at all, and when that was."""
         self._questions = 0
@@ -81,7 +81,7 @@ class Witnesses:
     def note_silent(self, ids: Iterable[int]) -> None:
         """These peers, who had something, went."""
         now, lately_s = self._runtime.now(), self._runtime.now() - 2 * self._config.falling_s
-        self._left = {one: at_s for one, at_s in self._left.items() if at_s > lately_s}
+        self._left = {one: left for one, left in self._left.items() if left[1] > lately_s}
         went = {one: at_s for one, at_s in self._went.items() if at_s > lately_s}
         self._went = went | {one: went.get(one, now) for one in ids if one not in self._left}
 
@@ -102,8 +102,18 @@ class Witnesses:
     def note_left(self, contact: Contact) -> None:
         """A peer leaves, and others have all that it had: nobody waits as if it had fallen."""
         self.note_silent(())
-        self._left[contact.id] = self._runtime.now()
+        self._left[contact.id] = contact, self._runtime.now()
         self._went.pop(contact.id, None)
+
+    def has_left(self, copy: Contact) -> bool:
+        """Whether a copy said lately that it leaves, in the life in which it is named or a later
+        one: it keeps nothing for anybody from then on.  Who is merely silent said nothing."""
+        contact, _ = self._left.get(copy.id, (None, 0.0))
+        return (
+            contact is not None
+            and contact.address == copy.address
+            and contact.incarnation >= copy.incarnation
+        )
 
     def note_gone(self, view: View, before: Collection[int], witnesses: int) -> None:
         """A view begins; so many `witnesses` know of it, and some had its content `before`.  Where

@@ -93,7 +93,8 @@ def test_the_same_is_not_said_again_for_a_while(caplog: pytest.LogCaptureFixture
     now[0] += QUIET_S + 1
     followed.holders(both, alone)
     assert lines(caplog)[-1] == (
-        f"{own.address} lets go of the copies at {other.address}: others are nearer on the ring"
+        f"{own.address} lets go of the copies at {other.address}: others are nearer on the ring, "
+        "or it left"
     )
     for number in range(10 * SAID_MAX):
         followed.took_over([Contact(100 + number, f"10.0.0.3:{number}")])

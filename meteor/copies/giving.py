@@ -215,6 +215,7 @@ class Giving:
         own_id = self._node.contact.id
         if own_id > taker.id and self._holdings.is_merging(part, taker):
             raise Fault("Busy", "it is being taken in here: one of the two lets go, not both")
+        frozen_at = self._frozen_at.get(grant, 0)  # it thaws by itself, unless it is pinned
         self._holdings.pin(grant)
         await self._replication.changing.enter()
         try:
@@ -223,6 +224,9 @@ class Giving:
             if request.view is None and self._latest(part) > self._frozen_at.get(grant, 0):
                 # it may pass the taker over in this moment: both would have let go
                 raise Fault("Busy", "a later epoch began here since it was frozen: pull again")
+            if any(one.since > frozen_at for one in self._views.touching(part)):
+                # somebody else had it in between, and the taker nothing of what that one wrote
+                raise Fault("Busy", "it was taken over anew since it was frozen: pull again")
             given = await self._commit(part, taker, request.view)
         finally:
             self._replication.changing.leave()

@@ -132,7 +132,7 @@ class Pulling:
             if given is None:
                 self._unanswered(view)
                 return None
-            self._note_taken_in(interval, source, frozen)
+            self._note_taken_in(interval, source, frozen, given)
             begun = await self._replication.begin(view, frozen.epoch, source, given)
             if begun is None:  # passed over at once, if only in part: it has all the same
                 self._views.remember(view)
@@ -151,14 +151,20 @@ class Pulling:
         self.on_rival(Rival(both, HEARSAY, (source,), intersect(lost, both)))
         return bool(both)
 
-    def _note_taken_in(self, interval: Interval, source: Contact, frozen: Frozen) -> None:
-        """All that the giver had is here."""
+    def _note_taken_in(
+        self, interval: Interval, source: Contact, frozen: Frozen, given: Yours
+    ) -> None:
+        """All that the giver had is here.  Of its one view of that a next epoch may have begun
+        since it froze, as copies come and go: nothing was acknowledged in it, and should one of
+        them name it, nobody but who took the interval over can show that."""
+        is_one_view = frozen.epoch == frozen.highest
+        last = max(frozen.epoch, given.epoch) if is_one_view else frozen.epoch
         known = subtract((interval,), merge(*(one.intervals for one in frozen.rivals)))
         known = subtract(known, frozen.lost)
-        self._views.taken_in.note(source.id, frozen.epoch, known)
+        self._views.taken_in.note(source.id, last, known)
         left = subtract((interval,), known)
         if frozen.since <= frozen.epoch:
-            self._views.taken_in.note(source.id, frozen.epoch, left, frozen.since)
+            self._views.taken_in.note(source.id, last, left, frozen.since)
 
     async def _beside_what_came(self, interval: Interval, admission: Admission) -> None:
         """What this peer had before, in a ring or on a side of its own, has a number of that: the

@@ -11,8 +11,11 @@ from tests.meteor.small_ring_world import CUT_PAUSES_S
 from tests.meteor.test_small_rings_apart_whose_records_run_out import CutRing
 from tests.meteor.test_small_rings_whose_interests_run_out import LapsingRing
 
-FOUND = {20: "a store that was a link's first request lay there until the cut was over"}
-"""A seed that found a bug, and what it was."""
+FOUND = {
+    20: "a store that was a link's first request lay there until the cut was over",
+    8040: "a giver's next epoch since it froze was a rival that who took all over could not show",
+}
+"""Seeds that found a bug, and what it was."""
 
 
 class LapsingCutRing(CutRing, LapsingRing):

@@ -4,19 +4,18 @@ Law of this file: it looks at this peer's views and its clock, and sends nothing
 enough by itself (DESIGN section 5), so that what the last one acknowledged may be unknown to those
 that come back before it.  Who would rather wait than that says how many holders there have to be:
 under a view with fewer nothing is acknowledged, and no answer is complete.  For as long as a ring
-that falls takes to fall a question waits for more of them; then it names the part at once.  Nor
-does a copy answer in its primary's stead unless as many copies say the same (`Lease`).
+that falls takes to fall a question waits for more of them; then it names the part at once.  Nothing
+of it is shown: what went elsewhere would be in an answer that others make complete.  Nor does a
+copy answer in its primary's stead unless as many copies say the same (`Lease`).
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 from chord import Runtime
 from meteor.copies.config import CopiesConfig
 from meteor.keeping.views import Views
 from meteor.wire.view import View
-from squid import Intervals, merge
+from squid import Intervals, merge, subtract
 
 
 class FewHolders:
@@ -27,20 +26,14 @@ class FewHolders:
         self._since_s: dict[int, float] = {}
         """Since when an own view has had too few, by its number."""
 
-    def waited_for(self) -> Intervals:
-        """Of what is held here, what has had too few holders for a short time only."""
-        return merge(*(of for of, is_new in self._small() if is_new))
-
-    def missing(self) -> Intervals:
-        """The same of what has had too few for longer."""
-        return merge(*(of for of, is_new in self._small() if not is_new))
-
-    def _small(self) -> Iterator[tuple[Intervals, bool]]:
-        """The own views that are small, and whether they have not been so for long."""
+    def lately_and_long(self) -> tuple[Intervals, Intervals]:
+        """Of what is held here, what has had too few holders for a short time only, and what has
+        for longer."""
         now, small = self._runtime.now(), [*filter(self._is_small, self._views.own.values())]
         self._since_s = {one.number: self._since_s.get(one.number, now) for one in small}
-        for one in small:
-            yield one.intervals, now < self._since_s[one.number] + self._config.falling_s
+        until_s = now - self._config.falling_s
+        long = merge(*(one.intervals for one in small if self._since_s[one.number] <= until_s))
+        return subtract(merge(*(one.intervals for one in small)), long), long
 
     def _is_small(self, view: View) -> bool:
         return self._config.is_too_few(1 + len(view.copies))

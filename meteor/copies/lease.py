@@ -10,8 +10,9 @@ owner.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from chord import CallError, Contact, DialRefused, LinkClosed, RequestTimeout, Runtime
@@ -25,6 +26,8 @@ from meteor.wire.view import View
 from squid import Intervals, intersect, merge, subtract
 
 Token = tuple[str, int]
+SAID_SHARE: Final = 0.75
+"""Of the silence after which a copy may go on alone: it was heard by that one since."""
 ROUNDS: Final = 3
 """What is left of a view whose part ended is asked about anew, and so is one without copies: so
 often beside those who turn out to be silent, each of whom is asked once."""
@@ -45,6 +48,9 @@ class Lease:
         self._replication, self._later = replication, later
         self._needed = max(1, config.copies_min - 1)
         """How many others have to say so: whoever went on without them has not enough."""
+        self._said_s: dict[int, tuple[int, float]] = {}
+        """By the number of an own view, in which epoch of it, and when, it was asked as so many
+        said so."""
         self._pulse_s = runtime.now()
         self._doubted: Intervals = ()
         """Of which all copies were silent for too long: until one vouched for just that.  Not by
@@ -66,18 +72,21 @@ class Lease:
         """Whether somebody must be asked: nobody has a copy who would have said so unasked, or all
         who have one were silent for too long since they were asked last."""
         now = self._runtime.now()
-        heard = [self._runtime.link(one).last_heard_s for one in view.copies]
-        if now - self._enough_heard_s(heard) > self._config.lease_s:
+        if self._config.copies_min:
+            return not self._was_said_lately(view, now)
+        heard_s = max([self._runtime.link(one).last_heard_s for one in view.copies], default=0.0)
+        if now - heard_s > self._config.lease_s:
             self._doubted = merge(self._doubted, view.intervals)
         if not view.copies or not self._doubted:
             return not view.copies
         return bool(intersect(self._doubted, intersect(view.intervals, part)))
 
-    def _enough_heard_s(self, heard: list[float]) -> float:
-        """Since when not as many were heard as have to be."""
-        if self._needed == 1:
-            return max(heard, default=0.0)
-        return sorted(heard)[-self._needed] if len(heard) >= self._needed else 0.0
+    def _was_said_lately(self, view: View, now: float) -> bool:
+        """Whether as many as have to hold it heard this peer so shortly ago that none of them can
+        have gone on without it.  That *they* were heard is not enough here: what is read now may
+        have been sent long before, and what this peer sends may be lost."""
+        epoch, asked_s = self._said_s.get(view.number, (0, 0.0))
+        return epoch == view.epoch and now - asked_s <= SAID_SHARE * self._config.silence_s
 
     async def confirm(self, part: Intervals) -> None:
         """Ask the copies whether the views of `part` still stand, and give up what does not.
@@ -108,12 +117,13 @@ class Lease:
         ring may name the very ones that fell, while others took over: whoever is silent is passed
         over, until somebody answers or nobody is left.  So is at once who was silent as this peer
         was about to go on alone."""
-        self._doubted = merge(self._doubted, view.intervals)
+        self._doubted, asked_s = merge(self._doubted, view.intervals), self._runtime.now()
         if not view.copies:
             silent |= self._later.silent()
         witnesses = [one for one in self._witnesses(view, silent) if one.id not in silent]
         said: set[int] = set()
-        tasks = [self._runtime.spawn(self._touch(one, view, token, said)) for one in witnesses]
+        settle = partial(self._settle, view, token, asked_s)
+        tasks = [self._runtime.spawn(self._touch(one, view, settle, said)) for one in witnesses]
         vouched, gone = not (view.copies or witnesses), []
         for witness, task in zip(witnesses, tasks, strict=True):
             reply = await task
@@ -125,12 +135,12 @@ class Lease:
                 vouched = len(said) >= self._needed or not view.copies
         if view.copies:
             await self._replication.evict(*gone)
-        self._settle(view, token, vouched=vouched)
+        settle(vouched=vouched)
         if not view.copies:  # they are copies of others at most: nobody waits until those go on
             await self._replication.evict(*gone)
 
     async def _touch(
-        self, witness: Contact, view: View, token: Token, said: set[int]
+        self, witness: Contact, view: View, settle: Callable[..., None], said: set[int]
     ) -> Touched | None:
         reply = await self._replication.ask(witness, Touch(view.epoch, view.intervals))
         if not isinstance(reply, Touched):
@@ -140,16 +150,20 @@ class Lease:
         elif reply.copy or not view.copies:
             said.add(witness.id)
             if len(said) >= self._needed or not view.copies:
-                self._runtime.spawn(self._suffices(view, token))
+                self._runtime.spawn(self._suffices(settle))
         return reply
 
-    async def _suffices(self, view: View, token: Token) -> None:
+    async def _suffices(self, settle: Callable[..., None]) -> None:
         await self._runtime.sleep(OTHERWISE_S)
-        self._settle(view, token, vouched=True)
+        settle(vouched=True)
 
-    def _settle(self, view: View, token: Token, *, vouched: bool) -> None:
+    def _settle(self, view: View, token: Token, asked_s: float, *, vouched: bool) -> None:
         if self._runtime.deliver(token, vouched) and vouched:
             self._doubted = subtract(self._doubted, view.intervals)
+            if self._config.copies_min:
+                self._said_s = {one: its for one, its in self._said_s.items()
+                                if one in self._views.own}  # fmt: skip
+                self._said_s[view.number] = view.epoch, asked_s
 
     def _next_token(self) -> Token:
         self._asked += 1

@@ -35,10 +35,9 @@ class Holdings:
         self._grants = self._hand_offs = 0
         self.hope: Callable[[], Intervals] = tuple
         """Of what it will soon be known whether anything is missing; who settles it sets it."""
-        self.waited_for: Callable[[], Intervals] = tuple
-        """What fewer hold than have to, which may be over soon; ..."""
-        self.held_by_few: Callable[[], Intervals] = tuple
-        """... and what has been so for long."""
+        self.held_by_few: Callable[[], tuple[Intervals, Intervals]] | None = None
+        """What fewer hold than have to: lately, which may be over soon, and for longer; who knows
+        how many have to sets it."""
         self.heard: Callable[[], Intervals] = tuple
         """Of what others were heard of that is not written down yet, whatever else is found."""
         self.on_gain: Callable[[Intervals], None] = lambda _: None
@@ -58,16 +57,24 @@ class Holdings:
         """What of `part` may be known elsewhere alone, and is about to be settled: worth a wait."""
         unknown = intersect(part, self._lost) if self._lost else ()
         hoped = intersect(unknown, self.hope()) if unknown else ()
-        return merge(hoped, few) if (few := self.awaits_more(part)) else hoped
+        return hoped if self.held_by_few is None else merge(hoped, self.few(part)[0])
 
-    def awaits_more(self, part: Intervals) -> Intervals:
-        """What of `part` waits for more holders, before which nothing is known to be all."""
-        return intersect(part, few) if (few := self.waited_for()) else ()
+    def is_open(self, part: Intervals) -> bool:
+        """Whether something of `part` is not answered as soon as it is asked."""
+        return bool(self.doubted(part)) or (self.held_by_few is not None and any(self.few(part)))
+
+    def few(self, part: Intervals) -> tuple[Intervals, Intervals]:
+        """What of `part` waits for more holders, before which nothing of it counts, and what has
+        waited for long."""
+        if self.held_by_few is None:
+            return (), ()
+        lately, long = self.held_by_few()
+        return intersect(part, lately), intersect(part, long)
 
     def missing(self, part: Intervals) -> Intervals:
         """What of `part` has no complete answer here."""
         lost = intersect(part, self._lost)
-        return merge(lost, intersect(part, few)) if (few := self.held_by_few()) else lost
+        return lost if self.held_by_few is None else merge(lost, self.few(part)[1])
 
     def gain(self, part: Intervals, *, lost: Intervals = ()) -> Intervals:
         """Hold `part` from now on, `lost` of it without its past; returns what is new."""

@@ -159,10 +159,12 @@ class PeerLinks:
     def _found(self, dialled: PeerLink, channel: Channel) -> None:
         """It is known who is at an address: what was sent to that one, or to whoever is there,
         leaves by the channel.  It is kept where nobody sought that one, too, as its own dial may
-        have ended for it, or its calls be on their way by it: but by a client, which none dials."""
+        have ended for it, or its calls be on their way by it: but by a client, which none dials,
+        and not where it says that it is at another address, at which somebody else may be linked.
+        """
         who = channel.contact
         meant, others = self._waiting.take_parted(dialled, who)
-        if not meant and not self.is_client:
+        if not meant and not self.is_client and who.address == dialled.contact.address:
             meant = [PeerLink(self, who)]
         if not meant:
             channel.close("another peer was expected here")

@@ -21,7 +21,6 @@ from meteor.copies.copying import Superseded
 from meteor.copies.lease import Lease
 from meteor.copies.replication import Replication
 from meteor.keeping.holdings import Holdings, Intervals
-from meteor.keeping.placement import Key
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
 from meteor.rendezvous.changes import Changes
@@ -37,6 +36,7 @@ from meteor.rendezvous.repeats import Repeats, begins_in
 from meteor.rendezvous.task import FIND, PERFORM, Task, read_task
 from meteor.rendezvous.telling import Telling
 from meteor.rendezvous.under_way import Ends, UnderWay
+from meteor.rendezvous.undisturbed import FROZEN_PAUSE_S, undisturbed
 from meteor.wire import codec
 from meteor.wire.action_messages import Willing
 from meteor.wire.operations import Carried, Summary
@@ -44,7 +44,6 @@ from meteor.wire.view import View
 from meteor.wire.went import Went, telling
 from squid import Box, HandOn, HilbertCurve, Work, intersect, merge, subtract
 
-FROZEN_PAUSE_S = 0.02
 WAITING_SHARE = 0.7
 """Of a question's time, how much is spent waiting for what is about to be settled."""
 BURIED_AT_ONCE = 16
@@ -75,6 +74,7 @@ class RendezvousPoint:
         self.halfway = Halfway(shelf, holdings, curve, views.present)
         self._recall, self._repeats = Recall(shelf.issued_ms()), Repeats(self.forgot)
         self.reach, holdings.on_gain = Reach(shelf, replication.copying), self._gained
+        self._undisturbed = partial(undisturbed, runtime, holdings, shelf, replication)
         self._under_way, self._reactions = UnderWay(runtime), Reactions(runtime, shelf, telling)
         self.changes = Changes(
             runtime, holdings, shelf, rendezvous, telling, self._reactions, self._moves,
@@ -119,7 +119,7 @@ class RendezvousPoint:
         task = read_task(share, self._curve)
         if task is None:
             return Work(missing=part)
-        if not task.passes or not self._lease.in_touch(part) or self._holdings.doubted(part):
+        if not task.passes or not self._lease.in_touch(part) or self._holdings.is_open(part):
             return None
         if task.follows or (self.halfway and self.halfway.untold(task, part)):
             return None
@@ -165,9 +165,9 @@ class RendezvousPoint:
         copied = subtract(part, subtract(self._holdings.held, self._holdings.lost))
         unknown = intersect(copied, self._views.copied_lost())
         doubted = intersect(copied, self._views.copied_rivals())
-        doubted = merge(doubted, self._holdings.awaits_more(part))
-        work = await self._pass(task, part)
-        return replace(work, missing=merge(work.missing, unknown), doubted=doubted)
+        work = await self._pass_by_enough(task, part)
+        doubted, missing = merge(work.doubted, doubted), merge(work.missing, unknown)
+        return replace(work, missing=missing, doubted=doubted)
 
     async def perform(self, share: HandOn, part: Intervals) -> Work:
         """Do an operation's work in `part`."""
@@ -192,6 +192,8 @@ class RendezvousPoint:
             await finished(self._runtime, self.halfway, task, part)
             await self._lease.confirm(part)
         else:
+            if task.operation.dry_run:  # nobody has to keep anything, who would say otherwise
+                await self._lease.confirm(part)
             if (refused := await self.reach.refusal(task, part)) is not None:
                 return Work(body=codec.encode(refused))
             await self._undisturbed(part, () if task.deletes else keys_of(task))
@@ -203,7 +205,8 @@ class RendezvousPoint:
             return Work(undone=undone)
         doubted = self._doubted(task, mine)
         if task.passes:
-            return replace(await self._pass(task, mine), undone=undone, doubted=doubted)
+            work = await self._pass_by_enough(task, mine)
+            return replace(work, undone=undone, doubted=merge(work.doubted, doubted))
         if doubted:
             return Work(undone=part)
         return await self._change_or_leave(task, mine, undone, ends)
@@ -239,20 +242,15 @@ class RendezvousPoint:
         is_data = KEPT_KINDS.get(task.operation.verb) == DATA
         return () if is_data else self._holdings.doubted(part)
 
-    async def _undisturbed(self, part: Intervals, keys: Sequence[Key]) -> None:
-        """Wait out a hand-off of this part, whose freeze is bounded, and changes of the same
-        records that are on their way to the journal."""
-        while True:
-            if self._holdings.is_frozen(part):
-                await self._runtime.sleep(FROZEN_PAUSE_S)
-            elif not self._shelf.is_coming(keys):
-                return
-            elif self._shelf.is_begun(keys):
-                await self._replication.barrier()
-            else:  # what is written later is what a restart finds
-                await self._shelf.barrier()
-
     # -- what is not kept
+
+    async def _pass_by_enough(self, task: Task, part: Intervals) -> Work:
+        """The same, but for what fewer hold than have to: of that nothing is shown, or met.  Others
+        may make the answer complete, and what they deleted would be in it."""
+        lately, long = self._holdings.few(part)
+        enough = subtract(part, merge(lately, long)) if lately or long else part
+        work = await self._pass(task, enough) if enough else Work()
+        return replace(work, missing=merge(work.missing, long), doubted=lately)
 
     async def _pass(self, task: Task, part: Intervals) -> Work:
         """A post without time to live meets what is kept in this part, and is gone."""

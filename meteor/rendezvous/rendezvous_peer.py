@@ -182,7 +182,7 @@ class RendezvousPeer:
         runtime, curve, bits = self._runtime, self.space.curve, self._config.bits
         if self.copies_config.copies_min:
             few = FewHolders(runtime, self.views, self.copies_config)
-            self.holdings.waited_for, self.holdings.held_by_few = few.waited_for, few.missing
+            self.holdings.held_by_few = few.lately_and_long
         self.replication = Replication(
             self.node, runtime, self.views, self.holdings, self.shelf, self.copies_config
         )

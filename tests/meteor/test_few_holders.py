@@ -73,9 +73,7 @@ def test_one_of_three_that_is_alone_promises_nothing(
     crash(others[1])
     overlay.run_for(SLOWLY_S)
     client = overlay.client()
-    found, complete = ask(overlay, client)
-    assert found == {early, later}
-    assert not complete
+    assert ask(overlay, client) == (set(), False), "it may be gone by what it does not know of"
     assert refused(overlay, client, seed + 200)
     began_s = overlay.kernel.now()
     with pytest.raises(Incomplete):
@@ -162,11 +160,11 @@ def test_nor_is_it_complete_what_the_last_copy_says_in_its_primarys_stead(
     held = primary_of(overlay, stored)
     crash(next(one for one in overlay.peers if one is not held))
     overlay.run_for(SLOWLY_S)
-    later = store(overlay, overlay.client(), 1)  # where that one is not a copy any more
+    store(overlay, overlay.client(), 1)  # where that one is not a copy any more
     client = overlay.client(peer=next(n for n, one in enumerate(overlay.living) if one is not held))
     held.pause()
     answer = client.retrieve("type=*", everywhere=True, allow_partial=True, timeout=2.0)
-    assert {match.id for match in overlay.run(answer.all())} == {stored, later}
+    assert overlay.run(answer.all()) == []
     assert covers(answer.missing, index_of(stored))
     held.resume()
 
@@ -197,6 +195,109 @@ def test_two_of_three_holders_that_are_cut_off_from_three_of_five_peers_know_it(
         overlay.run_for(0.05)
     assert told, "nobody went on"
     overlay.kernel.run_until(asking)
+
+
+class AloneOfThree:
+    """The primary of a record is cut off from the two others, who go on."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+        self.overlay = ring(monkeypatch, seed, 3, 2)
+        self.early = store(self.overlay, self.overlay.client(), seed)
+        self.data = profile(draw_data(random.Random(seed)))
+        peers = list(self.overlay.peers)
+        alone = primary_of(self.overlay, self.early)
+        others = [one for one in peers if one is not alone]
+        self.here, self.there = (
+            self.overlay.client(peer=peers.index(one)) for one in (alone, others[0])
+        )
+        self.cut = self.overlay.faults.partition(
+            [alone.contact], [one.contact for one in others]
+        )
+
+
+def test_alone_it_does_not_say_what_would_be_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That is asked of the primary alone, as nobody has to keep anything of it."""
+    world = AloneOfThree(monkeypatch, 1)
+    store(world.overlay, world.there, 1)
+    with pytest.raises(Incomplete):
+        world.overlay.run(world.here.delete_data(world.data, dry_run=True, timeout=4.0))
+
+
+@pytest.mark.parametrize("after_s", [0.0, 20.0])
+def test_alone_it_does_not_let_data_pass_an_interest_that_it_does_not_know_of(
+    after_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = AloneOfThree(monkeypatch, 1)
+    world.overlay.run(world.there.retrieve(world.data, allow_partial=True, timeout=8.0).all())
+    if after_s:
+        world.overlay.run(world.here.retrieve(world.data, allow_partial=True, timeout=4.0).all())
+        world.overlay.run_for(after_s)
+    with pytest.raises(Incomplete):
+        world.overlay.run(world.here.store(world.data, b"now", ttl=0, timeout=4.0))
+
+
+@pytest.mark.parametrize("seed", seeds(4, 12))
+def test_what_went_before_a_question_began_is_not_in_its_answer_as_the_cut_heals_meanwhile(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others make it complete, and what the small side has was shown before."""
+    overlay, drawn = ring(monkeypatch, seed, 4, 3), random.Random(seed)
+    early, data = store(overlay, overlay.client(), seed), profile(draw_data(random.Random(seed)))
+    primary, copy = primary_of(overlay, early), copies_of(overlay, early)[0]
+    here, there = (overlay.client(peer=overlay.peers.index(one)) for one in (copy, primary))
+    cut = overlay.faults.partition(
+        [copy.contact], [one.contact for one in overlay.peers if one is not copy]
+    )
+    overlay.run(there.cancel(early, timeout=8.0))
+    overlay.run_for(drawn.choice([0.1, 0.5, 4.0]))
+    answer = here.retrieve(data, allow_partial=True, timeout=3.0)
+    asking = overlay.kernel.spawn(answer.all())
+    overlay.run_for(drawn.uniform(0.2, 1.0))
+    cut.heal()
+    overlay.kernel.run_until(asking)
+    assert early not in {match.id for match in asking.result()}
+
+
+@pytest.mark.parametrize("later_s", [0.0, 0.3, 0.6, 0.9, 1.5, 2.0])
+@pytest.mark.parametrize(("peers", "least"), [(3, 2), (5, 3)])
+@pytest.mark.parametrize("seed", seeds(2, 6))
+def test_whom_the_others_do_not_hear_is_not_in_touch_though_it_hears_them(
+    seed: int, peers: int, least: int, later_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it sends is lost first, and what they send `later_s` seconds after that."""
+    overlay = ring(monkeypatch, seed, peers, least)
+    early, data = store(overlay, overlay.client(), seed), profile(draw_data(random.Random(seed)))
+    few = [primary_of(overlay, early), *copies_of(overlay, early)][: least - 1]
+    others = [one for one in overlay.peers if one not in few]
+    there = overlay.client(
+        peer=next(n for n, one in enumerate(overlay.peers) if one in others
+                  and (one in copies_of(overlay, early)))
+    )  # fmt: skip
+    here = overlay.client(peer=overlay.peers.index(few[0]))
+    overlay.run_for(1.0 + random.Random(seed).random())
+    overlay.run(here.retrieve(data, timeout=2.0).all())  # it is in touch as it begins
+    unheard, heard = [one.contact for one in few], [one.contact for one in others]
+    overlay.faults.partition(unheard, heard, one_way=True)
+    began_s = overlay.kernel.now()
+    asking = overlay.kernel.spawn(ask_again(there, data))
+    late = [overlay.kernel.spawn(store_soon(there, data)) for _ in range(3)]
+    is_cut = False
+    while overlay.kernel.now() < began_s + 4.0:
+        if not is_cut and overlay.kernel.now() >= began_s + later_s:
+            is_cut = True
+            overlay.faults.partition(heard, unheard, one_way=True)
+        known = {task.result() for task in late if task.done()}
+        answer = here.retrieve(data, allow_partial=True, timeout=0.3)
+        question = overlay.kernel.spawn(answer.all())
+        overlay.run_for(0.02)
+        if question.done():
+            assert known <= {match.id for match in question.result()} or not answer.complete
+    overlay.kernel.run_until(asking)
+
+
+async def ask_again(client: Client, data: Profile) -> None:
+    for _ in range(12):
+        await client.retrieve(data, allow_partial=True, timeout=2.0).all()
 
 
 async def ask_soon(client: Client, data: Profile) -> None:
@@ -230,15 +331,13 @@ def test_a_question_waits_for_as_long_as_a_ring_takes_to_fall() -> None:
     world = World(3)
     world.hold(1, 0, 1)
     world.hold(2, 20, 2)
-    assert world.few.waited_for() == ((0, 9),)
-    assert world.few.missing() == ()
+    assert world.few.lately_and_long() == (((0, 9),), ())
     world.now_s = SMALL_S
-    assert world.few.waited_for() == ()
-    assert world.few.missing() == ((0, 9),)
+    assert world.few.lately_and_long() == ((), ((0, 9),))
     world.hold(1, 0, 2)
-    assert world.few.waited_for() == world.few.missing() == ()
+    assert world.few.lately_and_long() == ((), ())
     world.hold(1, 0, 0)  # not the same as before: it begins anew
-    assert world.few.waited_for() == ((0, 9),)
+    assert world.few.lately_and_long() == (((0, 9),), ())
 
 
 @pytest.mark.parametrize("least", [1, 4, 0, -1])

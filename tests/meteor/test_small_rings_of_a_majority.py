@@ -36,7 +36,7 @@ class MajorityRing(MovingRing):
 class CutMajorityRing(CutAtTimes, MajorityRing):
     """One that is cut at times, and asked on both sides."""
 
-    is_apart = may_show_what_went = True
+    is_apart = True
 
 
 def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,8 +56,6 @@ class MovingRing(FallingRing):
     sizes: tuple[int, ...] = (3, 3, 4, 4, 5, 5, 6)
     is_apart = False
     """Whether what is nowhere here may be on another side."""
-    may_show_what_went = False
-    """Whether what another side deleted may be shown where its place is named as missing."""
 
     def __init__(self, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         self.drawn = random.Random(seed * 11 + 5)
@@ -157,8 +155,7 @@ class MovingRing(FallingRing):
             missing = missing or (stem in self.anywhere and not answer.complete)
             there = found.get(stem)
             if record.state == "gone":
-                shown = there is not None and not (missing and self.may_show_what_went)
-                assert not shown, f"deleted, and there: {stem} {there}"
+                assert there is None, f"deleted, and there: {stem} {there}"
             elif there is None:
                 assert missing or record.state == "unsure", f"silently absent: {stem} {record}"
             else:

@@ -57,10 +57,9 @@ class Overlay:
 
     `copies` peers keep every record; where fewer than `copies_min` do, nothing counts.  With a
     `disk` their journals take time; with a `codec` every message travels as bytes; with `clocks`
-    those of peers and clients are wrong as planned.  A
-    `network` brings its own kernel, latency and codec; raises `ValueError` for both, and for `ids`
-    that are too few or make no ring.  A kernel that is given, or the network's, has its own seed:
-    `seed` counts where there is none."""
+    those of peers and clients are wrong as planned.  A `network` brings its own kernel, latency and
+    codec; raises `ValueError` for both, and for `ids` that are too few or make no ring.  A kernel
+    that is given, or the network's, has its own seed: `seed` counts where there is none."""
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from chord import ChordConfig
+from meteor.wire.view import View
 from meteor.wrong_values import checked_whole, said
 
 LOOKS_WITHIN: Final = 0.75
@@ -43,9 +44,9 @@ class CopiesConfig:
     shun_s: float = 3.0
     """A peer that could not become a copy is asked again after this."""
 
-    def is_too_few(self, holders: int) -> bool:
-        """Whether nothing counts where so many hold it."""
-        return holders < self.copies_min
+    def is_small(self, view: View) -> bool:
+        """Whether a view has too few holders for anything in it to count."""
+        return 1 + len(view.copies) < self.copies_min
 
     @property
     def vouches_s(self) -> float:

@@ -14,7 +14,6 @@ from __future__ import annotations
 from chord import Runtime
 from meteor.copies.config import CopiesConfig
 from meteor.keeping.views import Views
-from meteor.wire.view import View
 from squid import Intervals, merge, subtract
 
 
@@ -29,11 +28,8 @@ class FewHolders:
     def lately_and_long(self) -> tuple[Intervals, Intervals]:
         """Of what is held here, what has had too few holders for a short time only, and what has
         for longer."""
-        now, small = self._runtime.now(), [*filter(self._is_small, self._views.own.values())]
+        now, small = self._runtime.now(), [*filter(self._config.is_small, self._views.own.values())]
         self._since_s = {one.number: self._since_s.get(one.number, now) for one in small}
         until_s = now - self._config.falling_s
         long = merge(*(one.intervals for one in small if self._since_s[one.number] <= until_s))
         return subtract(merge(*(one.intervals for one in small)), long), long
-
-    def _is_small(self, view: View) -> bool:
-        return self._config.is_too_few(1 + len(view.copies))

@@ -5,7 +5,8 @@ Any frame of a copy shows that it was not, as whoever hears of a later view says
 link before anything else; after too long a silence, which the link may not have outlived, or when
 this peer's own loop was late, it asks first, and so it does while nobody else has a copy (DESIGN
 section 5).  The lease is shorter than the silence after which the ring names another
-owner.
+owner.  Where a thing has to have several holders (`copies_min`), a frame shows nothing: as many of
+them are asked as make enough, and their answers count from when they were asked.
 """
 
 from __future__ import annotations
@@ -124,15 +125,13 @@ class Lease:
         said: set[int] = set()
         settle = partial(self._settle, view, token, asked_s)
         tasks = [self._runtime.spawn(self._touch(one, view, settle, said)) for one in witnesses]
-        vouched, gone = not (view.copies or witnesses), []
+        gone: list[Contact] = []
         for witness, task in zip(witnesses, tasks, strict=True):
             reply = await task
             silent |= {witness.id} if reply is None else set()
             if reply is None or (view.copies and not (reply.copy or reply.newer)):
                 gone.append(witness)
-            elif not reply.newer:
-                said.add(witness.id)
-                vouched = len(said) >= self._needed or not view.copies
+        vouched = len(said) >= self._needed if view.copies else bool(said) or not witnesses
         if view.copies:
             await self._replication.evict(*gone)
         settle(vouched=vouched)

@@ -52,7 +52,7 @@ class Settling:
         now, may_fall = self._runtime.now(), self._may_fall()
         brief = [
             view for view in self._views.own.values()
-            if view.is_brief and not self._config.is_too_few(1 + len(view.copies))
+            if view.is_brief and not self._config.is_small(view)
         ]  # fmt: skip
         self._since_s = {one.number: self._since_s.get(one.number, now) for one in brief}
         due = [

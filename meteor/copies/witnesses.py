@@ -139,17 +139,14 @@ class Witnesses:
     def lacks(self, view: View) -> bool:
         """Whether nobody else has it, though there are others, or fewer than there have to be, or
         it seems that all are falling: nothing is acknowledged then."""
-        return self._is_alone(view) or self._is_small(view) or self._began_as_all_fell(view)
+        return self._is_alone(view) or self._config.is_small(view) or self._began_as_all_fell(view)
 
     def is_pressing(self, view: View) -> bool:
         """Whether others are to have a view at once: it lacks some, and they are there."""
         if self._is_alone(view) or self._began_as_all_fell(view):
             return True
-        others = (one.id for one in self._node.successors if not view.counts_on(one))
-        return self._is_small(view) and any(others)
-
-    def _is_small(self, view: View) -> bool:
-        return self._config.is_too_few(1 + len(view.copies))
+        others = [one for one in self._node.successors if not view.counts_on(one)]
+        return self._config.is_small(view) and bool(others)
 
     def _began_as_all_fell(self, view: View) -> bool:
         return any(

@@ -210,9 +210,7 @@ class AloneOfThree:
         self.here, self.there = (
             self.overlay.client(peer=peers.index(one)) for one in (alone, others[0])
         )
-        self.cut = self.overlay.faults.partition(
-            [alone.contact], [one.contact for one in others]
-        )
+        self.overlay.faults.partition([alone.contact], [one.contact for one in others])
 
 
 def test_alone_it_does_not_say_what_would_be_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -378,7 +376,7 @@ def test_who_waits_for_others_that_are_not_there_does_not_look_all_the_time(
     look = tending._look
     monkeypatch.setattr(tending, "_look", counted)
     overlay.run_for(20.0)
-    assert looks <= 2 * 20.0 / CopiesConfig().tend_s
+    assert 0 < looks <= 2 * 20.0 / CopiesConfig().tend_s
 
 
 async def test_a_peer_of_a_program_waits_for_as_many_as_it_was_told() -> None:

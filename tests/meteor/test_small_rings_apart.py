@@ -25,8 +25,21 @@ FOUND = {
 }
 
 
-class CutRing(CutAtTimes, MovingRing):
-    """A ring that is cut at times."""
+class HealedRing(CutAtTimes, MovingRing):
+    """A ring that is cut at times, and one again at the end."""
+
+    def to_the_end(self) -> None:
+        """Let it happen; all are back, and asked."""
+        print(f"{self.size} peers, {self.copies} copies")
+        self.play(range(3, 10), 4, CUT_PAUSES_S)
+        self.heal()
+        self.bring_back()
+        self.overlay.run_for(SETTLED_S)
+        self.ask(self.overlay.client(), 8.0)
+
+
+class CutRing(HealedRing):
+    """One of which nothing is asked meanwhile."""
 
     sizes, is_apart = (4, 5, 6, 6, 7, 8), True
     client: Client | None = None
@@ -53,13 +66,7 @@ class CutRing(CutAtTimes, MovingRing):
 
 
 def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    ring = CutRing(seed, monkeypatch)
-    print(f"{ring.size} peers, {ring.copies} copies")
-    ring.play(range(3, 10), 4, CUT_PAUSES_S)
-    ring.heal()
-    ring.bring_back()
-    ring.overlay.run_for(SETTLED_S)
-    ring.ask(ring.overlay.client(), 8.0)
+    CutRing(seed, monkeypatch).to_the_end()
 
 
 @pytest.mark.parametrize("seed", FOUND)

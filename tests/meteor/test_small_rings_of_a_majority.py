@@ -12,8 +12,7 @@ import pytest
 
 from tests.meteor import copies_world
 from tests.meteor.copies_world import seeds
-from tests.meteor.small_ring_world import CUT_PAUSES_S, CutAtTimes
-from tests.meteor.test_small_rings_apart import SETTLED_S
+from tests.meteor.test_small_rings_apart import HealedRing
 from tests.meteor.test_small_rings_that_move import MovingRing
 
 SIZES = (3, 4, 5)
@@ -33,23 +32,15 @@ class MajorityRing(MovingRing):
         return True
 
 
-class CutMajorityRing(CutAtTimes, MajorityRing):
+class CutMajorityRing(HealedRing, MajorityRing):
     """One that is cut at times, and asked on both sides."""
 
     is_apart = True
 
 
 def assert_all_holds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    if seed % 2:
-        MajorityRing(seed, monkeypatch).to_the_end()
-        return
-    ring = CutMajorityRing(seed, monkeypatch)
-    print(f"{ring.size} peers, {ring.copies} copies")
-    ring.play(range(3, 10), 4, CUT_PAUSES_S)
-    ring.heal()
-    ring.bring_back()
-    ring.overlay.run_for(SETTLED_S)
-    ring.ask(ring.overlay.client(), 8.0)
+    kind = MajorityRing if seed % 2 else CutMajorityRing
+    kind(seed, monkeypatch).to_the_end()
 
 
 @pytest.mark.parametrize("seed", seeds(10, 300))

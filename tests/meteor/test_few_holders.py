@@ -11,12 +11,9 @@ import pytest
 
 import meteor
 from arms import Profile
-from chord import ChordConfig, Contact
+from chord import ChordConfig
 from meteor import Client, Incomplete, profile
-from meteor.copies.config import CopiesConfig, check_copies_min
-from meteor.copies.few_holders import FewHolders
-from meteor.keeping.views import Views
-from meteor.wire.view import View
+from meteor.copies.config import CopiesConfig
 from sim.overlay import Overlay
 from squid import covers
 from tests.meteor import copies_world
@@ -33,8 +30,6 @@ from tests.meteor.copies_world import (
     seeds,
 )
 
-OWN, *OTHERS = (Contact(one, f"10.0.0.{one}:1") for one in range(1, 6))
-SMALL_S = CopiesConfig().falling_s
 SLOWLY_S = 4.0
 """Longer than peers are taken to fall together."""
 
@@ -305,59 +300,6 @@ async def ask_soon(client: Client, data: Profile) -> None:
 async def store_soon(client: Client, data: Profile) -> str:
     receipt = await client.store(data, b"x", ttl=7200, timeout=12.0)
     return receipt.id
-
-
-class World:
-    """A clock, and views with so many copies."""
-
-    def __init__(self, least: int) -> None:
-        self.now_s = 0.0
-        self.views = Views.of(OWN)
-        config = CopiesConfig(copies=4, copies_min=least)
-        self.few = FewHolders(self, self.views, config)  # type: ignore[arg-type]
-
-    def now(self) -> float:
-        return self.now_s
-
-    def hold(self, number: int, first: int, copies: int) -> View:
-        view = View(OWN, number, 1, ((first, first + 9),), tuple(OTHERS[:copies]))
-        self.views.own[number] = view
-        return view
-
-
-def test_a_question_waits_for_as_long_as_a_ring_takes_to_fall() -> None:
-    world = World(3)
-    world.hold(1, 0, 1)
-    world.hold(2, 20, 2)
-    assert world.few.lately_and_long() == (((0, 9),), ())
-    world.now_s = SMALL_S
-    assert world.few.lately_and_long() == ((), ((0, 9),))
-    world.hold(1, 0, 2)
-    assert world.few.lately_and_long() == ((), ())
-    world.hold(1, 0, 0)  # not the same as before: it begins anew
-    assert world.few.lately_and_long() == (((0, 9),), ())
-
-
-@pytest.mark.parametrize("least", [1, 4, 0, -1])
-def test_the_least_is_between_two_and_all_copies(least: int) -> None:
-    wanted = f"copies_min: {least} is not between 2 and 3, the number of copies"
-    with pytest.raises(ValueError, match=wanted):
-        check_copies_min(least, 3)
-    with pytest.raises(ValueError, match=wanted):
-        meteor.Peer(space=SPACE, copies_min=least)
-    with pytest.raises(ValueError, match=wanted):
-        meteor.LocalOverlay(1, space=SPACE, copies_min=least)
-    with pytest.raises(ValueError, match=wanted):
-        Overlay(1, space=SPACE, copies_min=least)
-
-
-def test_one_copy_leaves_nothing_to_choose() -> None:
-    assert check_copies_min(None, 1) == 0
-    with pytest.raises(ValueError, match="copies_min: 2 is not between 2 and 1"):
-        check_copies_min(2, 1)
-    no_number: Any = "two"
-    with pytest.raises(TypeError, match="copies_min"):
-        check_copies_min(no_number, 3)
 
 
 def test_who_waits_for_others_that_are_not_there_does_not_look_all_the_time(

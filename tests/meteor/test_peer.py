@@ -18,6 +18,7 @@ from meteor import KeywordSpace, Number, Word
 from meteor.journal.sqlite_journal import SqliteJournal
 from meteor.peer_start import IDENTITY_KEY
 from tests.meteor.building import SPACE
+from tests.meteor.lost_arcs import lose_arc
 
 OTHER = KeywordSpace("building", [Word("type"), Number("temperature", -40, 150)])
 
@@ -68,7 +69,7 @@ async def test_without_copies_what_a_crashed_peer_had_is_missing() -> None:
         ids = {(await client.store(f"type=probe temperature={n}")).id for n in range(40)}
         victim = max(overlay.living, key=lambda peer: peer.core.state().data)
         gone = {record.id for record in victim.core.shelf.store.records()}
-        await victim.crash()
+        await lose_arc(overlay, victim)
         client = await overlay.connect()
         with pytest.raises(meteor.Incomplete) as incomplete:
             await client.retrieve("type=probe", timeout=8).all()

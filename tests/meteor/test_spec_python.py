@@ -20,6 +20,7 @@ import sim
 import squid
 from meteor.wire.codec import wire_codec
 from tests.meteor.building import SPACE
+from tests.meteor.lost_arcs import lose_arc
 
 HOT = "type=temperature temperature=21.5"
 
@@ -188,7 +189,7 @@ async def test_errors_that_were_raised_pickle_with_what_they_carry() -> None:
     async with meteor.LocalOverlay(peers=4, space=SPACE, copies=1) as overlay:
         client = await overlay.connect()
         receipt = await client.store(HOT, b"kept")
-        await overlay.peers[2].crash()
+        await lose_arc(overlay, overlay.peers[2])
         errors = [
             await raised(client.retrieve("temperature=*", everywhere=True, timeout=1).all()),
             await raised(client.attach(receipt.id)),

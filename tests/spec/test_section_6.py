@@ -10,6 +10,7 @@ import meteor
 from meteor.cli import COMMANDS, exit_codes, main
 from sim.cli import COMMANDS as SIM_COMMANDS
 from tests.meteor.building import SPACE
+from tests.meteor.lost_arcs import lose_arc
 
 
 def test_the_commands_are_those_of_the_specification() -> None:
@@ -45,7 +46,7 @@ async def test_what_is_incomplete_is_exit_code_3(capsys: pytest.CaptureFixture[s
         peers=3, space=SPACE, copies=1, transport="websocket", ids=[1, 1 << 158, 3 << 158]
     ) as overlay:
         await overlay.peers[0].store("type=lamp temperature=20", "lit")
-        await overlay.peers[2].crash()
+        await lose_arc(overlay, overlay.peers[2])
         asked = ["get", "temperature=*", "--everywhere", "--timeout", "2", "--peer"]
         code = await asyncio.to_thread(main, [*asked, overlay.peers[0].address])
         shown = capsys.readouterr()

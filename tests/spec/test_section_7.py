@@ -8,6 +8,7 @@ import pytest
 import meteor
 from squid import KeywordSpace
 from tests.meteor.building import SPACE
+from tests.meteor.lost_arcs import lose_arc
 from tests.meteor.rest.http_client import Http
 
 pytestmark = pytest.mark.sockets
@@ -51,7 +52,7 @@ async def test_a_lost_arc_is_named_in_header_and_body() -> None:
         aiohttp.ClientSession() as session,
     ):
         await overlay.peers[0].store("type=lamp temperature=20", "lit")
-        await overlay.peers[2].crash()
+        await lose_arc(overlay, overlay.peers[2])
         http = Http(session, [overlay.peers[0]])
         asked = {"select": "temperature=*", "everywhere": "true", "timeout": "2"}
         status, headers, form = await http.ask("GET", "/profiles", **asked)

@@ -10,6 +10,7 @@ import pytest
 
 import meteor
 from tests.meteor.building import SPACE
+from tests.meteor.lost_arcs import lose_arc
 from tests.meteor.rest.http_client import Http, events, take
 
 pytestmark = pytest.mark.sockets
@@ -105,7 +106,7 @@ async def test_a_stream_of_a_region_with_a_lost_arc_begins_and_says_so() -> None
         aiohttp.ClientSession() as session,
     ):
         http = Http(session, [overlay.peers[0]])
-        await overlay.peers[2].crash()
+        await lose_arc(overlay, overlay.peers[2])
         whole = {"select": "temperature=*", "everywhere": "true", "timeout": "2"}
         async with session.get(http.url("/events", **whole)) as reply:
             assert (reply.status, reply.headers["Meteor-Complete"]) == (200, "false")

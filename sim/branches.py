@@ -5,7 +5,8 @@ it cannot hear begins a branch: the primary that it passed over goes on until it
 draws later epochs beside it.  A later epoch has what was acknowledged under an earlier one where it
 is the same primary's, or where that one gained the interval after it; it has not while it names
 just that as its rival (`meteor.copies.rivals`).  So the newest epoch alone does not tell whether
-the last copy of something goes down.
+the last copy of something goes down.  Nor do copies: who stood down from a branch keeps nothing,
+and is still one of those who tell what was acknowledged in it.
 """
 
 from __future__ import annotations
@@ -66,6 +67,15 @@ def kept_views(peer: SimPeer) -> Iterator[KeptView]:
     yield from (copy.view for copy in views.copies.values() if copy.whole)
 
 
+def _knew(peer: SimPeer, rival: RivalView) -> bool:
+    """Whether a peer has, or remembers that it had, a whole copy of what a rival's primary had."""
+    views = peer.core.views
+    return peer.contact.id in {one.id for one in rival.holders} and any(
+        view.primary in rival.holders[-1:] and intersect(view.intervals, rival.intervals)
+        for view in (*kept_views(peer), *views.former)
+    )
+
+
 class Branches:
     """Sees since which epoch every peer has answered for what it answers for."""
 
@@ -100,6 +110,20 @@ class Branches:
             with_others = merge(*(self._has_of(one, view) for one in beside))
             alone.append(subtract(view.intervals, merge(view.lost, with_others)))
         return merge(*alone)
+
+    def unsettled_with(self, fallen: Iterable[SimPeer], others: Iterable[SimPeer]) -> Intervals:
+        """What a view of the others names as a rival, where the fallen leave fewer than two who
+        had it: one of several cannot know whether the rest went on without it, and nobody will."""
+        beside, gone = list(others), list(fallen)
+        rivals = {one for peer in beside for view in kept_views(peer) for one in view.rivals}
+        return merge(
+            *(
+                rival.intervals
+                for rival in rivals
+                if any(_knew(peer, rival) for peer in gone)
+                and sum(_knew(peer, rival) for peer in beside) < min(2, len(rival.holders))
+            )
+        )
 
     def _has_of(self, later: KeptView, view: KeptView) -> Intervals:
         """Where all that was acknowledged under a view is also there under another one."""

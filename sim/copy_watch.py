@@ -53,12 +53,12 @@ class CopyWatch:
 
     def went_down(self, *fallen: SimPeer) -> None:
         """These peers crashed, left or were held, all in this moment."""
-        of_branches = self._branches.only_with(fallen, self._up_beside(fallen))
-        only = merge(self._only_with(fallen), of_branches)
-        self._history.wounds = merge(self._history.wounds, only)
+        up = self._up_beside(fallen)
+        only = merge(self._only_with(fallen), self._branches.only_with(fallen, up))
+        unsettled = self._branches.unsettled_with(fallen, up)
+        self._history.wounds = merge(self._history.wounds, only, unsettled)
         self._last.update(peer.address for peer in fallen if only)
         parts = current_parts(self._all_and(fallen), with_lost=True)
-        up = self._up_beside(fallen)
         self.ledger.went_down(
             {peer.address: self._stems(peer, parts.get(peer, ())) for peer in fallen},
             set().union(*(self._stems(peer, parts.get(peer, ())) for peer in up)),

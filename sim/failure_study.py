@@ -64,7 +64,7 @@ def study(plan: FailurePlan, progress: Callable[[str], None] = lambda _: None) -
             number += 1
             if (tenths := 10 * sample.count // plan.lookups) > said:
                 said = tenths
-                progress(f"{fraction:g} crashed: {sample.count} lookups of {plan.lookups}")
+                progress(f"{fraction:g} crashed: {sample.count} lookups of at least {plan.lookups}")
         is_published = (plan.peers, plan.successors) == (1000, 20)
         rows.append(row_of(fraction, sample, PUBLISHED.get(fraction) if is_published else None))
     return rows

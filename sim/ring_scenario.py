@@ -21,6 +21,7 @@ from sim.checkers import convergence, zave
 from sim.checkers.convergence import IDEAL_WITHIN_S, Pointers
 from sim.error_log import error_log
 from sim.network import TailedLatency
+from sim.replaying import line_that_repeats
 from sim.report import Report
 from sim.ring import Ring
 from sim.trace import Trace
@@ -69,7 +70,7 @@ class _Stage:
             bits=BITS, successor_count=3 + seed % 3, call_timeout_s_min=2.0,
             call_timeout_s_initial=2.0, silence_s=60.0,
         )  # fmt: skip
-        self.report = Report(scenario.name, seed)
+        self.report = Report(scenario.name, seed, line_that_repeats(scenario, seed))
         self.ring = Ring(seed, config, latency=TailedLatency(0.005, 0.03), keep_trace=keep_trace)
         self._ids = self._draw.sample(range(1 << BITS), scenario.events + 16)
         first = config.successor_count + self._draw.randint(1, 6)

@@ -33,6 +33,7 @@ from sim.kernel import Kernel
 from sim.link import MessageCodec
 from sim.overlay import Overlay
 from sim.places import SPACE
+from sim.replaying import line_that_repeats
 from sim.report import Report
 from sim.ring_look import ring_flaws
 from sim.simulated_peer import SimPeer
@@ -109,7 +110,8 @@ def traced_run(
 ) -> tuple[Report, Trace]:
     """The same, and the trace of it."""
     kernel = Kernel(seed, keep_trace=keep_trace)
-    report = Report(scenario.name, seed)
+    given = [name for name, one in (("codec", codec), ("sabotage", sabotage)) if one is not None]
+    report = Report(scenario.name, seed, line_that_repeats(scenario, seed, *given))
     with error_log() as logged:
         try:
             _play(_Stage(scenario, kernel, codec), report, sabotage)

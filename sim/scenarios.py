@@ -11,6 +11,7 @@ from sim.churn import ChurnPlan
 from sim.clock import ClockPlan
 from sim.disk_trouble import DiskPlan
 from sim.faults import FrameFaults
+from sim.replaying import COMMAND, NAMED
 from sim.ring_scenario import RingScenario
 from sim.scenario import Scenario
 from sim.weather import WeatherPlan
@@ -100,7 +101,7 @@ _ALL = (
     ),
     Scenario(
         name="moving-apart",
-        summary="the same while some peers are cut off for up to four seconds",
+        summary="what is stored moves on and on while peers are cut off for up to four seconds",
         workload=replace(_MOVING, timeout_s=1.0),
         weather=WeatherPlan(partitions=0.2, frames=_ROUGH),
         unique_holders=False,
@@ -113,7 +114,7 @@ _ALL = (
     ),
     Scenario(
         name="ranges-apart",
-        summary="the same while some peers are cut off for up to four seconds",
+        summary="what is stored and asked for lies at several peers, of which some are cut off",
         workload=replace(_WIDE, timeout_s=1.0),
         weather=WeatherPlan(partitions=0.2, frames=_ROUGH),
         unique_holders=False,
@@ -148,7 +149,7 @@ _ALL = (
     ),
     Scenario(
         name="few-peers",
-        summary="the same on six peers without cuts, often with only two of them up",
+        summary="what is stored moves on and on at six peers, of which often only two are up",
         peers=6,
         storm_s=25.0,
         workload=_MOVING,
@@ -176,7 +177,7 @@ _ALL = (
     ),
     Scenario(
         name="sensors-apart",
-        summary="the same while some peers are cut off for up to four seconds",
+        summary="clients store and ask straight at owners, of which some are cut off for seconds",
         storm_s=12.0,
         workload=_SENSORS,
         weather=WeatherPlan(partitions=0.2, one_way_partitions=0.1, frames=_ROUGH),
@@ -277,3 +278,5 @@ RINGS = {scenario.name: scenario for scenario in (RingScenario(),)}
 
 EVERY: dict[str, Scenario | RingScenario] = {**SCENARIOS, **RINGS}
 """All that `meteor-sim scenario` knows."""
+
+NAMED.update({"sim.SCENARIOS": SCENARIOS, COMMAND: EVERY})

@@ -24,9 +24,11 @@ class Event(NamedTuple):
     at_s: float
     """Virtual time."""
     kind: str
-    """`deliver`, `lost`, `refuse`, `close` or `crash`."""
+    """`deliver`, `lost`, `unanswered`, `refuse`, `close`, `crash`, `pause` or `resume`."""
     source: str
+    """The peer or client that it comes from or happens to, as `address#identifier`."""
     target: str
+    """Whom it is for; empty where it is of one alone."""
     what: str
     """The message's type, or the reason."""
 

@@ -29,6 +29,11 @@ COMMANDS: Final = {
 DONE, VIOLATED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
+def to_nobody() -> None:
+    """What is printed from now on is read by nobody: the reader of a pipe has gone."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 class _Commands(click.Group):
     """Lists its commands without importing them."""
 
@@ -39,7 +44,7 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:  # `meteor-sim ... | head` has seen enough; click would say 1
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            to_nobody()
             return DONE
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002

@@ -27,7 +27,10 @@ from sim.failure_study import PUBLISHED, FailurePlan, study
 @click.command()
 @click.option("--peers", default=1000, show_default=True, type=click.IntRange(2))
 @click.option("--successors", default=20, show_default=True, type=click.IntRange(1))
-@click.option("--lookups", default=10_000, show_default=True, type=click.IntRange(1), help="A row.")
+@click.option(
+    "--lookups", default=10_000, show_default=True, type=click.IntRange(1),
+    help="A row, at least: each ring looks up once a survivor.",
+)  # fmt: skip
 @click.option(
     "--fractions",
     default=",".join(f"{fraction:g}" for fraction in PUBLISHED),

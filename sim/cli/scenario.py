@@ -6,6 +6,7 @@ Law of this file: every failure prints the one line that repeats it, and where i
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections import Counter
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import click
 
-from sim.cli import DONE, VIOLATED
+from sim.cli import DONE, VIOLATED, to_nobody
 from sim.report import Report
 from sim.ring_scenario import RingScenario
 from sim.scenario import Scenario
@@ -33,6 +34,14 @@ def seed_range(_: click.Context, __: click.Parameter, value: str) -> range:
     if seeds.stop - seeds.start > sys.maxsize:
         raise click.BadParameter(f"{value!r} are more seeds than can be counted")
     return seeds
+
+
+def folder_to_be(_: click.Context, __: click.Parameter, value: Path) -> Path:
+    """Refused before a night of seeds, and made where one of them fails."""
+    there = next(one for one in (value, *value.absolute().parents) if one.exists())
+    if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
+        raise click.BadParameter(f"{value}: nothing can be written into {there}")
+    return value
 
 
 def listing() -> str:
@@ -69,6 +78,7 @@ def keep_trace(scenario: Scenario | RingScenario, report: Report, folder: Path) 
 @click.option(
     "--traces",
     type=click.Path(file_okay=False, path_type=Path),
+    callback=folder_to_be,
     default=Path("traces"),
     show_default=True,
     help="Where the traces of failed runs go.",
@@ -87,37 +97,49 @@ def command(name: str | None, seeds: range, listed: bool, traces: Path, as_json:
     if name not in {*EVERY, "all"}:
         raise click.UsageError(f"no scenario {name!r}; there are:\n{listing()}")
     chosen = list(EVERY.values()) if name == "all" else [EVERY[name]]
-    runs = ((scenario, seed) for scenario in chosen for seed in seeds)
-    asked = len(chosen) * len(seeds)
-    done: list[Report] = []
-    failed = 0
+    swarm = _Swarm(len(chosen) * len(seeds), traces, as_json=as_json)
     try:
-        for scenario, seed in runs:
-            done.append(_run_one(scenario, seed, traces, as_json=as_json))
-            failed += bool(done[-1].violations)
-            if asked > 1:
-                click.echo(f"[{len(done)}/{asked}, {failed} failed]", err=True)
-    finally:  # also when somebody has seen enough: what a night of seeds found is not to be lost
-        if asked > 1 and not as_json:
-            click.echo(summary(done, asked))
-    return VIOLATED if failed else DONE
+        for scenario in chosen:
+            for seed in seeds:
+                swarm.run(scenario, seed)
+    except BrokenPipeError:  # `| head` has seen enough; that something failed it may not have seen
+        to_nobody()
+    finally:  # also when somebody interrupts: what a night of seeds found is not to be lost
+        swarm.sum_up()
+    return VIOLATED if swarm.failed else DONE
 
 
-def _run_one(
-    scenario: Scenario | RingScenario, seed: int, traces: Path, *, as_json: bool
-) -> Report:
-    began_s = time.monotonic()
-    report, _ = scenario.play(seed)
-    took_s = time.monotonic() - began_s
-    if as_json:
-        fields = {name: getattr(report, name) for name in report.__slots__}
-        click.echo(json.dumps({**fields, "took_s": round(took_s, 3)}))
-    else:
-        click.echo(line_of(report, took_s))
-    if report.violations:
-        click.echo(report.text(), err=as_json)
-        click.echo(f"  trace: {_kept_where(scenario, report, traces)}", err=as_json)
-    return report
+class _Swarm:
+    """The runs that were asked for, and what came of them so far."""
+
+    def __init__(self, asked: int, traces: Path, *, as_json: bool) -> None:
+        self._asked, self._traces, self._as_json = asked, traces, as_json
+        self._done: list[Report] = []
+        self.failed = 0
+
+    def run(self, scenario: Scenario | RingScenario, seed: int) -> None:
+        """One run: its trace is kept before anything is printed, which may be in vain."""
+        began_s = time.monotonic()
+        report, _ = scenario.play(seed)
+        took_s = time.monotonic() - began_s
+        self._done.append(report)
+        self.failed += bool(report.violations)
+        where = _kept_where(scenario, report, self._traces) if report.violations else ""
+        if self._as_json:
+            names = {name: getattr(report, name) for name in report.__slots__}
+            click.echo(json.dumps({**names, "took_s": round(took_s, 3)}))
+        else:
+            click.echo(line_of(report, took_s))
+        if report.violations:
+            click.echo(report.text(), err=self._as_json)
+            click.echo(f"  trace: {where}", err=self._as_json)
+        if self._asked > 1:
+            click.echo(f"[{len(self._done)}/{self._asked}, {self.failed} failed]", err=True)
+
+    def sum_up(self) -> None:
+        """The whole of a swarm."""
+        if self._asked > 1 and not self._as_json:
+            click.echo(summary(self._done, self._asked))
 
 
 def _kept_where(scenario: Scenario | RingScenario, report: Report, traces: Path) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
+from click.core import ParameterSource
 
 from sim import plot
 from sim.cli import BAD_INPUT, DONE, VIOLATED
@@ -77,6 +78,14 @@ class Sizes(click.Command):
             open_ = argument == "--peers" or (open_ and argument.isdigit())
             spread.append(argument)
         return super().parse_args(ctx, spread)
+
+
+def _refuse_sizes(ctx: click.Context) -> None:
+    """The papers have sizes of their own: others would be passed over without a word."""
+    for name in ("peers", "profiles", "fixed_profiles"):
+        if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            option = "--" + name.replace("_", "-")
+            raise click.UsageError(f"{option} and --papers: these have sizes of their own")
 
 
 def explained(command: Callable[..., int]) -> Callable[..., int]:
@@ -145,6 +154,8 @@ def command(
     """
     from sim.spark.session import elapsed_s, session  # noqa: PLC0415 (only where it is used)
 
+    if papers:
+        _refuse_sizes(click.get_current_context())
     began_s, on_terminal = elapsed_s(), sys.stderr.isatty()
 
     def timed(line: str) -> None:

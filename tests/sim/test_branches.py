@@ -107,3 +107,38 @@ def test_whoever_is_just_about_to_answer_for_it_has_it(split: Split) -> None:
     )
     split.watch.went_down(split.heir)
     assert split.history.wounds == ()
+
+
+def stood_down(split: Split, *remember: SimPeer) -> Rival:
+    """The heir had two copies; it and these peers keep nothing of its branch any more, and remember
+    it; a third one names it as its rival, and goes on."""
+    fourth, fifth = split.overlay.peers[4], split.overlay.peers[1]
+    had = replace(split.view, copies=(fourth.contact, fifth.contact))
+    split.heir.core.views.own.clear()
+    for peer in (split.heir, *remember):
+        peer.core.views.remember(had)
+    rival = Rival(had.intervals, had.epoch, (*had.copies, split.heir.contact))
+    split.begins(split.overlay.peers[5], had.epoch + 1, rival)
+    return rival
+
+
+def test_of_a_branch_that_stood_down_two_who_remember_it_are_enough(split: Split) -> None:
+    stood_down(split, split.overlay.peers[4], split.overlay.peers[1])
+    split.watch.went_down(split.heir)
+    assert split.history.wounds == ()
+
+
+def test_of_a_branch_that_stood_down_one_alone_cannot_know_the_last_word(split: Split) -> None:
+    """`replace(SCENARIOS["storm"], storm_s=8.0)`, seed 3: two of the three who had it crashed
+    within half a second, as its primary stood down, and the answers named it for good."""
+    rival = stood_down(split, split.overlay.peers[4])
+    split.watch.went_down(split.overlay.peers[2])
+    assert split.history.wounds == (), "it had nothing of it"
+    split.watch.went_down(split.heir)
+    assert split.history.wounds == rival.intervals
+
+
+def test_whoever_heard_of_a_branch_and_had_nothing_of_it_does_not_count(split: Split) -> None:
+    rival = stood_down(split, split.overlay.peers[4], split.overlay.peers[2])
+    split.watch.went_down(split.heir)
+    assert split.history.wounds == rival.intervals

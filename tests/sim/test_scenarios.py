@@ -154,7 +154,7 @@ def test_one_seed_is_one_run() -> None:
     first, second = run(scenario, 5), run(scenario, 5)
     assert first == second
     assert first.digest != run(scenario, 6).digest
-    assert first.replay == "meteor-sim scenario crashes --seed 5"
+    assert first.replay == "replace(sim.SCENARIOS['crashes'], storm_s=1.5).play(5)"
 
 
 def after(seconds: float, plant: Callable[[Overlay], None]) -> Callable[[Overlay], None]:

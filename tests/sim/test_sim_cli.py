@@ -152,14 +152,42 @@ def test_a_swarm_that_is_interrupted_says_what_it_found(
     assert lines[-1] == "  meteor-sim scenario calm --seed 1"
 
 
+def full(*_: object) -> Path:
+    """As a disk would."""
+    raise OSError(28, "No space left on device")
+
+
 def test_a_trace_that_cannot_be_written_does_not_end_a_swarm(
-    capsys: Printed, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    capsys: Printed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failing(monkeypatch)
-    (tmp_path / "file").touch()
-    folder = str(tmp_path / "file" / "traces")
-    assert main(["scenario", "calm", "--seeds", "1..2", "--traces", folder]) == VIOLATED
+    monkeypatch.setattr("sim.cli.scenario.keep_trace", full)
+    assert main(["scenario", "calm", "--seeds", "1..2"]) == VIOLATED
     printed = capsys.readouterr().out
     assert printed.count("  trace: not written, ") == 2
-    assert printed.count("  and 10 more; --json has all") == 2
+    assert printed.count("  and 10 more (recall 10); --json has all") == 2
     assert "2 runs, 2 failed" in printed
+
+
+def test_where_no_trace_could_be_kept_nothing_is_run(capsys: Printed, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    folder = str(tmp_path / "file" / "traces")
+    assert main(["scenario", "calm", "--traces", folder]) == BAD_INPUT
+    said = capsys.readouterr()
+    assert f"{folder}: nothing can be written into {tmp_path / 'file'}" in said.err
+    assert said.out == ""
+
+
+def test_a_reader_that_has_seen_enough_hides_no_failure(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """`meteor-sim scenario calm | head -1` exited with 0 where it had failed, without its trace."""
+
+    def closed(*_: object, **__: object) -> None:
+        raise BrokenPipeError
+
+    failing(monkeypatch)
+    monkeypatch.setattr("click.echo", closed)
+    monkeypatch.setattr("sim.cli.scenario.to_nobody", monkeypatch.undo)
+    assert main(["scenario", "calm", "--seed", "2"]) == VIOLATED
+    assert (tmp_path / "traces" / "calm-2.jsonl").exists()

@@ -103,7 +103,7 @@ def test_a_row_says_ten_times_how_far_it_is() -> None:
     said: list[str] = []
     study(FailurePlan(peers=6, successors=4, lookups=200, fractions=(0.5,)), said.append)
     assert len(said) == 10
-    assert said[-1] == "0.5 crashed: 201 lookups of 200"
+    assert said[-1] == "0.5 crashed: 201 lookups of at least 200"
 
 
 def test_profiles_are_lost_with_their_copies_alone() -> None:

@@ -132,10 +132,14 @@ def test_of_a_branch_that_stood_down_one_alone_cannot_know_the_last_word(split: 
     """`replace(SCENARIOS["storm"], storm_s=8.0)`, seed 3: two of the three who had it crashed
     within half a second, as its primary stood down, and the answers named it for good."""
     rival = stood_down(split, split.overlay.peers[4])
-    split.watch.went_down(split.overlay.peers[2])
-    assert split.history.wounds == (), "it had nothing of it"
     split.watch.went_down(split.heir)
     assert split.history.wounds == rival.intervals
+
+
+def test_whoever_had_nothing_of_a_branch_takes_nothing_of_it_along(split: Split) -> None:
+    stood_down(split)
+    split.watch.went_down(split.overlay.peers[2])
+    assert split.history.wounds == ()
 
 
 def test_whoever_heard_of_a_branch_and_had_nothing_of_it_does_not_count(split: Split) -> None:

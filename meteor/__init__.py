@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from arms import between as between
     from arms import prefix as prefix
     from arms import profile as profile
+    from meteor import peer_options as peer_options
     from meteor import sync as sync
+    from meteor import wrong_values as wrong_values
     from meteor.client.answer import Answer as Answer
     from meteor.client.callbacks import Callbacks as Callbacks
     from meteor.client.client import Client as Client
@@ -111,6 +113,7 @@ _MODULES: Final = {
     "meteor.wire.messages": ("Found", "Neighbour", "Notice", "RingPicture"),
     "meteor.wire.record_id": ("make_id", "stem_of"),
     "meteor.peer": ("Peer",),
+    "meteor.peer_options": ("peer_options",),
     "meteor.client.post_many": ("Message", "Receipts"),
     "meteor.rendezvous.rendezvous_peer": ("RendezvousPeer",),
     "meteor.security.credentials": ("ActingFor",),
@@ -124,6 +127,7 @@ _MODULES: Final = {
     "meteor.receipt": ("Receipt",),
     "meteor.values": ("Match", "Notification", "Result"),
     "meteor.client.watch": ("Watch",),
+    "meteor.wrong_values": ("wrong_values",),
     "squid": ("Choice", "KeywordSpace", "Number", "Time", "Word"),
 }  # fmt: skip
 """Where each public name comes from: a module is imported when one of its names is first used, so
@@ -133,7 +137,7 @@ _LAZY: Final = {name: module for module, names in _MODULES.items() for name in n
 __all__ = [
     "Peer", "connect", "LocalOverlay", "sync", "Client", "ClientConfig", "Callbacks",
     "RendezvousPeer",
-    "EventLog", "log_events", "wire_codec", "Found", "Notice",
+    "EventLog", "log_events", "wire_codec", "Found", "Notice", "peer_options", "wrong_values",
     "make_id", "stem_of",
     "TLS", "RestConfig",
     "Answer", "Interest", "Watch", "Receipt", "Match", "Notification", "Result",

@@ -16,12 +16,11 @@ from typing import Final, Literal, Self
 
 from chord import ChordConfig, Contact
 from meteor.client.client import Client
-from meteor.copies.config import check_copies, check_copies_min
 from meteor.links.asyncio_runtime import AsyncioRuntime
 from meteor.links.asyncio_steady_clock import steady_clock
 from meteor.links.transport import MemoryHub, MemoryTransport, Transport
 from meteor.peer import Peer
-from meteor.peer_options import check_kinds, check_ring, check_space
+from meteor.peer_options import check_alike, check_kinds, check_overlay_space
 from meteor.rare_collections import RareCollections
 from meteor.security.credentials import ActingFor, check_signer
 from meteor.security.identity import Identity
@@ -53,13 +52,10 @@ class LocalOverlay:
     ) -> None:
         if checked_whole("peers", peers) < 1:
             raise ValueError(f"peers: an overlay has at least one peer, not {said(peers)}")
-        if space is None:
-            raise TypeError("space: an overlay needs a meteor.KeywordSpace")
-        check_space(space)
+        check_overlay_space(space)
         check_kinds(config=config, policy=policy)
         checked_whole("seed", seed)
-        check_ring(config or ChordConfig.local(), space)
-        check_copies_min(copies_min, check_copies(copies, config or ChordConfig.local()))
+        check_alike(config or ChordConfig.local(), space, copies=copies, copies_min=copies_min)
         if not (isinstance(transport, str) and transport in {"memory", "websocket"}):
             raise ValueError(f"transport is 'memory' or 'websocket', not {said(transport)}")
         check_kind("ids", ids, (list, tuple, range))

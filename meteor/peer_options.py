@@ -99,14 +99,12 @@ class PeerOptions:
             raise TypeError(f"transport: {said(self.transport)} cannot dial; leave it out")
         if self.tls is not None:
             self.tls.check_peer()
-        check_ring(self.config, self.space)
-        if self.moves is not None:
-            check_numbers(self.moves, _MOVES_MAY_BE_ZERO)
-        if self.routing is not None:
-            check_numbers(self.routing, ())
+        check_alike(
+            self.config, self.space, copies=self.copies, copies_min=self.copies_min,
+            moves=self.moves, routing=self.routing,
+        )  # fmt: skip
         if self.id is not None and not 0 <= checked_whole("id", self.id) < 1 << self.config.bits:
             raise ValueError(f"id: {said(self.id)} is not between 0 and 2**{self.config.bits} - 1")
-        check_copies_min(self.copies_min, check_copies(self.copies, self.config))
 
     @property
     def policy_file(self) -> PolicyFile | None:
@@ -164,6 +162,24 @@ def check_ring(config: ChordConfig, space: KeywordSpace | None) -> None:
         raise ValueError(f"placement is 'load' or 'hash', not {said(config.placement)}")
 
 
+def check_alike(
+    config: ChordConfig,
+    space: KeywordSpace | None,
+    *,
+    copies: int,
+    copies_min: int | None = None,
+    moves: RelocationConfig | None = None,
+    routing: RouterConfig | None = None,
+) -> None:
+    """Look at what all peers of a ring are told alike; raises as `check_ring` does."""
+    check_ring(config, space)
+    if moves is not None:
+        check_numbers(moves, _MOVES_MAY_BE_ZERO)
+    if routing is not None:
+        check_numbers(routing, ())
+    check_copies_min(copies_min, check_copies(copies, config))
+
+
 KINDS: Final[dict[str, type | tuple[type, ...]]] = {
     "config": ChordConfig,
     "policy": (Policy, PolicyFile, str, Path),
@@ -199,6 +215,14 @@ def check_space(space: object) -> None:
             f"space: give a meteor.KeywordSpace, not {type(space).__name__}; "
             "KeywordSpace.from_toml(text) makes one of a file's text"
         )
+
+
+def check_overlay_space(space: object) -> None:
+    """The same for an overlay in one process, whose peers learn the space from nobody: raises
+    `TypeError` for None, too."""
+    if space is None:
+        raise TypeError("space: an overlay needs a meteor.KeywordSpace")
+    check_space(space)
 
 
 def check_clear(listen: str, *, protected: bool, insecure: bool) -> None:

@@ -66,6 +66,18 @@ def check_path(name: str, value: object) -> None:
         raise ValueError(f"{name}: {said(value)} is no path of a file or directory")
 
 
+def checked_number(name: str, value: object, *, may_be_zero: bool = True) -> float:
+    """The number, of any kind; raises `TypeError` for what is none, and `ValueError` for one that
+    is below 0, or 0 where that may not be, or beyond `NUMBER_MAX`."""
+    if not is_number(value):
+        raise TypeError(f"{name} is a number, not {said(value)}")
+    is_enough = value > 0 or (value == 0 and may_be_zero)
+    if not (is_enough and value <= NUMBER_MAX):
+        least = "from" if may_be_zero else "above"
+        raise ValueError(f"{name}: {said(value)} is not {least} 0 and at most 2**53")
+    return float(value)
+
+
 def check_numbers(of: Any, may_be_zero: Collection[str]) -> None:
     """Look at all the numbers of a dataclass: raises `TypeError` for a field that holds none, and
     `ValueError` for one that is below 0, or 0 and not among these names, or beyond `NUMBER_MAX`.
@@ -77,9 +89,4 @@ def check_numbers(of: Any, may_be_zero: Collection[str]) -> None:
             checked_whole(name, value)
         elif field.type != "float":
             continue
-        elif not is_number(value):
-            raise TypeError(f"{name} is a number, not {said(value)}")
-        is_enough = value > 0 or (value == 0 and name in may_be_zero)
-        if not (is_enough and value <= NUMBER_MAX):
-            least = "from" if name in may_be_zero else "above"
-            raise ValueError(f"{name}: {said(value)} is not {least} 0 and at most 2**53")
+        checked_number(name, value, may_be_zero=name in may_be_zero)

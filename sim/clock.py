@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from math import inf, nextafter
 from typing import Final
 
+from meteor import wrong_values
 from sim.kernel import Kernel
 
 EPOCH_S: Final = 1_700_000_000.0
@@ -70,12 +71,19 @@ class MachineClock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockPlan:
-    """How wrong the clocks of a run are; exact by default."""
+    """How wrong the clocks of a run are; exact by default.
+
+    Raises `TypeError` and `ValueError` for what is no such number, with the field's name."""
 
     drift_max: float = 0.0
     """Each clock's rate is drawn evenly from 1 less this to 1 more; 100 ppm is 0.0001."""
     wall_error_s_max: float = 0.0
     """Each wall clock is ahead or behind by up to this at the start."""
+
+    def __post_init__(self) -> None:
+        wrong_values.check_numbers(self, {"drift_max", "wall_error_s_max"})
+        if self.drift_max > DRIFT_LIMIT:
+            raise ValueError(f"drift_max is a share from 0 to {DRIFT_LIMIT}, not {self.drift_max}")
 
     def clock_of(self, kernel: Kernel, machine: str) -> MachineClock:
         """The clock of the machine of that name: one run and name, one clock."""

@@ -31,6 +31,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from chord import Contact, FrameKind
+from meteor import wrong_values
 from sim.link import DIAL_TIMEOUT_S, SimLinkEnd, link_key
 from sim.network import Network
 
@@ -38,11 +39,15 @@ LINK_SILENCE_S: Final = 22.5
 """A link whose pings go unanswered this long breaks: WebSocket heartbeats of 15 s and half."""
 RETRANSMISSIONS_MAX: Final = 6
 """A frame is lost at most this often in a row."""
+MAY_BE_ZERO: Final = {"loss", "retransmit_s", "duplication", "reordering", "reorder_s"}
+"""Of what befalls frames, all that is a number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameFaults:
-    """What befalls single frames; shares are probabilities a frame, 0 to 1."""
+    """What befalls single frames; shares are probabilities a frame, 0 to 1.
+
+    Raises `TypeError` and `ValueError` for what is no such share or time, with the field's name."""
 
     loss: float = 0.0
     """Share of frames that are lost once, of those again, and so on."""
@@ -60,8 +65,11 @@ class FrameFaults:
 
     def __post_init__(self) -> None:
         for name in ("loss", "duplication", "reordering"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} is a share from 0 to 1, not {getattr(self, name)}")
+            share = getattr(self, name)
+            if wrong_values.is_number(share) and not 0 <= share <= 1:
+                raise ValueError(f"{name} is a share from 0 to 1, not {share}")
+        wrong_values.check_numbers(self, MAY_BE_ZERO)
+        wrong_values.checked_truth("raw", self.raw)
 
 
 class Partition:
@@ -134,7 +142,8 @@ class Faults:
     ) -> Partition:
         """Cut `side` from `others`, or from everybody else, those who come later included.
 
-        With `one_way` only frames from `side` are stopped; the others are still heard."""
+        With `one_way` only frames from `side` are stopped; the others are still heard.  The clients
+        of a peer are cut off from it unless their contacts (`Overlay.clients`) are on its side."""
         cut = Partition(self, side, others, one_way=one_way)
         self._partitions.append(cut)
         self._attach()
@@ -143,14 +152,19 @@ class Faults:
         return cut
 
     def clog(self, one: Contact, other: Contact, for_s: float) -> Partition:
-        """Let nothing pass between two peers for `for_s` seconds."""
+        """Let nothing pass between two peers for `for_s` seconds; raises `TypeError` and
+        `ValueError` for what is no such time."""
+        for_s = wrong_values.checked_number("for_s", for_s)
         cut = self.partition([one], [other])
         self._kernel.call_later(for_s, cut.heal)
         return cut
 
     def vanish(self, contact: Contact) -> Partition:
         """Crash a peer together with its machine: no link closes, dials are never answered, until
-        the partition that this returns is healed."""
+        the partition that this returns is healed.
+
+        Only the network knows: the overlay counts the peer among its `living`, and its `restart`
+        takes it for alive, until its `crash()` is called, too."""
         cut = self.partition([contact])
         self._network.crash(contact)
         return cut

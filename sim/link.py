@@ -20,6 +20,7 @@ from chord import (
     MeteorError,
     RemoteFault,
 )
+from meteor import wrong_values
 from sim.clock import MachineClock
 
 _REQUEST: Final = FrameKind.REQUEST
@@ -37,6 +38,14 @@ class MessageCodec(Protocol):
 
     def decode(self, data: bytes) -> object:
         """The message."""
+
+
+def check_codec(codec: object) -> None:
+    """Raises `TypeError` for what neither turns messages into bytes nor is None."""
+    both = (getattr(codec, name, None) for name in ("encode", "decode"))  # text has one of them
+    if codec is not None and not all(callable(one) for one in both):
+        given = wrong_values.said(codec)
+        raise TypeError(f"codec: give a meteor.wire_codec(), or leave it out, not {given}")
 
 
 class Carrier(Protocol):

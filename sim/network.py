@@ -16,9 +16,18 @@ from functools import partial
 from typing import Final, Protocol
 
 from chord import ACKNOWLEDGE_WITHIN_S, Contact, FrameKind
+from meteor import wrong_values
 from sim.clockwork import NORMAL
 from sim.kernel import Kernel
-from sim.link import DIAL_TIMEOUT_S, Frame, MessageCodec, SimLinkEnd, Station, link_key
+from sim.link import (
+    DIAL_TIMEOUT_S,
+    Frame,
+    MessageCodec,
+    SimLinkEnd,
+    Station,
+    check_codec,
+    link_key,
+)
 
 _REQUEST: Final = FrameKind.REQUEST
 _FORWARD: Final = FrameKind.FORWARD
@@ -35,10 +44,18 @@ class Latency(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class UniformLatency:
-    """Between `low_s` and `high_s`, evenly: a local network."""
+    """Between `low_s` and `high_s`, evenly: a local network.
+
+    Raises `TypeError` and `ValueError` for what are no such times: a frame that arrives before it
+    is sent would run virtual time backwards."""
 
     low_s: float = 0.0005
     high_s: float = 0.0015
+
+    def __post_init__(self) -> None:
+        wrong_values.check_numbers(self, {"low_s", "high_s"})
+        if self.low_s > self.high_s:
+            raise ValueError(f"low_s: {self.low_s} is above high_s, {self.high_s}")
 
     def draw(self, stream: random.Random) -> float:
         """Seconds for one frame."""
@@ -47,14 +64,19 @@ class UniformLatency:
 
 @dataclass(frozen=True, slots=True)
 class TailedLatency:
-    """At least `floor_s`, and an exponential tail of mean `tail_s` above it: a wide network."""
+    """At least `floor_s`, and an exponential tail of mean `tail_s` above it, or none where that is
+    0: a wide network.  Raises as `UniformLatency` does."""
 
     floor_s: float = 0.010
     tail_s: float = 0.020
 
+    def __post_init__(self) -> None:
+        wrong_values.check_numbers(self, {"floor_s", "tail_s"})
+
     def draw(self, stream: random.Random) -> float:
         """Seconds for one frame."""
-        return self.floor_s + stream.expovariate(1.0 / self.tail_s)
+        tail_s = stream.expovariate(1.0 / self.tail_s) if self.tail_s else 0.0
+        return self.floor_s + tail_s
 
 
 class Interference(Protocol):
@@ -76,7 +98,8 @@ class Network:
     """What carries frames between the simulated peers of one kernel.
 
     With a `codec`, every message is encoded when it is sent and arrives as decoded: tests run so.
-    Without, the frozen objects themselves travel, and large studies run twice as fast."""
+    Without, the frozen objects themselves travel, and large studies run twice as fast.  Raises
+    `TypeError` for a `latency` that draws nothing and a `codec` that turns nothing into bytes."""
 
     def __init__(
         self,
@@ -85,6 +108,8 @@ class Network:
         latency: Latency | None = None,
         codec: MessageCodec | None = None,
     ) -> None:
+        _check_latency(latency)
+        check_codec(codec)
         self.kernel = kernel
         self.codec = codec
         clockwork = kernel.environment
@@ -275,6 +300,13 @@ class Network:
 
     def _note(self, kind: str, end: SimLinkEnd, target: str) -> None:
         self.kernel.trace.record(self.kernel.now(), kind, end.owner.name, target, "")
+
+
+def _check_latency(latency: object) -> None:
+    """Raises `TypeError` for what neither draws times nor is None."""
+    if latency is not None and not callable(getattr(latency, "draw", None)):
+        given = wrong_values.said(latency)
+        raise TypeError(f"latency: give a UniformLatency or TailedLatency, not {given}")
 
 
 def _drawing(latency: Latency, stream: random.Random) -> Callable[[], float]:

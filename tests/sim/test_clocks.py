@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -93,6 +94,23 @@ def test_a_broken_clock_is_refused() -> None:
         MachineClock(Kernel(1), drift=0.6)
     with pytest.raises(ValueError, match="drift is a share"):
         MachineClock(Kernel(1), drift=float("nan"))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "said"),
+    [
+        ({"wall_error_s_max": -5}, ValueError, "wall_error_s_max: -5 is not from 0"),
+        ({"wall_error_s_max": float("nan")}, ValueError, "wall_error_s_max: nan is not from 0"),
+        ({"wall_error_s_max": "a"}, TypeError, "wall_error_s_max is a number, not 'a'"),
+        ({"drift_max": -0.01}, ValueError, "drift_max: -0.01 is not from 0"),
+        ({"drift_max": 0.6}, ValueError, "drift_max is a share from 0 to 0.5, not 0.6"),
+    ],
+)
+def test_a_plan_of_broken_clocks_is_refused(
+    wrong: dict[str, Any], error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match=said):
+        ClockPlan(**wrong)
 
 
 @pytest.mark.long

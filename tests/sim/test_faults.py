@@ -266,7 +266,37 @@ def test_faults_that_are_off_change_nothing_and_faults_are_seeded() -> None:
     assert traced(stormy) == traced(stormy) != calm
 
 
-def test_shares_are_shares() -> None:
-    with pytest.raises(ValueError, match="loss is a share"):
-        FrameFaults(loss=1.5)
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "said"),
+    [
+        ({"loss": 1.5}, ValueError, "loss is a share from 0 to 1, not 1.5"),
+        ({"reordering": NAN}, ValueError, "reordering is a share from 0 to 1, not nan"),
+        ({"duplication": "a"}, TypeError, "duplication is a number, not 'a'"),
+        ({"retransmit_s": -1}, ValueError, "retransmit_s: -1 is not from 0"),
+        ({"retransmit_s": NAN}, ValueError, "retransmit_s: nan is not from 0"),
+        ({"reorder_s": -1}, ValueError, "reorder_s: -1 is not from 0"),
+        ({"raw": "no"}, TypeError, "raw is True or False, not 'no'"),
+    ],
+)
+def test_shares_are_shares_and_times_times(
+    wrong: dict[str, Any], error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match=said):
+        FrameFaults(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("for_s", "error"), [(-1, ValueError), (NAN, ValueError), ("a", TypeError), (None, TypeError)]
+)
+def test_a_clog_is_for_some_time(pair: Pair, for_s: Any, error: type[Exception]) -> None:
+    """Nothing ever passed again where it was for no number of seconds."""
+    with pytest.raises(error, match="for_s"):
+        pair.faults.clog(pair.a.contact, pair.b.contact, for_s)
+    assert not pair.faults.active
+
+
+def test_what_is_sent_again_is_sent_later_than_it_is_acknowledged() -> None:
     assert FrameFaults().retransmit_s > ACKNOWLEDGE_WITHIN_S

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -40,6 +41,34 @@ def test_latency_has_its_floor_and_its_mean(latency: UniformLatency | TailedLate
     low, mean = (0.001, 0.0015) if isinstance(latency, UniformLatency) else (0.01, 0.02)
     assert min(draws) >= low
     assert sum(draws) / len(draws) == pytest.approx(mean, rel=0.05)
+
+
+def test_a_latency_without_a_tail_is_its_floor() -> None:
+    """It was divided by, as the first frame travelled."""
+    assert TailedLatency(0.25, 0.0).draw(random.Random(1)) == 0.25
+
+
+@pytest.mark.parametrize(
+    ("kind", "times", "error", "said"),
+    [
+        (TailedLatency, (0.01, -1), ValueError, "tail_s: -1 is not from 0"),
+        (TailedLatency, (-0.5, 0.1), ValueError, "floor_s: -0.5 is not from 0"),
+        (TailedLatency, (float("nan"), 0.1), ValueError, "floor_s: nan is not from 0"),
+        (TailedLatency, (0.1, float("inf")), ValueError, "tail_s: inf is not from 0"),
+        (TailedLatency, ("a", 0.1), TypeError, "floor_s is a number, not 'a'"),
+        (UniformLatency, (-1, -0.5), ValueError, "low_s: -1 is not from 0"),
+        (UniformLatency, (0.1, float("nan")), ValueError, "high_s: nan is not from 0"),
+        (UniformLatency, (0.2, 0.1), ValueError, "low_s: 0.2 is above high_s, 0.1"),
+        (UniformLatency, (0.1, None), TypeError, "high_s is a number, not None"),
+    ],
+)
+def test_a_latency_that_is_none_is_refused(
+    kind: Any, times: tuple[object, ...], error: type[Exception], said: str
+) -> None:
+    """Virtual time ran backwards, or stood still."""
+    with pytest.raises(error, match=said):
+        kind(*times)
+    assert UniformLatency(0, 0).high_s == TailedLatency(0, 0).tail_s == 0
 
 
 def test_a_refused_dial_takes_a_round_trip_and_a_crash_a_latency() -> None:

@@ -13,6 +13,8 @@ import weakref
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any, Final, Generic, Protocol, TypeVar
 
+from meteor import wrong_values
+
 ResultT = TypeVar("ResultT")
 
 Turn = tuple[Callable[..., object], tuple[Any, ...]]
@@ -216,6 +218,11 @@ class Task(Waiter, Generic[ResultT]):
             return
         try:
             waiter = self._conversation.send(None)
+            try:
+                value = waiter._value
+            except AttributeError:  # an `isinstance` would cost every step something
+                waiter = self._put_right(waiter)
+                value = waiter._value
         except StopIteration as stop:
             if self._cancelling:
                 self._finish(None, Cancelled())
@@ -228,11 +235,24 @@ class Task(Waiter, Generic[ResultT]):
         else:
             if self._cancelling:  # by itself, in the step just made
                 self._end()
-            elif waiter._value is not _UNSETTLED:
+            elif value is not _UNSETTLED:
                 self.wake()
             else:
                 self._waits_for = waiter
                 waiter.hold(self)
+
+    def _put_right(self, awaited: object) -> Waiter | Pause:
+        """What the conversation awaits once it was told that nothing settles what it awaited; it
+        may as well end, as any does."""
+        while not isinstance(awaited, Waiter | Pause):
+            error = TypeError(
+                f"a conversation in virtual time awaited {wrong_values.said(awaited)}, which "
+                "nothing settles here: await kernel.sleep(seconds), or kernel.spawn(...) for what "
+                "goes on beside it, and nothing of asyncio's"
+            )
+            error.__suppress_context__ = True  # how that was found says nothing to anybody
+            awaited = self._conversation.throw(error)
+        return awaited
 
     def _end(self) -> None:
         """Close the conversation at its wait: only its `finally` blocks run, and may not wait."""

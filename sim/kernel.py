@@ -18,6 +18,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeVar
 
 from chord import MeteorError
+from meteor import wrong_values
 from sim.clockwork import Clockwork
 from sim.task import Grace, Pause, Task, Turn, Waiter
 from sim.trace import Trace
@@ -28,6 +29,8 @@ ORPHAN_GRACE_S: Final = 30.0
 """How long a conversation that ended with a `MeteorError` may wait for somebody to await it; longer
 than any time-out of a call, so that "spawn several, then await each" is legal.  Other exceptions
 are bugs and stop the run at once."""
+SEED_BITS_MAX: Final = 4096
+"""A longer seed could not be written into the names of its streams: Python has a limit, too."""
 
 
 class Deadlock(Exception):
@@ -38,10 +41,13 @@ class Kernel:
     """One simulated world: a clock, turns, seeded randomness and a trace.
 
     `environment` is the SimPy environment: workload and churn are written as ordinary SimPy
-    processes there, protocol conversations as tasks."""
+    processes there, protocol conversations as tasks.  Raises `TypeError` for a `seed` that is no
+    whole number, `ValueError` for one of more than `SEED_BITS_MAX`."""
 
     def __init__(self, seed: int = 0, *, keep_trace: bool = False) -> None:
-        self.seed = seed
+        self.seed = wrong_values.checked_whole("seed", seed)
+        if self.seed.bit_length() > SEED_BITS_MAX:
+            raise ValueError(f"seed: {wrong_values.said(seed)} has more than {SEED_BITS_MAX} bits")
         self.environment = Clockwork()
         self.trace = Trace(keep=keep_trace)
         self._ready: deque[Turn] = deque()

@@ -13,12 +13,12 @@ world is `sim.runtime`; one seed gives one trace.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from inspect import isawaitable
 from typing import Any, TypeVar, overload
 
 from chord import (
     ChordConfig,
     Contact,
-    MeteorError,
     RelocationConfig,
     ask_for_place,
     identifier,
@@ -33,6 +33,7 @@ from meteor import (
     KeywordSpace,
     MemoryJournal,
     Policy,
+    wrong_values,
 )
 from sim.clock import EPOCH_S, ClockPlan
 from sim.disk import SimDisk
@@ -40,6 +41,14 @@ from sim.faults import Faults
 from sim.kernel import Kernel
 from sim.link import MessageCodec
 from sim.network import Latency, Network
+from sim.overlay_arguments import (
+    check_client,
+    checked_config,
+    checked_end,
+    checked_identifier,
+    checked_peers,
+    network_of,
+)
 from sim.runtime import SimRuntime
 from sim.simulated_peer import SimPeer
 from sim.task import Cancelled
@@ -59,7 +68,10 @@ class Overlay:
     `disk` their journals take time; with a `codec` every message travels as bytes; with `clocks`
     those of peers and clients are wrong as planned.  A `network` brings its own kernel, latency and
     codec; raises `ValueError` for both, and for `ids` that are too few or make no ring.  A kernel
-    that is given, or the network's, has its own seed: `seed` counts where there is none."""
+    that is given, or the network's, has its own seed: `seed` counts where there is none.
+
+    What is given is looked at before anything is made: raises `TypeError` for what is of another
+    kind than it has, and `ValueError` for what no ring can be told."""
 
     def __init__(
         self,
@@ -81,17 +93,18 @@ class Overlay:
         routing: RouterConfig | None = None,
         policy: Policy | None = None,
     ) -> None:
-        if network is not None and (latency is not None or codec is not None or kernel is not None):
-            raise ValueError("a network has its own kernel, latency and codec")
-        self.kernel = network.kernel if network is not None else kernel or Kernel(seed)
-        self.network = network or Network(self.kernel, latency=latency, codec=codec)
+        self.config = checked_config(
+            config, space, copies=copies, copies_min=copies_min, moves=moves, routing=routing,
+            policy=policy, disk=disk, clocks=clocks,
+        )  # fmt: skip
+        count, self._ids = checked_peers(peers, ids, self.config.bits)
+        self.network = network_of(network, kernel, seed, latency=latency, codec=codec)
+        self.kernel = self.network.kernel
         self.space, self.seed, self.disk = space, self.kernel.seed, disk
         self.faults = Faults(self.network)
         """What goes wrong on the network: nothing until it is told."""
         self.clocks = clocks if clocks is not None else ClockPlan()
         """How wrong the machines' clocks are."""
-        self.config = config or ChordConfig.lan()
-        _check_peers(peers, ids, self.config.bits)
         self.moves = moves
         """When light peers move to where more is to be carried; None: they stay."""
         self.copies, self.copies_min, self.routing = copies, copies_min, routing
@@ -107,8 +120,7 @@ class Overlay:
         self.clients: dict[Contact, Client] = {}
         """Those that were made here, by the contacts of their links."""
         self._visitors = 0
-        self._ids = list(ids) if ids is not None else None
-        for _ in range(peers):
+        for _ in range(count):
             self.run(self.add_peer())
 
     def hear_of_new(self, hears: Callable[[SimPeer], None]) -> None:
@@ -151,24 +163,29 @@ class Overlay:
         """Let virtual time pass until `work` is done, and give its result; or `until` that time.
 
         Raises what the work raises, and what a conversation raised that nobody awaits; `TypeError`
-        without either, as peers never come to an end, and `ValueError` for a time that is over."""
+        without either, as peers never come to an end, for both and for what is neither, and
+        `ValueError` for a time that is over, or never comes."""
         if work is None:
             if until is None:
                 raise TypeError("run: give it something to do, or a time: until=...")
-            if until < self.kernel.now():
-                raise ValueError(f"run: {until} s is over, it is {self.kernel.now()} s")
-            self.kernel.run(until_s=until)
+            self.kernel.run(until_s=checked_end(until, self.kernel.now()))
             return None
+        if until is not None:
+            raise TypeError("run: give it something to do, or a time, not both")
+        if not isawaitable(work):
+            raise TypeError(f"run: {wrong_values.said(work)} is nothing to await")
         return self.kernel.run_until(self.kernel.spawn(_awaiting(work)))
 
     def run_for(self, seconds: float) -> None:
-        """Let that much virtual time pass."""
+        """Let that much virtual time pass; raises as `run` does for what is no such time."""
+        seconds = wrong_values.checked_number("seconds", seconds)
         self.kernel.run(until_s=self.kernel.now() + seconds)
 
     async def add_peer(self, peer_id: int | None = None) -> SimPeer:
         """Start one more peer and let it join; returns once it holds its arc.
 
-        Raises what joining raises, `JoinFailed` first of all; the peer is dead then."""
+        Raises what joining raises, `JoinFailed` first of all; the peer is dead then.  Raises
+        `ValueError` and `TypeError` for an identifier that the ring does not have."""
         peer = self.new_peer(await self.place() if peer_id is None else peer_id)
         await self.rejoin(peer)
         return peer
@@ -189,7 +206,11 @@ class Overlay:
 
     def new_peer(self, peer_id: int | None = None, *, incarnation: int = 0) -> SimPeer:
         """A peer that listens and has not joined yet; of a later `incarnation` than another one
-        whose identifier it is given, as on sockets, where that goes by the clock."""
+        whose identifier it is given, as on sockets, where that goes by the clock.
+
+        Raises as `add_peer` does for the identifier."""
+        if peer_id is not None:
+            peer_id = checked_identifier("peer_id", peer_id, self.config.bits)
         number = len(self.peers)
         address = f"10.0.{number // 250}.{number % 250 + 1}:7400"
         if peer_id is None:
@@ -206,7 +227,13 @@ class Overlay:
 
     async def move(self, peer: SimPeer, peer_id: int) -> SimPeer:
         """Let a peer leave and come back under another identifier, as its process would; under its
-        own where it could not hand everything over."""
+        own where it could not hand everything over.
+
+        Raises what `restart` raises, and `ValueError` for a peer that is not alive."""
+        peer_id = checked_identifier("peer_id", peer_id, self.config.bits)
+        self._check_last("move", peer)
+        if not peer.alive:
+            raise ValueError(f"move: {peer.address} is not alive; restart() it first")
         left = await peer.leave()
         return await self.restart(peer, None if left else peer_id)
 
@@ -216,7 +243,8 @@ class Overlay:
         `peers`.
 
         Raises what joining raises, `JoinFailed` first of all; the new incarnation is dead then.
-        Raises `ValueError` for a peer that is alive, or that a later incarnation replaced."""
+        Raises `ValueError` for a peer that is alive, or that a later incarnation replaced, and for
+        an identifier as `add_peer` does."""
         again = self.reincarnate(peer, peer_id)
         await self.rejoin(again)
         return again
@@ -224,10 +252,11 @@ class Overlay:
     def reincarnate(self, peer: SimPeer, peer_id: int | None = None) -> SimPeer:
         """The first half of a restart: the new incarnation listens and has not started.  It is the
         next one, whatever its journal tells of: on sockets that goes by the clock."""
+        if peer_id is not None:
+            peer_id = checked_identifier("peer_id", peer_id, self.config.bits)
+        self._check_last("restart", peer)
         if peer.alive:
             raise ValueError(f"restart: {peer.address} is alive; crash() or leave() first")
-        if peer not in self.peers:  # its journal is the later one's now
-            raise ValueError(f"restart: a later incarnation of {peer.address} was started already")
         journal = peer.journal
         if isinstance(journal, MemoryJournal):
             journal.reopen()
@@ -239,6 +268,14 @@ class Overlay:
         self.peers[self.peers.index(peer)] = again
         return again
 
+    def _check_last(self, what: str, peer: object) -> None:
+        """Raises `TypeError` for what is no peer, `ValueError` for one that was replaced."""
+        if not isinstance(peer, SimPeer):
+            given = wrong_values.said(peer)
+            raise TypeError(f"{what}: give one of the overlay's peers, not {given}")
+        if peer not in self.peers:  # its journal is the later one's now
+            raise ValueError(f"{what}: a later incarnation of {peer.address} was started already")
+
     async def rejoin(self, again: SimPeer) -> None:
         """The second half: it comes into the ring; raises as `restart` does."""
         others = [Contact.at(other.address) for other in self.living if other is not again]
@@ -249,7 +286,7 @@ class Overlay:
             if again.alive:
                 raise
             raise JoinFailed(f"{again.address} was crashed as it joined", ()) from None
-        except MeteorError:
+        except Exception:  # a bug, too, leaves nobody half-made among the living
             again.crash()
             raise
         again.via = ()
@@ -258,7 +295,12 @@ class Overlay:
 
     def _let_move(self, peer: SimPeer) -> None:
         if self.moves is not None:
-            peer.core.move_with(lambda place: self.kernel.spawn(self.move(peer, place)), self.moves)
+            peer.core.move_with(lambda place: self.kernel.spawn(self._go(peer, place)), self.moves)
+
+    async def _go(self, peer: SimPeer, place: int) -> None:
+        """Let a peer go where it wants to be, unless it ended meanwhile: then it wants nothing."""
+        if peer.alive:
+            await self.move(peer, place)
 
     def cut_power(self, peer: SimPeer) -> None:
         """What a crashed peer had not made durable is lost."""
@@ -277,13 +319,18 @@ class Overlay:
         identity: Identity | ActingFor | None = None,
     ) -> Client:
         """A client that is linked to one peer and knows all living ones, among which `peer` counts;
-        an `identity` signs what it posts.  Raises `ValueError` where there is no such peer.
+        an `identity` signs what it posts.  Raises `ValueError` where there is no such peer, and
+        `TypeError` for what is of another kind than it has.
 
         Its versions run with the wall clock, in microseconds, as those of clients on sockets."""
         client = self.new_client(
             peer=peer, config=config, first_version=first_version, identity=identity
         )
-        self.run(client.open())
+        try:
+            self.run(client.open())
+        except BaseException:
+            client.abandon()  # nobody else could close it
+            raise
         return client
 
     def new_client(
@@ -296,8 +343,9 @@ class Overlay:
     ) -> Client:
         """The same, not open yet: for who is in a conversation already."""
         living = self.living
-        if living and not -len(living) <= peer < len(living):
-            raise ValueError(f"client: peer {peer} of {len(living)} living peers")
+        check_client(
+            peer, len(living), config=config, first_version=first_version, identity=identity
+        )
         name = f"client {len(self.clients)}"
         contact = Contact(identifier(name, self.config.bits), "")
         clock = self.clocks.clock_of(self.kernel, name)
@@ -306,28 +354,16 @@ class Overlay:
         addresses = [Contact.at(other.address) for other in order]
         if first_version is None:
             first_version = int(clock.wall() * 1_000_000)
-        client = Client(
-            runtime, addresses, config=config, first_version=first_version,
-            identity=identity, wall_clock=clock.wall,
-        )  # fmt: skip
+        try:
+            client = Client(
+                runtime, addresses, config=config, first_version=first_version,
+                identity=identity, wall_clock=clock.wall,
+            )  # fmt: skip
+        except BaseException:
+            runtime.close()  # the next one has the same name
+            raise
         self.clients[contact] = client
         return client
-
-
-def _check_peers(peers: int, ids: Sequence[int] | None, bits: int) -> None:
-    """Raises `ValueError` unless so many peers can form a ring of that many bits, with those ids
-    where any are given."""
-    if peers < 0:
-        raise ValueError(f"peers: {peers} is below 0")
-    if ids is None:
-        return
-    if len(ids) < peers:
-        raise ValueError(f"{len(ids)} ids for {peers} peers")
-    if len(set(ids)) < len(ids):
-        raise ValueError("ids: one of them is there twice")
-    outside = [one for one in ids if not 0 <= one < 1 << bits]
-    if outside:
-        raise ValueError(f"ids: {outside[0]} is no identifier of {bits} bits")
 
 
 async def _awaiting(work: Awaitable[ResultT]) -> ResultT:

@@ -117,7 +117,11 @@ class SimPeer:
         self.runtime.resume()
 
     async def leave(self) -> Intervals:
-        """Hand over, say good-bye, stop; returns what nobody took."""
+        """Hand over, say good-bye, stop; returns what nobody took.
+
+        Raises `ValueError` for a peer that crashed or left already."""
+        if not self.alive:
+            raise ValueError(f"leave: {self.address} is not alive; restart() it first")
         self.alive = False
         left = await self.core.leave()
         self.runtime.close()

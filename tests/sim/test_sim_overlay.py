@@ -106,7 +106,8 @@ def test_what_was_restarted_outlives_the_one_that_it_was() -> None:
     before.crash()
     again = overlay.run(overlay.restart(before))
     before.crash()
-    overlay.run(before.leave())
+    with pytest.raises(ValueError, match="is not alive"):
+        overlay.run(before.leave())
     assert again.alive
     assert not again.runtime.exchange.closed
     overlay.run_for(5.0)

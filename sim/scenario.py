@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from chord import ChordConfig
-from meteor import Client
+from meteor import Client, peer_options, wrong_values
 from sim import closing_round
 from sim.checkers import holders
 from sim.checkers.convergence import IDEAL_WITHIN_S
@@ -30,7 +30,7 @@ from sim.error_log import error_log
 from sim.history import History
 from sim.judgement import judge
 from sim.kernel import Kernel
-from sim.link import MessageCodec
+from sim.link import MessageCodec, check_codec
 from sim.overlay import Overlay
 from sim.places import SPACE
 from sim.replaying import line_that_repeats
@@ -49,11 +49,14 @@ LOOK_S = 0.25
 """How often the peers' holdings are looked at."""
 LAST_TRIES = 5
 """How often the last question is asked until an answer comes."""
+_PLANS = {"workload": WorkloadPlan, "churn": ChurnPlan, "weather": WeatherPlan, "clocks": ClockPlan}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """A named composition; one seed of it is one run."""
+    """A named composition; one seed of it is one run.
+
+    Raises `TypeError` and `ValueError` for what no run can be made of, with the field's name."""
 
     name: str
     summary: str
@@ -73,6 +76,20 @@ class Scenario:
     answers say."""
     unique_holders: bool = True
     """Whether no two peers may hold one arc at any time; else only at rest."""
+
+    def __post_init__(self) -> None:
+        for name, kind in _PLANS.items():
+            plan = getattr(self, name)
+            if not isinstance(plan, kind):
+                raise TypeError(f"{name}: give a {kind.__name__}, not {wrong_values.said(plan)}")
+        wrong_values.check_kind("disks", self.disks, DiskPlan)
+        peer_options.check_alike(ChordConfig.lan(), SPACE, copies=self.copies)
+        wrong_values.check_numbers(self, {"storm_s"})
+        if self.peers < self.workload.peers_min:
+            raise ValueError(
+                f"peers: {self.peers} are fewer than the {self.workload.peers_min} that the "
+                "workload's clients are linked to"
+            )
 
     @property
     def is_calm(self) -> bool:
@@ -96,7 +113,8 @@ def run(
 ) -> Report:
     """Run one seed of a scenario; with a `codec` every message travels as bytes.
 
-    `sabotage` is called with the overlay before the storm, to plant a fault."""
+    `sabotage` is called with the overlay before the storm, to plant a fault.  Raises `TypeError`
+    for what is no `Scenario`, as a name alone, and for a seed that is no whole number."""
     return traced_run(scenario, seed, codec=codec, keep_trace=keep_trace, sabotage=sabotage)[0]
 
 
@@ -109,9 +127,11 @@ def traced_run(
     sabotage: Callable[[Overlay], None] | None = None,
 ) -> tuple[Report, Trace]:
     """The same, and the trace of it."""
+    _check_scenario(scenario)
+    check_codec(codec)
     kernel = Kernel(seed, keep_trace=keep_trace)
     given = [name for name, one in (("codec", codec), ("sabotage", sabotage)) if one is not None]
-    report = Report(scenario.name, seed, line_that_repeats(scenario, seed, *given))
+    report = Report(scenario.name, kernel.seed, line_that_repeats(scenario, kernel.seed, *given))
     with error_log() as logged:
         try:
             _play(_Stage(scenario, kernel, codec), report, sabotage)
@@ -120,6 +140,12 @@ def traced_run(
     report.violations += logged
     report.finish(kernel)
     return report, kernel.trace
+
+
+def _check_scenario(scenario: object) -> None:
+    if not isinstance(scenario, Scenario):
+        given = wrong_values.said(scenario)
+        raise TypeError(f'scenario: give a sim.Scenario, as sim.SCENARIOS["calm"] is, not {given}')
 
 
 def _play(stage: _Stage, report: Report, sabotage: Callable[[Overlay], None] | None) -> None:

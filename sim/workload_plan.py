@@ -63,3 +63,9 @@ class WorkloadPlan:
     to be told once."""
     watches: int = 0
     """Clients that are told who is interested."""
+
+    @property
+    def peers_min(self) -> int:
+        """With how many peers clients are linked at first, by number: no fewer may there be."""
+        twins = 2 if self.twice else 0
+        return self.first_peer + max(self.clients, self.watchers, twins)

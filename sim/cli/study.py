@@ -152,10 +152,10 @@ def command(
 
     Example: meteor-sim study --peers 1000 2000 3000 4000 5000 --seeds 5 --out results
     """
-    from sim.spark.session import elapsed_s, session  # noqa: PLC0415 (only where it is used)
-
     if papers:
         _refuse_sizes(click.get_current_context())
+    from sim.spark.session import elapsed_s, session  # noqa: PLC0415 (only where it is used)
+
     began_s, on_terminal = elapsed_s(), sys.stderr.isatty()
 
     def timed(line: str) -> None:

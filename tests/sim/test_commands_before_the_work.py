@@ -38,6 +38,18 @@ def test_results_that_cannot_be_written_are_refused(
     assert "the folder cannot be made" in printed.err
 
 
+@pytest.mark.parametrize(
+    ("option", "value"), [("--peers", "10"), ("--profiles", "5"), ("--fixed-profiles", None)]
+)
+def test_sizes_beside_those_of_the_papers_are_refused(
+    option: str, value: str | None, tmp_path: Path, capsys: Printed
+) -> None:
+    """They were passed over without a word."""
+    given = [option, value] if value else [option]
+    assert main(["study", "--papers", *given, "--out", str(tmp_path)]) == BAD_INPUT
+    assert f"{option} and --papers: these have sizes of their own" in capsys.readouterr().err
+
+
 @pytest.mark.processes
 def test_a_reader_that_has_seen_enough_of_figures_is_no_failure() -> None:
     """`python -m sim measure matching | head -1` said "Broken pipe" and exited with 2."""

@@ -13,6 +13,8 @@ from typing import Final
 
 from chord import Contact, Deferred, Fault, Handler, Runtime
 from meteor.copies.lain import having_lain
+from meteor.copies.their_marks import TheirMarks
+from meteor.copies.word import Word
 from meteor.keeping.chronicle import CHRONICLE_MAX
 from meteor.keeping.expiry_clock import HELD_S, overlives
 from meteor.keeping.holdings import Holdings
@@ -35,12 +37,6 @@ from squid import HilbertCurve, Interval, Intervals, intersect, merge, subtract
 
 PART_MAX: Final = 4096
 """Intervals in one message: a bound for hostile input."""
-MARKS_MAX: Final = 65_536
-"""Watermarks kept for one primary ..."""
-MARKS_LOOKED_AT: Final = 4
-"""... of which so many are looked at where one more comes ..."""
-MARKED_MAX: Final = COPIES_MAX
-"""... and primaries, past ones included."""
 
 
 class CopyKeeper:
@@ -54,10 +50,11 @@ class CopyKeeper:
         holdings: Holdings,
         shelf: Shelf,
         passed_over: Callable[[tuple[View, ...]], None],
+        word: Word,
     ) -> None:
         self._runtime, self._curve, self._passed_over = runtime, curve, passed_over
         self._views, self._holdings, self._shelf = views, holdings, shelf
-        self._marks: dict[int, Admission] = {}
+        self._word, self.marks = word, TheirMarks(views, shelf)
         self._since_lost: list[Intervals] = []
         """What is just pulled here, and came since the past of it was lost."""
         self._came: Intervals = ()
@@ -77,12 +74,8 @@ class CopyKeeper:
             Instate: self._on_instate,
             Touch: self._on_touch,
             Begun: self._on_begun,
-            Watermarks: self._on_watermarks,
+            Watermarks: self.marks.on_watermarks,
         }
-
-    def watermarks(self, primary_id: int) -> Admission:
-        """How far the clients of a primary's interests are, as it said last."""
-        return self._marks.get(primary_id, Admission())
 
     # -- content
 
@@ -115,7 +108,7 @@ class CopyKeeper:
         came = Admission()
         for one in message.carried:  # what is said of marks while it is written down is said later
             came.enter(key_of(one), one)
-        self._note_marks(primary_id, came.watermarks)
+        self.marks.note(primary_id, came.watermarks)
         news = self._shelf.news_of(message.carried, self._holdings.held)
         await self._shelf.admit(message.carried, came)
         self._shelf.owe(news, self._holdings.held)
@@ -125,34 +118,6 @@ class CopyKeeper:
         left = subtract(self._checked(message.part), self._views.kept_for(primary_id, whole=False))
         stones = self._shelf.deleted_elsewhere(message.carried)
         return self._not_kept(primary_id, left) if left else Kept(stones=stones)
-
-    def _on_watermarks(self, sender: Contact, message: object, _: float) -> None:
-        assert isinstance(message, Watermarks)
-        if not any(primary == sender.id for primary, _ in self._views.copies):
-            return
-        marks = {(owner, stem): number for owner, stem, number in message.marks}
-        self._note_marks(sender.id, marks)
-
-    def _note_marks(self, primary_id: int, news: Mapping[Key, int]) -> None:
-        if not news and primary_id not in self._marks:
-            return
-        self._marks[primary_id] = told = self._marks.pop(primary_id, Admission())  # the latest
-        marks = told.watermarks
-        for key, number in news.items():
-            marks[key] = number
-            if len(marks) > MARKS_MAX:
-                self._make_room(marks)
-        while len(self._marks) > MARKED_MAX:
-            del self._marks[next(iter(self._marks))]
-
-    def _make_room(self, marks: dict[Key, int]) -> None:
-        """Forget one, of an interest that is gone as far as a few looks tell."""
-        for _ in range(MARKS_LOOKED_AT):
-            oldest = next(iter(marks))
-            if oldest not in self._shelf.table:
-                break
-            marks[oldest] = marks.pop(oldest)
-        del marks[next(iter(marks))]
 
     # -- views
 
@@ -169,7 +134,7 @@ class CopyKeeper:
         cleared = self._clear(view.lost)
         if not self._is_whole(view):
             if self._is_gained(view):
-                self._forget_marks(view)
+                self.marks.forget(view)
             self._views.learn(view)
         self.expect(view.intervals)
         return Deferred(self._cleared()) if cleared else Instated()
@@ -184,6 +149,20 @@ class CopyKeeper:
     def _on_instate(self, _: Contact, message: object, __: float) -> Deferred | Instated:
         assert isinstance(message, Instate)
         view, adopted_epoch = self.checked_view(message.view), message.adopted_epoch
+        has_copy = view.has_copy(self._runtime.contact.id)
+        if has_copy and self._word.left_s(view) > 0 and not self._views.newer(view):
+            return Deferred(self._instate_later(view, adopted_epoch))
+        return self._instate_now(view, adopted_epoch)
+
+    async def _instate_later(self, view: View, adopted_epoch: int) -> Instated:
+        """The primary before relies on this peer for a moment yet: it is told first."""
+        async with self._word.running_out(view):
+            reply = self._instate_now(view, adopted_epoch)
+        instated = await reply.conversation if isinstance(reply, Deferred) else reply
+        assert isinstance(instated, Instated)
+        return instated
+
+    def _instate_now(self, view: View, adopted_epoch: int) -> Deferred | Instated:
         if self._lies_in_attic(view, adopted_epoch):
             return Deferred(self._instate_from_attic(view, adopted_epoch))
         return self._instate(view, adopted_epoch)
@@ -219,7 +198,7 @@ class CopyKeeper:
         elif self._views.in_sync(view, adopted_epoch):
             self._views.put(view)
             if gained or gift is not None:
-                self._forget_marks(view)
+                self.marks.forget(view)
         else:
             return Instated(known=False)
         for other in passed_over:
@@ -228,10 +207,6 @@ class CopyKeeper:
 
     def _is_gained(self, view: View) -> bool:
         return bool(subtract(view.intervals, self._views.kept_for(view.primary.id, whole=False)))
-
-    def _forget_marks(self, view: View) -> None:
-        """With what its primary gained came pairs of earlier numbers, of which it has not told."""
-        self._marks.pop(view.primary.id, None)
 
     async def _installed(self, beside: tuple[View, ...] = ()) -> Instated:
         await self._shelf.note(self._views)
@@ -359,6 +334,7 @@ class CopyKeeper:
             for view in self._views.later_than(part, message.epoch)
             if view.primary.id != sender.id
         )
+        newer += self._word.withdrawn(part, message.epoch, sender.id)
         copy = not subtract(part, self._views.kept_for(primary_id, whole=True))
         if not copy:  # it may all be with others, that began since
             begun = self._views.chronicle.of(part)
@@ -366,6 +342,8 @@ class CopyKeeper:
                 view for view in begun
                 if view.epoch > message.epoch and view.primary.id != sender.id
             )  # fmt: skip
+        if message.primary is None and copy and not newer:
+            self._word.give(sender.id, part)
         return Touched(newer, copy)
 
     # -- what others say is not believed

@@ -14,6 +14,7 @@ from __future__ import annotations
 from chord import Runtime
 from meteor.copies.config import CopiesConfig
 from meteor.keeping.views import Views
+from meteor.wire.view import View
 from squid import Intervals, merge, subtract
 
 
@@ -28,8 +29,13 @@ class FewHolders:
     def lately_and_long(self) -> tuple[Intervals, Intervals]:
         """Of what is held here, what has had too few holders for a short time only, and what has
         for longer."""
-        now, small = self._runtime.now(), [*filter(self._config.is_small, self._views.own.values())]
-        self._since_s = {one.number: self._since_s.get(one.number, now) for one in small}
-        until_s = now - self._config.falling_s
+        small, until_s = self.look(), self._runtime.now() - self._config.falling_s
         long = merge(*(one.intervals for one in small if self._since_s[one.number] <= until_s))
         return subtract(merge(*(one.intervals for one in small)), long), long
+
+    def look(self) -> list[View]:
+        """The own views that have too few; whoever keeps time looks as well: asked in questions
+        alone, one that has enough for a while and too few again would have had so all the time."""
+        now, small = self._runtime.now(), [*filter(self._config.is_small, self._views.own.values())]
+        self._since_s = {one.number: self._since_s.get(one.number, now) for one in small}
+        return small

@@ -329,7 +329,7 @@ class Handoff:
             if one.id != self._runtime.contact.id:
                 self._replication.announce(one, begun)
         if told is None:
-            told = Admission() if view is None else self._keeper.watermarks(view.primary.id)
+            told = Admission() if view is None else self._keeper.marks.of(view.primary.id)
         self._gained(begun.intervals, told)
 
     def _gained(self, part: Intervals, admission: Admission) -> None:

@@ -21,14 +21,13 @@ from meteor.copies.config import CopiesConfig
 from meteor.copies.later_views import OTHERWISE_S, LaterViews
 from meteor.copies.replication import Replication
 from meteor.copies.turns import GAINED
+from meteor.copies.word import SAID_SHARE
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Touch, Touched
 from meteor.wire.view import View
 from squid import Intervals, intersect, merge, subtract
 
 Token = tuple[str, int]
-SAID_SHARE: Final = 0.75
-"""Of the silence after which a copy may go on alone: it was heard by that one since."""
 ROUNDS: Final = 3
 """What is left of a view whose part ended is asked about anew, and so is one without copies: so
 often beside those who turn out to be silent, each of whom is asked once."""
@@ -84,8 +83,9 @@ class Lease:
 
     def _was_said_lately(self, view: View, now: float) -> bool:
         """Whether as many as have to hold it heard this peer so shortly ago that none of them can
-        have gone on without it.  That *they* were heard is not enough here: what is read now may
-        have been sent long before, and what this peer sends may be lost."""
+        have gone on without it, and they keep that word (`Word`).  That *they* were heard is not
+        enough here: what is read now may have been sent long before, and what this peer sends may
+        be lost."""
         epoch, asked_s = self._said_s.get(view.number, (0, 0.0))
         return epoch == view.epoch and now - asked_s <= SAID_SHARE * self._config.silence_s
 

@@ -192,7 +192,8 @@ class RendezvousPoint:
             await finished(self._runtime, self.halfway, task, part)
             await self._lease.confirm(part)
         else:
-            if task.operation.dry_run:  # nobody has to keep anything, who would say otherwise
+            if task.operation.dry_run or task.operation.verb not in KEPT_KINDS:
+                # what finds nothing has nobody keep anything, who would say that others went on
                 await self._lease.confirm(part)
             if (refused := await self.reach.refusal(task, part)) is not None:
                 return Work(body=codec.encode(refused))
@@ -376,7 +377,8 @@ class RendezvousPoint:
         deletes, newest = self.changes.deletes, self._recall.newest_taken(task.operation, part)
         selected = await deletes.selected(task, newest)
         if task.operation.dry_run:
-            return await deletes.would_delete(task, selected, part, first)
+            shown = subtract(part, merge(*self._holdings.few(part)))  # as in `_pass_by_enough`
+            return await deletes.would_delete(task, selected, shown, first)
         fresh, mine = deletes.fresh_part(task.mark, part), {one.key for one in selected}
         selected.reverse()
         while True:

@@ -34,6 +34,7 @@ from meteor.copies.paying import Paying
 from meteor.copies.replication import Replication
 from meteor.copies.returning import Returning
 from meteor.copies.tending import Tending
+from meteor.copies.word import Word
 from meteor.errors import MeteorError, to_fault
 from meteor.journal.journal import Journal
 from meteor.keeping.holdings import Holdings, Intervals
@@ -180,15 +181,16 @@ class RendezvousPeer:
     def _assemble_copies(self) -> None:
         """Who keeps what, and how that changes hands."""
         runtime, curve, bits = self._runtime, self.space.curve, self._config.bits
+        self._few = FewHolders(runtime, self.views, self.copies_config)
         if self.copies_config.copies_min:
-            few = FewHolders(runtime, self.views, self.copies_config)
-            self.holdings.held_by_few = few.lately_and_long
+            self.holdings.held_by_few = self._few.lately_and_long
         self.replication = Replication(
             self.node, runtime, self.views, self.holdings, self.shelf, self.copies_config
         )
         self._keeper = CopyKeeper(
-            runtime, curve, self.views, self.holdings, self.shelf, self.replication.passed_over
-        )
+            runtime, curve, self.views, self.holdings, self.shelf, self.replication.passed_over,
+            Word(runtime, self.views, self.copies_config),
+        )  # fmt: skip
         self._handoff = Handoff(
             self.node, runtime, curve, self.holdings, self.shelf, self._tell_of,
             views=self.views, replication=self.replication, keeper=self._keeper, id_bits=bits,
@@ -328,6 +330,7 @@ class RendezvousPeer:
             self._finishing.look()
             self._paying.look()
             self._lease.pulse()
+            self._few.look()
 
     # -- the ring's observer
 

@@ -52,6 +52,20 @@ def test_a_question_waits_for_as_long_as_a_ring_takes_to_fall() -> None:
     assert world.few.lately_and_long() == (((0, 9),), ())
 
 
+def test_what_had_enough_since_is_looked_at_anew_though_nobody_asked() -> None:
+    world = World(3)
+    world.hold(1, 0, 1)
+    assert world.few.lately_and_long() == (((0, 9),), ())
+    world.now_s = 1.0
+    world.hold(1, 0, 2)
+    world.few.look()  # as a peer does twice a second
+    world.now_s = 100.0
+    world.hold(1, 0, 1)
+    assert world.few.lately_and_long() == (((0, 9),), ())
+    world.now_s += SMALL_S
+    assert world.few.lately_and_long() == ((), ((0, 9),))
+
+
 @pytest.mark.parametrize("least", [1, 4, 0, -1])
 def test_the_least_is_between_two_and_all_copies(least: int) -> None:
     wanted = f"copies_min: {least} is not between 2 and 3, the number of copies"

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from chord import Contact, Deferred
+from meteor.copies.config import CopiesConfig
 from meteor.copies.copy_keeper import CopyKeeper
+from meteor.copies.word import Word
 from meteor.keeping.holdings import Holdings
 from meteor.keeping.placement import key_of
 from meteor.keeping.views import Views
@@ -34,7 +36,10 @@ class Survivor(World):
         super().__init__()
         self.views = Views(HERE.id)
         runtime = SimRuntime(self.kernel, Network(self.kernel), HERE)
-        self.keeper = CopyKeeper(runtime, CURVE, self.views, Holdings(), self.shelf, lambda _: None)
+        word = Word(runtime, self.views, CopiesConfig())
+        self.keeper = CopyKeeper(
+            runtime, CURVE, self.views, Holdings(), self.shelf, lambda _: None, word
+        )
         assert self.says(DEAD, Learn(HAD)) == Instated()
         assert self.says(DEAD, Keep(EVERYTHING, (RECORD,))) == Kept()
         assert self.says(DEAD, Instate(HAD)) == Instated()

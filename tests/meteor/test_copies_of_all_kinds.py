@@ -173,7 +173,7 @@ def test_every_copy_knows_how_far_the_clients_are(seed: int) -> None:
     mortal[0].crash()
     assert_whole_within(overlay)  # somebody else is a copy now, and no mark has changed since
     for copy in copies_of(overlay, probe):
-        marks = copy.core._keeper.watermarks(fallen.contact.id)
+        marks = copy.core._keeper.marks.of(fallen.contact.id)
         assert marks.acknowledged(("", stem)) == due, copy.address
     fallen.crash()
     overlay.run_for(20.0)

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from chord import CallError, Contact, RemoteFault
-from meteor.copies.copy_keeper import MARKS_MAX, PART_MAX
+from meteor.copies.copy_keeper import PART_MAX
+from meteor.copies.their_marks import MARKS_MAX
 from meteor.keeping.placement import Admission, key_of
 from meteor.keeping.views import COPIES_MAX
 from meteor.wire import codec
@@ -264,12 +265,12 @@ def test_watermarks_of_a_stranger_count_for_nothing_and_take_bounded_room(
     stranger.runtime.send(copy.contact, Watermarks((("", "stem", 1 << 60),)))
     overlay.run_for(0.1)
     keeper = copy.core._keeper
-    assert not keeper.watermarks(stranger.contact.id).watermarks
+    assert not keeper.marks.of(stranger.contact.id).watermarks
     for start in range(0, MARKS_MAX + 20_000, 20_000):
         marks = tuple(("", f"s{number}", number) for number in range(start, start + 20_000))
         primary.runtime.send(copy.contact, Watermarks(marks))
     overlay.run_for(1.0)
-    kept = keeper.watermarks(primary.contact.id)
+    kept = keeper.marks.of(primary.contact.id)
     assert len(kept.watermarks) == MARKS_MAX
     assert kept.acknowledged(("", "s99999")) == 99_999, "none of them is here: the latest count"
 

@@ -193,9 +193,11 @@ def test_two_of_three_holders_that_are_cut_off_from_three_of_five_peers_know_it(
 
 
 class AloneOfThree:
-    """The primary of a record is cut off from the two others, who go on."""
+    """The primary of a record, or of where one was, is cut off from the two others, who go on."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, seed: int, *, empty: bool = False
+    ) -> None:
         self.overlay = ring(monkeypatch, seed, 3, 2)
         self.early = store(self.overlay, self.overlay.client(), seed)
         self.data = profile(draw_data(random.Random(seed)))
@@ -205,7 +207,10 @@ class AloneOfThree:
         self.here, self.there = (
             self.overlay.client(peer=peers.index(one)) for one in (alone, others[0])
         )
-        self.overlay.faults.partition([alone.contact], [one.contact for one in others])
+        if empty:
+            self.overlay.run(self.here.delete_data(self.data, timeout=4.0))
+        contacts = [one.contact for one in others]
+        self.cut = self.overlay.faults.partition([alone.contact], contacts)
 
 
 def test_alone_it_does_not_say_what_would_be_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,6 +219,42 @@ def test_alone_it_does_not_say_what_would_be_deleted(monkeypatch: pytest.MonkeyP
     store(world.overlay, world.there, 1)
     with pytest.raises(Incomplete):
         world.overlay.run(world.here.delete_data(world.data, dry_run=True, timeout=4.0))
+
+
+def test_nor_that_nothing_of_what_it_does_not_know_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What finds nothing has nobody keep anything, who would say that the others went on."""
+    world = AloneOfThree(monkeypatch, 1, empty=True)
+    late, here = store(world.overlay, world.there, 1), world.here
+    for change in (
+        lambda: here.delete_data(world.data, timeout=4.0),
+        lambda: here.cancel(late, timeout=4.0),
+        lambda: here.renew(late, ttl=100.0, timeout=4.0),
+    ):
+        with pytest.raises(Incomplete):
+            world.overlay.run(change())
+    world.cut.heal()
+    assert_whole_within(world.overlay, 30)
+    assert late in ask(world.overlay, here)[0]
+
+
+def test_nor_does_it_show_there_what_was_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
+    overlay = ring(monkeypatch, 1, 4, 3)
+    early, data = store(overlay, overlay.client(), 1), profile(draw_data(random.Random(1)))
+    alone = primary_of(overlay, early)
+    others = [one for one in overlay.peers if one is not alone]
+    here, there = (overlay.client(peer=overlay.peers.index(one)) for one in (alone, others[0]))
+    cut = overlay.faults.partition([alone.contact], [one.contact for one in others])
+    overlay.run(there.cancel(early, timeout=12.0))
+    overlay.run(here.retrieve(data, allow_partial=True, timeout=5.0).all())
+    overlay.run_for(SLOWLY_S)
+    asked = here.delete_data(data, dry_run=True, timeout=5.0, allow_partial=True)
+    asking = overlay.kernel.spawn(asked)
+    overlay.run_for(0.3)
+    cut.heal()
+    overlay.kernel.run_until(asking)
+    receipt = asking.result()
+    assert receipt.complete or covers(receipt.missing, index_of(early))
+    assert not receipt.matches
 
 
 @pytest.mark.parametrize("after_s", [0.0, 20.0])

@@ -213,17 +213,17 @@ def test_a_mark_that_comes_while_a_renewal_is_written_down_is_the_later_one() ->
 
     overlay.kernel.spawn(write_down())
     overlay.run_for(0.001)
-    keeper._on_watermarks(primary, Watermarks((("", interest.id.partition(".")[0], 7),)), 0.0)
+    keeper.marks.on_watermarks(primary, Watermarks((("", interest.id.partition(".")[0], 7),)), 0.0)
     overlay.run_for(0.02)
-    assert keeper.watermarks(primary.id).acknowledged(key_of(one)) == 7
+    assert keeper.marks.of(primary.id).acknowledged(key_of(one)) == 7
 
 
 def test_who_is_to_be_a_copy_of_what_was_gained_forgets_how_far_clients_were() -> None:
     slow = Slow(3)
     primary, keeper = slow.matcher.contact, slow.heir.core._keeper
-    keeper._on_watermarks(primary, Watermarks((("", "asks", 50),)), 0.0)
-    assert keeper.watermarks(primary.id).acknowledged(("", "asks")) == 50
+    keeper.marks.on_watermarks(primary, Watermarks((("", "asks", 50),)), 0.0)
+    assert keeper.marks.of(primary.id).acknowledged(("", "asks")) == 50
     (own,) = slow.matcher.core.views.own.values()
     beyond = tuple(slow.copy.core.holdings.held)
     keeper._on_learn(primary, Learn(replace(own, number=own.number + 1, intervals=beyond)), 0.0)
-    assert not keeper.watermarks(primary.id).watermarks
+    assert not keeper.marks.of(primary.id).watermarks

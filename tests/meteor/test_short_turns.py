@@ -16,7 +16,7 @@ import pytest
 from arms import Store
 from meteor import Client, Interest, LocalOverlay
 from meteor.client.session import Session
-from meteor.copies.copy_keeper import CopyKeeper
+from meteor.copies.their_marks import TheirMarks
 from meteor.keeping.placement import Admission
 from meteor.rendezvous import census, changes, deletes, deriving, outbox, point, reactions, telling
 from meteor.rendezvous.outbox import Outbox
@@ -303,18 +303,18 @@ def test_of_many_interests_the_watermarks_are_told_some_at_a_time(
     first, second = overlay.peers
     tells, tending, asked = first.core.telling, first.core._tending, list[str]()
     told: list[int] = []
-    real_watermark, real_marks = Outbox.watermark, CopyKeeper._note_marks
+    real_watermark, real_marks = Outbox.watermark, TheirMarks.note
 
     def watermark(of: Outbox, name: str) -> int:
         asked.append(name)
         return real_watermark(of, name)
 
-    def note(keeper: CopyKeeper, primary_id: int, news: dict[Any, int]) -> None:
+    def note(marks: TheirMarks, primary_id: int, news: dict[Any, int]) -> None:
         told.append(len(news))
-        real_marks(keeper, primary_id, news)
+        real_marks(marks, primary_id, news)
 
     monkeypatch.setattr(Outbox, "watermark", watermark)
-    monkeypatch.setattr(CopyKeeper, "_note_marks", note)
+    monkeypatch.setattr(TheirMarks, "note", note)
     monkeypatch.setattr(tells, "retry", lambda: None)  # there are no interests behind these
     monkeypatch.setattr(outbox, "MARKED_AT_ONCE", AT_ONCE * outbox.MARK_SIZE)
     for number in range(STORED):
@@ -330,7 +330,7 @@ def test_of_many_interests_the_watermarks_are_told_some_at_a_time(
     overlay.run_for(1.0)
     assert asked == [f"{number:03}" for number in range(STORED) if number != 86]
     assert told == [AT_ONCE] * 4 + [STORED % AT_ONCE - 1]
-    kept = second.core._keeper.watermarks(first.contact.id).watermarks
+    kept = second.core._keeper.marks.of(first.contact.id).watermarks
     assert kept["", "085"] == 86
     assert len(kept) == STORED - 1
     told.clear()

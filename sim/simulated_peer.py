@@ -83,6 +83,11 @@ class SimPeer:
         overlay.on_new(self)
 
     @property
+    def id(self) -> int:
+        """Its identifier on the ring."""
+        return self.contact.id
+
+    @property
     def address(self) -> str:
         """Where it listens."""
         return self.contact.address

@@ -133,6 +133,15 @@ class LaterViews:
         known = [one for one in self._named() if one.id in self._asked_s]
         return frozenset(one.id for one in known if self._is_silent(one))
 
+    def note_silent(self, contacts: Iterable[Contact], asked_s: float) -> None:
+        """These were asked something at that time, and have said nothing yet: of every question
+        that comes meanwhile each would be waited for again."""
+        for one in contacts:
+            since_s = self._asked_s.get(one.id, -AGAIN_S)
+            heard = self._runtime.link(one).last_heard_s >= since_s
+            if heard or self._runtime.now() - since_s >= AGAIN_S:
+                self._asked_s[one.id] = asked_s
+
     def _is_silent(self, contact: Contact) -> bool:
         waited_s = self._runtime.now() - self._asked_s[contact.id]
         heard = self._runtime.link(contact).last_heard_s >= self._asked_s[contact.id]

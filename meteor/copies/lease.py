@@ -136,6 +136,7 @@ class Lease:
             await self._replication.evict(*gone)
         settle(vouched=vouched)
         if not view.copies:  # they are copies of others at most: nobody waits until those go on
+            self._later.note_silent(gone, asked_s)
             await self._replication.evict(*gone)
 
     async def _touch(

@@ -12,7 +12,7 @@ import asyncio
 import random
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from aiohttp import web
 
@@ -22,6 +22,7 @@ from meteor.links.websocket_transport import WebSocketTransport
 from meteor.wire.record_id import split_id
 
 How = Literal["closed", "silent"]
+PeerT = TypeVar("PeerT")
 
 SPACE = meteor.KeywordSpace(
     "bench",
@@ -113,8 +114,8 @@ def in_ring_order(overlay: meteor.LocalOverlay) -> list[meteor.Peer]:
 
 
 def draw(
-    ring: Sequence[meteor.Peer], count: int, drawn: random.Random, *, spared_run: int = 0
-) -> list[meteor.Peer]:
+    ring: Sequence[PeerT], count: int, drawn: random.Random, *, spared_run: int = 0
+) -> list[PeerT]:
     """Who is to go; with `spared_run` never so many neighbours."""
     while True:
         gone = set(drawn.sample(range(len(ring)), count))

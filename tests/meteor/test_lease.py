@@ -116,6 +116,24 @@ def test_who_is_silent_is_passed_over_until_somebody_answers(seed: int, fallen: 
     assert not views.touching(world.ended), "it would answer with what it remembers"
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_of_question_after_question_one_alone_waits_for_who_is_silent(seed: int) -> None:
+    """A primary whose copies fell is asked again and again before it has others: each of these
+    questions waited for the same silent neighbours anew."""
+    world = Doubting(seed)
+    for one in world.primary.core.node.successors[:4]:
+        world.overlay.faults.partition([one])
+    views, kernel = world.primary.core.views, world.overlay.kernel
+    for _ in range(3):  # the ring gives some of them up meanwhile, and names others
+        world.overlay.run(world.lease.confirm(world.left))
+        world.overlay.run_for(0.1)
+    assert not any(view.copies for view in views.touching(world.left)), "it is alone"
+    began_s = kernel.now()
+    world.overlay.run(world.lease.confirm(world.left))
+    assert views.touching(world.left), "it holds it still"
+    assert kernel.now() - began_s < 0.05
+
+
 # -- one's own loop that was late
 
 

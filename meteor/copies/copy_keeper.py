@@ -54,7 +54,7 @@ class CopyKeeper:
     ) -> None:
         self._runtime, self._curve, self._passed_over = runtime, curve, passed_over
         self._views, self._holdings, self._shelf = views, holdings, shelf
-        self._word, self.marks = word, TheirMarks(views, shelf)
+        self.word, self.marks = word, TheirMarks(views, shelf)
         self._since_lost: list[Intervals] = []
         """What is just pulled here, and came since the past of it was lost."""
         self._came: Intervals = ()
@@ -149,14 +149,22 @@ class CopyKeeper:
     def _on_instate(self, _: Contact, message: object, __: float) -> Deferred | Instated:
         assert isinstance(message, Instate)
         view, adopted_epoch = self.checked_view(message.view), message.adopted_epoch
-        has_copy = view.has_copy(self._runtime.contact.id)
-        if has_copy and self._word.left_s(view) > 0 and not self._views.newer(view):
+        if self._word_left_s(view, adopted_epoch) > 0:
             return Deferred(self._instate_later(view, adopted_epoch))
         return self._instate_now(view, adopted_epoch)
 
+    def _word_left_s(self, view: View, adopted_epoch: int) -> float:
+        """For how long a view waits that this peer would take, as far as it knows by now."""
+        takes = view.has_copy(self._runtime.contact.id) and not self._views.newer(view)
+        if takes and (
+            self._views.in_sync(view, adopted_epoch) or self._lies_in_attic(view, adopted_epoch)
+        ):
+            return self.word.left_s(view)
+        return 0.0
+
     async def _instate_later(self, view: View, adopted_epoch: int) -> Instated:
         """The primary before relies on this peer for a moment yet: it is told first."""
-        async with self._word.running_out(view):
+        async with self.word.running_out(view):
             reply = self._instate_now(view, adopted_epoch)
         instated = await reply.conversation if isinstance(reply, Deferred) else reply
         assert isinstance(instated, Instated)
@@ -197,6 +205,7 @@ class CopyKeeper:
             self._views.end(view)
         elif self._views.in_sync(view, adopted_epoch):
             self._views.put(view)
+            self.word.is_over(view)
             if gained or gift is not None:
                 self.marks.forget(view)
         else:
@@ -334,7 +343,7 @@ class CopyKeeper:
             for view in self._views.later_than(part, message.epoch)
             if view.primary.id != sender.id
         )
-        newer += self._word.withdrawn(part, message.epoch, sender.id)
+        newer += self.word.withdrawn(part, message.epoch, sender.id)
         copy = not subtract(part, self._views.kept_for(primary_id, whole=True))
         if not copy:  # it may all be with others, that began since
             begun = self._views.chronicle.of(part)
@@ -343,7 +352,7 @@ class CopyKeeper:
                 if view.epoch > message.epoch and view.primary.id != sender.id
             )  # fmt: skip
         if message.primary is None and copy and not newer:
-            self._word.give(sender.id, part)
+            self.word.give(sender, part)
         return Touched(newer, copy)
 
     # -- what others say is not believed

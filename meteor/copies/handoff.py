@@ -40,7 +40,7 @@ from meteor.keeping.placement import Admission
 from meteor.keeping.shelf import Shelf
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import HandedOver
-from meteor.wire.operations import ClaimAnswer, Inherit, Inherited
+from meteor.wire.operations import Inherit, Inherited
 from meteor.wire.view import HEARSAY, Ended, Rival, View, parts_of
 from squid import HilbertCurve, Interval, intersect, merge, of_arc, subtract
 
@@ -315,7 +315,9 @@ class Handoff:
         new = self._replication.new_view(piece, copies, gone, () if view is None else view.rivals)
         if parts_of(self._views.remembered(), piece):
             told = Admission()  # no mark speaks of what lay here before: see `pulling`
-        begun = await self._replication.begin(new, view.epoch if view else 0, taken=view, kept=kept)
+        epoch = view.epoch if view else 0
+        async with self._keeper.word.running_out(new):
+            begun = await self._replication.begin(new, epoch, taken=view, kept=kept)
         if begun is None:
             if view is not None:
                 self._views.tried.note(new, view)
@@ -367,34 +369,13 @@ class Handoff:
         if subtract(left, self._holdings.held):
             self.wake()
             raise Fault("Moved", "the interval is not held here yet")
-        await self._take_in_lost(answer, left, source)
+        await self.reconciling.absorb_since_lost(answer, left, source)
         if intersect((interval,), self._holdings.lost):  # it is taken in once that is proven
             raise Fault("Moved", "it is not known yet whether this is all of the past")
         for view in (*answer.copies, *answer.former):
             part = intersect(view.intervals, left)
             if not await self.reconciling.absorb(part, source, view.epoch, view.primary.id):
                 raise Fault("Moved", "the offer could not be pulled")
-        if not await self._take_in_with_it(taken_in, left, source):
+        if not await self.reconciling.absorb_with_it(taken_in, left, source):
             raise Fault("Moved", "the offer could not be pulled")
         return Inherited()
-
-    async def _take_in_lost(self, answer: ClaimAnswer, left: Intervals, source: Contact) -> None:
-        """What the source acknowledged since the past of it was lost, which was lost here again."""
-        had = (*answer.copies, *answer.former)
-        for view in had:
-            if since := self._views.since_lost(view, intersect(left, self._holdings.lost), had):
-                await self.reconciling.absorb(since, source, view.epoch, view.primary.id)
-
-    async def _take_in_with_it(
-        self, taken_in: tuple[Ended, ...], left: Intervals, source: Contact
-    ) -> bool:
-        """What the source can show to have, this peer can from now on.  Its views may speak of its
-        attic alone; whether its shelf is here, and stays: a brief view keeps nothing."""
-        known = self._views.has_all_of
-        news = [one for one in taken_in if not known(one.intervals, one.primary, one.epoch)]
-        if news:
-            if not await self.reconciling.absorb(left, source, 0):
-                return False
-            self._views.taken_in.learn(news, self._holdings.held)
-            await self._shelf.note(self._views)
-        return not subtract(left, self._views.settled())

@@ -136,10 +136,12 @@ class LaterViews:
     def note_silent(self, contacts: Iterable[Contact], asked_s: float) -> None:
         """These were asked something at that time, and have said nothing yet: of every question
         that comes meanwhile each would be waited for again."""
+        lately_s = self._runtime.now() - AGAIN_S
+        self._asked_s = {id: at_s for id, at_s in self._asked_s.items() if at_s > lately_s}
         for one in contacts:
             since_s = self._asked_s.get(one.id, -AGAIN_S)
             heard = self._runtime.link(one).last_heard_s >= since_s
-            if heard or self._runtime.now() - since_s >= AGAIN_S:
+            if heard or since_s <= lately_s:
                 self._asked_s[one.id] = asked_s
 
     def _is_silent(self, contact: Contact) -> bool:

@@ -31,7 +31,7 @@ from meteor.wire.operations import (
     TakeOver,
     Yours,
 )
-from meteor.wire.view import HEARSAY, RIVALS_MAX, Rival, View, rivals_within
+from meteor.wire.view import HEARSAY, RIVALS_MAX, Ended, Rival, View, rivals_within
 from squid import Interval, intersect, merge, subtract
 
 MERGE_S: Final = 10.0
@@ -151,6 +151,29 @@ class Reconciling:
         except CallError:
             return None
         return None if is_too_much(answer) else answer
+
+    async def absorb_since_lost(
+        self, answer: ClaimAnswer, left: Intervals, source: Contact
+    ) -> None:
+        """What the source acknowledged since the past of it was lost, which was lost here again."""
+        had = (*answer.copies, *answer.former)
+        for view in had:
+            if since := self._views.since_lost(view, intersect(left, self._holdings.lost), had):
+                await self.absorb(since, source, view.epoch, view.primary.id)
+
+    async def absorb_with_it(
+        self, taken_in: tuple[Ended, ...], left: Intervals, source: Contact
+    ) -> bool:
+        """What the source can show to have, this peer can from now on.  Its views may speak of its
+        attic alone; whether its shelf is here, and stays: a brief view keeps nothing."""
+        known = self._views.has_all_of
+        news = [one for one in taken_in if not known(one.intervals, one.primary, one.epoch)]
+        if news:
+            if not await self.absorb(left, source, 0):
+                return False
+            self._views.taken_in.learn(news, self._holdings.held)
+            await self._shelf.note(self._views)
+        return not subtract(left, self._views.settled())
 
     async def absorb_own(self, piece: Intervals, epoch: int, primary_id: int | None = None) -> bool:
         """The same of what lies in the attic here."""

@@ -35,7 +35,7 @@ def test_an_heir_that_was_a_copy_of_another_interval_tells_what_nobody_acknowled
     first.core._tending._shunned[joins_at] = overlay.kernel.now() + 3600.0  # it was silent there
     heir = overlay.run(overlay.add_peer(joins_at))
     overlay.run_for(5)
-    assert second.contact.id in heir.core._keeper._marks
+    assert heir.core._keeper.marks.of(second.contact.id).watermarks
     gained = first.core.holdings.held[-1]
     crash(first)
     while not covers(second.core.holdings.held, gained[0]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from meteor.copies import copy_keeper
+from meteor.copies import their_marks
 from meteor.wire.record_id import stem_of
 from tests.meteor.copies_world import assert_whole_within, build, copies_of, primary_of
 from tests.meteor.notified_world import Listener, opened
@@ -17,7 +17,7 @@ def test_a_copy_knows_how_far_a_client_is_after_many_interests(
 ) -> None:
     """Each interest that ever was kept its mark at the copies; with 65,536 of them no new one had
     room, and whoever took over told each client of everything once more."""
-    monkeypatch.setattr(copy_keeper, "MARKS_MAX", 8)
+    monkeypatch.setattr(their_marks, "MARKS_MAX", 8)
     overlay = build(1, 4, disk_s=0.001)
     assert_whole_within(overlay)
     sensor, other = overlay.client(), overlay.client(peer=1)
@@ -31,5 +31,5 @@ def test_a_copy_knows_how_far_a_client_is_after_many_interests(
     assert listener.came
     primary = primary_of(overlay, interest.id)
     for copy in copies_of(overlay, interest.id):
-        marks = copy.core._keeper.watermarks(primary.contact.id)
+        marks = copy.core._keeper.marks.of(primary.contact.id)
         assert marks.acknowledged(("", stem_of(interest.id))) > 0

@@ -3,24 +3,17 @@ on it: where something has to have several holders, it answers by itself until t
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import pytest
 
-from chord import Contact
-from meteor import Client, MeteorError, profile
+from chord import Contact, replace
 from meteor.copies.config import CopiesConfig
 from meteor.copies.word import KEPT_SHARE, SAID_SHARE, Word
 from meteor.keeping.views import Views
 from meteor.wire.copy_messages import Instate
 from meteor.wire.view import Copy, View
 from sim.kernel import Kernel
-from sim.overlay import SimPeer
-from squid import covers
-from tests.meteor.building import draw_data
-from tests.meteor.copies_world import index_of, seeds
-from tests.meteor.test_few_holders import ring, store
 
 OWN, BEFORE, HEIR, OTHER = (Contact(one, f"10.0.0.{one}:1") for one in range(1, 5))
 PART = ((0, 9),)
@@ -35,7 +28,7 @@ class World:
     """A clock, what one peer keeps for others, and what it sends."""
 
     def __init__(self, config: CopiesConfig = CONFIG) -> None:
-        self.kernel, self.views = Kernel(1), Views.of(OWN)
+        self.kernel, self.views, self.contact = Kernel(1), Views.of(OWN), OWN
         self.sent: list[tuple[Contact, object]] = []
         runtime: Any = self
         self.word = Word(runtime, self.views, config)
@@ -68,29 +61,54 @@ def test_who_gave_none_waits_for_nothing() -> None:
 def test_it_is_kept_from_others_for_the_part_that_it_was_given_for() -> None:
     world = World()
     world.wait(5.0)
-    world.word.give(BEFORE.id, PART)
+    world.word.give(BEFORE, PART)
     assert world.word.left_s(COMES) == pytest.approx(KEPT_S)
     assert world.word.left_s(ELSEWHERE) <= 0
     assert world.word.left_s(HAD) <= 0, "the primary itself changes its view"
     world.wait(KEPT_S / 2)
-    world.word.give(OTHER.id, ((5, 7),))
-    world.word.give(BEFORE.id, ((30, 39),))  # the first part, too: less than that is nobody's harm
+    world.word.give(BEFORE, ((5, 7), (30, 39)))  # of the rest nothing was said anew
     assert world.word.left_s(COMES) == pytest.approx(KEPT_S)
-    world.wait(KEPT_S + 0.001)
+    assert world.word.left_s(replace(COMES, intervals=((0, 4),))) == pytest.approx(KEPT_S / 2)
+    world.wait(KEPT_S / 2)
+    assert world.word.left_s(replace(COMES, intervals=((0, 4),))) <= 0
+    assert world.word.left_s(COMES) == pytest.approx(KEPT_S / 2)
+    world.word.give(OTHER, PART)
+    assert world.word.left_s(COMES) == pytest.approx(KEPT_S)
+    world.wait(KEPT_S)
     assert world.word.left_s(COMES) <= 0
+
+
+def test_who_gave_the_part_away_relies_on_nothing() -> None:
+    """It is a copy of the later view by then, and of none that comes after that."""
+    world = World()
+    world.wait(5.0)
+    world.word.give(BEFORE, ((0, 19),))
+    assert world.word.left_s(replace(COMES, copies=(OWN, BEFORE))) <= 0
+    assert world.word.left_s(COMES) > 0
+    world.word.is_over(replace(COMES, copies=(OWN, BEFORE)))
+    assert world.word.left_s(COMES) <= 0
+    assert world.word.left_s(ELSEWHERE) > 0
 
 
 def test_of_many_that_were_given_the_old_ones_are_forgotten() -> None:
     world = World()
     for primary_id in range(1000):
         world.wait(0.1)
-        world.word.give(primary_id, PART)
+        world.word.give(Contact(primary_id, "10.0.1.1:1"), PART)
+    assert len(world.word._given) < 10
+    for _ in range(1000):
+        world.wait(0.0001)
+        world.word.give(BEFORE, PART)
     assert len(world.word._given) < 10
 
 
-def test_who_was_just_started_may_have_given_it_before() -> None:
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_who_was_just_started_may_have_given_it_before(is_kept: bool) -> None:
     world = World()
-    world.keep(HAD)
+    if is_kept:
+        world.keep(HAD)
+    else:  # as the journal has it
+        world.views.former.append(HAD)
     assert world.word.left_s(COMES) == pytest.approx(KEPT_S)
     assert world.word.left_s(ELSEWHERE) <= 0
     world.wait(KEPT_S + 0.001)
@@ -100,7 +118,7 @@ def test_who_was_just_started_may_have_given_it_before() -> None:
 def test_where_one_holder_is_enough_there_is_none() -> None:
     world = World(CopiesConfig())
     world.keep(HAD)
-    world.word.give(BEFORE.id, PART)
+    world.word.give(BEFORE, PART)
     assert world.word.left_s(COMES) == 0.0
 
 
@@ -108,12 +126,13 @@ def test_while_it_runs_out_it_is_withdrawn() -> None:
     world = World()
     world.wait(5.0)
     world.keep(HAD)
-    world.word.give(BEFORE.id, PART)
+    world.word.give(BEFORE, PART)
     took_s: list[float] = []
 
     async def take() -> None:
         async with world.word.running_out(COMES):
             took_s.append(world.now())
+            await world.sleep(1.0)  # it is just noted
 
     began_s = world.now()
     task = world.kernel.spawn(take())
@@ -123,83 +142,26 @@ def test_while_it_runs_out_it_is_withdrawn() -> None:
     assert world.word.withdrawn(PART, COMES.epoch, BEFORE.id) == ()
     assert world.word.withdrawn(PART, HAD.epoch, HEIR.id) == (), "it knows"
     assert world.word.withdrawn(((10, 19),), HAD.epoch, BEFORE.id) == ()
-    world.kernel.run_until(task)
+    world.wait(1.0)
     assert took_s == [pytest.approx(began_s + KEPT_S)]
+    assert world.word.withdrawn(PART, HAD.epoch, BEFORE.id) == (COMES,)
+    world.kernel.run_until(task)
     assert world.word.withdrawn(PART, HAD.epoch, BEFORE.id) == ()
 
 
-class CutTwice:
-    """Three peers; a primary is cut off from its successor, and from the other copy later."""
+def test_what_is_refused_all_the_same_does_not_wait_for_more() -> None:
+    """The primary is in a later epoch by now, and so relies on it anew."""
+    world = World()
+    world.wait(5.0)
+    world.keep(HAD)
+    world.word.give(BEFORE, PART)
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-        self.overlay = ring(monkeypatch, seed, 3, 2)
-        self.data = profile(draw_data(random.Random(seed)))
-        self.index = index_of(store(self.overlay, self.overlay.client(), seed))
-        (self.alone,) = [one for one in self.overlay.peers if self._holds(one)]
-        successor = self.alone.core.node.successors[0]
-        (self.heir,) = [one for one in self.overlay.peers if one.contact == successor]
-        (self.copy,) = {*self.overlay.peers} - {self.alone, self.heir}
-        self.overlay.run_for(2.0)
-        self.began_s = self.overlay.kernel.now()
-        self.overlay.faults.partition([self.alone.contact], [self.heir.contact])
-        self.known: dict[str, float] = {}
-        self.wrong: list[str] = []
-        self.overlay.kernel.spawn(self._ask(self._client(self.alone)))
+    async def take() -> float:
+        async with world.word.running_out(COMES):
+            return world.now()
 
-    def _client(self, peer: SimPeer) -> Client:
-        return self.overlay.client(peer=self.overlay.peers.index(peer))
-
-    def _holds(self, peer: SimPeer) -> bool:
-        return covers(peer.core.holdings.held, self.index)
-
-    async def _ask(self, client: Client) -> None:
-        """Ask all the time; what was acknowledged before must be in what is complete."""
-        kernel = self.overlay.kernel
-        while True:
-            before, asked_s = dict(self.known), kernel.now()
-            answer = client.retrieve(self.data, allow_partial=True, timeout=1.0)
-            absent = before.keys() - {match.id for match in await answer.all()}
-            if absent and answer.complete:
-                times = sorted(before[one] - self.began_s for one in absent)
-                self.wrong.append(f"asked {asked_s - self.began_s}, lacks what came {times}")
-            await kernel.sleep(0.02)
-
-    async def _store(self, client: Client, after_s: float) -> None:
-        await self.overlay.kernel.sleep(after_s)
-        try:
-            receipt = await client.store(self.data, b"late", ttl=7200, timeout=3.0)
-        except MeteorError:
-            return
-        self.known[receipt.id] = self.overlay.kernel.now()
-
-    def taken_over_s(self, cut_at_s: float | None) -> float:
-        """When the heir holds it, after the first cut; the second one is at `cut_at_s`."""
-        clock, client, taken_s = self.overlay.kernel, self._client(self.copy), None
-        while taken_s is None or clock.now() < self.began_s + taken_s + 2.0:
-            assert clock.now() < self.began_s + 10.0, "nobody took over"
-            self.overlay.run_for(0.001)
-            if taken_s is None and self._holds(self.heir):
-                taken_s = clock.now() - self.began_s
-                for number in range(10):
-                    clock.spawn(self._store(client, 0.01 * number))
-            if cut_at_s is not None and clock.now() - self.began_s >= cut_at_s:
-                cut_at_s = None
-                others = [self.heir.contact, self.copy.contact]
-                self.overlay.faults.partition([self.alone.contact], others)
-        return taken_s
-
-
-@pytest.mark.parametrize("seed", seeds(2, 6))
-def test_who_relies_on_a_copy_does_not_miss_what_that_one_takes_from_an_heir(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is cut off from the last that heard it just before that one could tell it."""
-    try:
-        taken_s = CutTwice(monkeypatch, seed).taken_over_s(None)
-    except AssertionError:
-        pytest.fail("nobody took over: another seed is wanted")
-    for before_s in (0.5, 0.3, 0.1, 0.05, 0.02, 0.01):
-        world = CutTwice(monkeypatch, seed)
-        world.taken_over_s(taken_s - before_s)
-        assert not world.wrong, f"cut {before_s} s before: {world.wrong}"
-        assert world.known
+    task = world.kernel.spawn(take())
+    world.wait(KEPT_S / 2)
+    world.keep(replace(HAD, epoch=COMES.epoch + 1))
+    world.word.give(BEFORE, PART)
+    assert world.kernel.run_until(task) == pytest.approx(5.0 + KEPT_S)

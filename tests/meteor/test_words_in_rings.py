@@ -16,7 +16,7 @@ from meteor.wire.view import View
 from sim.overlay import Overlay, SimPeer
 from squid import covers, of_arc
 from tests.meteor.building import SPACE, draw_data
-from tests.meteor.copies_world import copies_of, index_of, primary_of, seeds, view_of
+from tests.meteor.copies_world import copies_of, index_of, primary_of, view_of
 from tests.meteor.test_few_holders import ring, store
 
 QUICKLY_S = 0.2
@@ -89,7 +89,7 @@ class Asked:
 
 
 @pytest.mark.parametrize("restarted", [False, True])
-@pytest.mark.parametrize("seed", seeds(2, 6))
+@pytest.mark.parametrize("seed", [1, 2])  # in rings 3 to 6 the heir hears of the primary by others
 def test_who_relies_on_a_copy_does_not_miss_what_that_one_takes_from_an_heir(
     seed: int, restarted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,6 +25,7 @@ from tests.benchmarks.vanishing import (
     How,
     VanishingOverlay,
     draw,
+    draw_reading,
     holders,
     in_ring_order,
     index_of,
@@ -58,15 +59,9 @@ class Readings:
     def __init__(self, client: meteor.Client, seed: int, count: int) -> None:
         self._client = client
         self.drawn = random.Random(seed)
-        self._profiles = [self._profile() for _ in range(count)]
+        self._profiles = [draw_reading(self.drawn) for _ in range(count)]
         self.indexes: list[int] = [0] * count
         self.answers = Answers()
-
-    def _profile(self) -> meteor.Profile:
-        word = "".join(self.drawn.choices("abcdefghijklmnopqrstuvwxyz", k=6))
-        temperature, humidity = self.drawn.uniform(0, 100), self.drawn.uniform(0, 100)
-        attributes = {"type": word, "temperature": temperature, "humidity": humidity}
-        return meteor.profile(attributes)
 
     async def store(self, item: int) -> None:
         """Store one, with 100 bytes."""

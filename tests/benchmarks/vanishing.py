@@ -127,6 +127,13 @@ def draw(
             return [ring[at] for at in sorted(gone)]
 
 
+def draw_reading(drawn: random.Random) -> meteor.Profile:
+    """An exact profile anywhere in the space."""
+    word = "".join(drawn.choices("abcdefghijklmnopqrstuvwxyz", k=6))
+    temperature, humidity = drawn.uniform(0, 100), drawn.uniform(0, 100)
+    return meteor.profile({"type": word, "temperature": temperature, "humidity": humidity})
+
+
 def holders(ring: Sequence[meteor.Peer], index: int) -> list[int]:
     """The identifiers of all peers that have what lives at a curve index, its primary first."""
     for peer in ring:

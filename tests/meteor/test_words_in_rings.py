@@ -13,10 +13,10 @@ from arms import Profile
 from meteor import Client, MeteorError, profile
 from meteor.wire.copy_messages import Instate, Instated
 from meteor.wire.view import View
-from sim.overlay import Overlay, SimPeer
+from sim.overlay import SimPeer
 from squid import covers, of_arc
 from tests.meteor.building import SPACE, draw_data
-from tests.meteor.copies_world import copies_of, index_of, primary_of, view_of
+from tests.meteor.copies_world import index_of, primary_of, view_of
 from tests.meteor.test_few_holders import ring, store
 
 QUICKLY_S = 0.2
@@ -231,9 +231,3 @@ def test_nor_does_who_leaves(seed: int, monkeypatch: pytest.MonkeyPatch) -> None
     assert world.took_s(world.primary.leave()) < QUICKLY_S
     world.overlay.run_for(2.0)
     assert world.slowest_s < QUICKLY_S
-
-
-def test_the_copies_of_a_record_are_two(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What all of these rings are about."""
-    overlay: Overlay = ring(monkeypatch, 1, 3, 2)
-    assert len(copies_of(overlay, store(overlay, overlay.client(), 1))) == 2

@@ -18,11 +18,10 @@ from typing import Any
 
 import pytest
 
-import meteor
 from chord import ChordConfig
 from sim import Overlay, SimPeer, UniformLatency
 from tests.benchmarks.measuring import spread_ms
-from tests.benchmarks.vanishing import SPACE, How, draw
+from tests.benchmarks.vanishing import SPACE, How, draw, draw_reading
 
 PEERS, GONE = 64, 16
 PROFILES, FEW = 10_000, 2_000
@@ -49,12 +48,7 @@ class Readings:
         self._overlay = overlay
         self._client = overlay.client(peer=overlay.living.index(served))
         self.drawn = random.Random(seed)
-        self._profiles = [self._profile() for _ in range(count)]
-
-    def _profile(self) -> meteor.Profile:
-        word = "".join(self.drawn.choices("abcdefghijklmnopqrstuvwxyz", k=6))
-        temperature, humidity = self.drawn.uniform(0, 100), self.drawn.uniform(0, 100)
-        return meteor.profile({"type": word, "temperature": temperature, "humidity": humidity})
+        self._profiles = [draw_reading(self.drawn) for _ in range(count)]
 
     def order(self) -> list[int]:
         """All of them, shuffled."""

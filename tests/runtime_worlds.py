@@ -284,6 +284,16 @@ async def two(world: World) -> tuple[Peer, Peer]:
     return Peer(await world.peer(1)), Peer(await world.peer(2))
 
 
+async def ended(peer: Peer, *tasks: Any) -> None:
+    """Wait until they have ended, however long the loop is held up: a time alone does not show
+    it, as a loop that was held up finds what was due before and after in one turn."""
+    for _ in range(5000):
+        if all(task.done() for task in tasks):
+            return
+        await peer.runtime.sleep(0.001)
+    raise AssertionError("not ended after 5,000 turns")
+
+
 async def outcome_of(peer: Peer, contact: Contact, request: object, timeout_s: float = 5.0) -> Any:
     try:
         return await peer.runtime.call(contact, request, timeout_s)

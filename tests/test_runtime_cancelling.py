@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from tests.runtime_worlds import PARAMETERS, WORLDS, Ask, Peer, Told, World, outcome_of, two
+from tests.runtime_worlds import (
+    PARAMETERS,
+    WORLDS,
+    Ask,
+    Peer,
+    Told,
+    World,
+    ended,
+    outcome_of,
+    two,
+)
 
 
 @pytest.fixture(params=PARAMETERS)
@@ -29,9 +39,8 @@ def test_a_cancelled_task_is_not_stepped_although_it_was_ready(world: World) -> 
         a.runtime.deliver("t", 1)  # ready now ...
         task.cancel()  # ... and cancelled before its turn
         task.cancel()
-        await a.runtime.sleep(0.001)
+        await ended(a, task)
         assert steps == ["cleaned up"]
-        assert task.done()
         task.cancel()
 
     world.run(scenario)
@@ -47,9 +56,8 @@ def test_a_task_cancelled_before_its_first_step_never_begins(world: World) -> No
 
         task = a.runtime.spawn(conversation())
         task.cancel()
-        await a.runtime.sleep(0.001)
+        await ended(a, task)
         assert begun == []
-        assert task.done()
 
     world.run(scenario)
 
@@ -69,9 +77,8 @@ def test_a_task_that_cancels_itself_ends_at_its_next_wait(world: World) -> None:
             steps.append("after the wait")
 
         tasks = [a.runtime.spawn(conversation())]
-        await a.runtime.sleep(0.005)
+        await ended(a, *tasks)
         assert steps == ["still running"]
-        assert tasks[0].done()
 
     world.run(scenario)
 
@@ -92,8 +99,7 @@ def test_who_awaits_a_cancelled_task_ends_too_and_no_exception_is_seen(world: Wo
         outer = a.runtime.spawn(waits())
         await a.runtime.sleep(0.001)
         inner.cancel()
-        await a.runtime.sleep(0.001)
-        assert outer.done()
+        await ended(a, outer)
         assert len(seen) == 1
         assert not isinstance(seen[0], Exception)
 

@@ -207,6 +207,8 @@ def test_a_peer_silent_about_a_forwarded_frame_is_suspected_until_it_is_heard(
         assert not a.runtime.suspects(b.contact)
         assert await c.hear(1) == [Told(1)]
         assert a.runtime.suspects(b.contact)
+        # A loop that was held up may have suspected this one too, until it heard from it.
+        assert await a.runtime.call(c.contact, Ask("echo", 2), 5.0) == Told(2, "echo")
         assert not a.runtime.suspects(c.contact)
         release(world, b.runtime)
         await a.runtime.call(b.contact, Ask("echo"), 5.0)

@@ -7,7 +7,7 @@ import gc
 import pytest
 
 from chord import DialRefused, LinkClosed, NotJoined, RequestTimeout
-from tests.runtime_worlds import PARAMETERS, WORLDS, Ask, Peer, Told, World, two
+from tests.runtime_worlds import PARAMETERS, WORLDS, Ask, Peer, Told, World, ended, two
 
 
 @pytest.fixture(params=PARAMETERS)
@@ -121,8 +121,7 @@ def test_cancelling_one_awaiter_of_an_expectation_leaves_the_others(world: World
         leaves, stays = a.runtime.spawn(wait()), a.runtime.spawn(wait())
         await a.runtime.sleep(0)
         leaves.cancel()
-        await a.runtime.sleep(0.001)
-        assert leaves.done()
+        await ended(a, leaves)
         assert not stays.done()
         assert a.runtime.deliver("t", 3)
         assert await stays == 3
@@ -143,7 +142,7 @@ def test_expectations_whose_awaiters_were_cancelled_count_for_nobody(world: Worl
             await a.runtime.sleep(0)
             for task in waiting:
                 task.cancel()
-            await a.runtime.sleep(0.001)
+            await ended(a, *waiting)
         assert not a.runtime.deliver(4999, "too late")
         assert len(a.runtime.exchange._expected) < 1500
 
@@ -179,10 +178,7 @@ def test_a_bug_in_a_conversation_that_nobody_awaits_is_a_failure_at_once(world: 
             raise KeyError("a bug")
 
         held = a.runtime.spawn(conversation())
-        await a.runtime.sleep(0.01)
-        for _ in range(3):  # a loop that was held up finds both timers due in one turn
-            await a.runtime.sleep(0.0)
-        assert held.done()
+        await ended(a, held)
 
     world.run(scenario)
     assert [type(error) for error in world.failures] == [KeyError]
@@ -231,13 +227,13 @@ def test_a_bug_in_a_callback_is_a_failure_of_the_peer(world: World, where: str) 
 def test_close_cancels_in_spawn_order_and_nothing_leaves_any_more(world: World) -> None:
     async def scenario() -> None:
         a, b = await two(world)
-        ended: list[int] = []
+        cleaned_up: list[int] = []
 
         async def conversation(number: int) -> None:
             try:
                 await a.runtime.sleep(100)
             finally:
-                ended.append(number)
+                cleaned_up.append(number)
 
         tasks = [a.runtime.spawn(conversation(number)) for number in range(4)]
         await b.runtime.sleep(0.001)
@@ -248,9 +244,8 @@ def test_close_cancels_in_spawn_order_and_nothing_leaves_any_more(world: World) 
         with pytest.raises(LinkClosed):
             await a.runtime.call(b.contact, Ask("echo"), 1.0)
         never = a.runtime.spawn(conversation(9))
-        await b.runtime.sleep(0.005)
-        assert ended == [0, 1, 2, 3]
-        assert all(task.done() for task in [*tasks, never])
+        await ended(b, *tasks, never)
+        assert cleaned_up == [0, 1, 2, 3]
         assert b.heard == []
 
     world.run(scenario)
@@ -278,8 +273,7 @@ def test_a_conversation_may_close_its_own_peer(world: World) -> None:
             await a.runtime.sleep(1)
 
         task = a.runtime.spawn(leave())
-        await b.runtime.sleep(0.005)
-        assert task.done()
+        await ended(b, task)
 
     world.run(scenario)
     assert world.failures == []
@@ -339,7 +333,7 @@ def test_a_begun_conversation_is_cancelled_and_cleans_up(world: World) -> None:
         waiting = a.runtime.begin(waits())
         await a.runtime.sleep(0.001)
         waiting.cancel()
-        await a.runtime.sleep(0.001)
+        await ended(a, waiting)
         assert steps == ["cleaned up"]
 
     world.run(scenario)

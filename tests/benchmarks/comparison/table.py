@@ -102,6 +102,8 @@ What is compared, so that nobody reads more into it than there is:
   when enough nodes answered (*: they keep 8 and 20). All 64 nodes of each system live in one
   process. One client asks Meteor over its link; OpenDHT and kademlia have no clients, their nodes
   are asked themselves, as *Meteor, embedded* is: the application that asks embeds a peer.
+  The rings keep a thousand records here. OpenDHT's times grow with what it keeps, and have doubled
+  by 6,000; Meteor's hardly do (`tests/benchmarks/bench_exact.py` prints both by round).
 - **Messages.** Meteor stores each message durably enough to find it again, matches it against
   interests by content, and acknowledges it to its poster. zenoh, NATS and mosquitto (QoS 0) pass
   it on and forget it. Meteor's messages a second are notifications; each post concerns ten
@@ -112,10 +114,7 @@ What is compared, so that nobody reads more into it than there is:
 - **What the others cannot do has no row here**: numeric ranges, several constraints at once, an
   answer that says what is missing.
 
-Where Meteor is slower, the time goes into Python, and into what the others do not do. How Python
-was built counts too: with Debian's own 3.11.2 stores and retrieves took four fifths of the time
-that they took, on the same machine within the hour, with a 3.11.7 that was compiled without
-`--enable-optimizations`, as pyenv does unless `PYTHON_CONFIGURE_OPTS` has it.
+Where Meteor is slower, the time goes into Python, and into what the others do not do.
 
 - **A store** with three copies is nine messages, two of them the client's, each encoded, written to
   a socket, decoded and given to a conversation; the cost is spread flat over these steps.

@@ -143,7 +143,8 @@ def test_the_deadline_of_a_call_counts_while_it_waits(world: World) -> None:
         # An echo would be there in time where a loop is held up, and finds both due at once.
         error = await outcome_of(a, b.contact, Ask("never"), 0.0)
         assert isinstance(error, RequestTimeout)
-        assert b.heard == [] or not isinstance(world, SimWorld)
+        if isinstance(world, SimWorld):  # the dial that it waited for had not ended
+            assert b.heard == []
         with pytest.raises(AnotherAnswers):
             await waits
         assert await a.runtime.call(b.contact, Ask("echo", 2), 5.0) == Told(2, "echo")

@@ -37,6 +37,7 @@ from meteor.journal.sqlite_journal import SqliteJournal
 from tests.benchmarks.measuring import Request, in_flight, one_by_one, report, spread_ms
 from tests.benchmarks.opendht_ring import OpenDhtRing
 from tests.benchmarks.other_half import other_half
+from tests.benchmarks.vanishing import SPACE, draw_reading
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.sockets]
 
@@ -48,11 +49,6 @@ IN_FLIGHT = 16
 WARM_UP = 200
 SETTLE_S = 5.0
 PORT = 22_000
-
-SPACE = meteor.KeywordSpace(
-    "bench",
-    [meteor.Word("type"), meteor.Number("temperature", 0, 100), meteor.Number("humidity", 0, 100)],
-)
 
 
 @dataclass
@@ -85,14 +81,7 @@ class Workload:
     def fresh(self, count: int) -> Iterable[int]:
         """Items that nobody stored yet."""
         for _ in range(count):
-            word = "".join(self._draw.choices("abcdefghijklmnopqrstuvwxyz", k=6))
-            temperature, humidity = self._draw.uniform(0, 100), self._draw.uniform(0, 100)
-            attributes: dict[str, Any] = {
-                "type": word,
-                "temperature": temperature,
-                "humidity": humidity,
-            }
-            self._profiles.append(meteor.profile(attributes))
+            self._profiles.append(draw_reading(self._draw))
         first, self._taken = self._taken, self._taken + count
         return range(first, self._taken)
 

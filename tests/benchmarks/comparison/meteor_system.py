@@ -90,7 +90,9 @@ def subscribe(pipe: Connection, sink: Sink, how: str, at: tuple[str, int]) -> No
     run(_subscribed(pipe, sink, how, *at))
 
 
-async def _subscribed(pipe: Connection, sink: Sink, how: str, address: str, interests: int) -> None:
+async def _subscribed(
+    pipe: Connection, sink: Sink, how: str, address: str, interests: int
+) -> None:
     full = asyncio.Event()
     sink.done = full.set
     async with meteor.connect(address) as client:
@@ -137,7 +139,6 @@ def received(how: str) -> dict[str, float]:
     def publish(count: int, _: float) -> None:
         async def publishing() -> None:
             async with meteor.connect(addresses[0]) as client:
-
                 async def store(_: int) -> None:
                     await client.store(PROFILE, stamped(), ttl=60)
 
